@@ -1,0 +1,45 @@
+# Two commands do everything on a machine with Python 3.11 or later: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test test-slow lint types bench requirements clean
+
+demo: $(READY)
+	$(BIN)/dagora demo -o demo
+
+test: lint types
+	$(BIN)/python -m pytest -n 2 -m "not slow and not peer"
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+# Peers are installed in environments of their own; the tables in the README and docs/ come from here.
+bench: $(READY)
+	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/agreement.py
+	$(BIN)/python benchmarks/hill_climbing.py
+	$(BIN)/python benchmarks/large_table.py
+
+# The environment: pinned and hashed packages of all extras, then dagora itself.
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dagora needs Python 3.11 or later; set PYTHON=python3.x")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(READY)
+
+# Write the pins anew (needs uv).
+requirements:
+	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,41 @@
+"""What every worker shares: time one call, stop it at a limit, hand the outcome over as JSON.
+
+Only the standard library: workers run in the peers' environments as well as in ours.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def timed(job: Callable[[], T], limit: float = 0.0) -> tuple[T, float, float]:
+    """The result with wall and CPU seconds (all threads); past `limit` seconds SIGALRM ends the process.
+
+    The signal's default action also ends compiled code that never looks back at the interpreter.
+    """
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = job()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    return result, wall, cpu
+
+
+def peak_memory() -> float:
+    """The most memory this process has held, in bytes (Linux counts in KiB, macOS in bytes)."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(size if sys.platform == "darwin" else size * 1024)
+
+
+def hand_over(**outcome: object) -> None:
+    """Print the outcome as the last line of standard output."""
+    sys.stdout.flush()
+    print("\n" + json.dumps(outcome), flush=True)

@@ -1,0 +1,92 @@
+"""The command `dagora`: one file per subcommand in `commands/`, imported when it is used.
+
+Results go to standard output, messages and progress to standard error. Exit code 0 on success, 2 on bad
+input (one line that says what to do), 1 on anything else, 130 after a second Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from dagora import __version__
+from dagora.errors import DagoraError
+
+COMMANDS = {
+    "demo": "Learn a known network from simulated data and compare.",
+    "learn": "Learn a network from a table.",
+    "score": "Score parent sets and write those worth keeping.",
+    "simulate": "Simulate a table from a random graph or a known network.",
+    "compare": "Compare two graphs: SHD, TPR, FDR, FPR, F1.",
+    "convert": "Convert a graph or network from one format to another.",
+    "methods": "List the methods and scores, or show one with its options.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose subcommands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """All subcommands, in the order in which a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one subcommand."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"dagora.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: dagora learn data.csv --method tabu --score bdeu --option ess=10 -o network.bif",
+)
+@click.version_option(__version__, prog_name="dagora")
+def cli() -> None:
+    """Learn the structure of Bayesian networks from data."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and exit with its code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    try:
+        cli.main(args=arguments, prog_name="dagora", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        return 2
+    except click.UsageError as error:
+        where = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
+        return refuse(f"{error.format_message().rstrip('.')}{where}")
+    except click.ClickException as error:
+        return refuse(error.format_message())
+    except DagoraError as error:
+        return refuse(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("dagora: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except MemoryError:
+        click.echo("dagora: error: out of memory", err=True)
+        return 1
+    return 0
+
+
+def refuse(message: str) -> int:
+    """Say in one line what is wrong with the input."""
+    click.echo(f"dagora: error: {' '.join(message.split())}", err=True)
+    return 2

@@ -1,0 +1,1 @@
+"""The subcommands of `dagora`, one file each."""

@@ -1,0 +1,39 @@
+"""`dagora compare`: how far a graph is from the truth."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+EXAMPLES = """\b
+Examples:
+  dagora compare learned.json truth.bif.gz
+  dagora compare learned.dot truth.csv --json --picture difference.svg
+"""
+
+
+@click.command("compare", short_help="Compare two graphs.", epilog=EXAMPLES)
+@click.argument("estimate")
+@click.argument("truth")
+@click.option("--picture", metavar="FILE.svg", help="Draw the estimate, coloured against the truth.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, estimate: str, truth: str, picture: str | None, as_json: bool) -> None:
+    """Compare the graph ESTIMATE with TRUTH: as DAGs, as equivalence classes (CPDAG) and as skeletons.
+
+    SHD counts a reversed edge once. TPR, FDR and FPR are as in the NOTEARS paper.
+    """
+    from dagora.commands.outputs import check_picture, show_comparison, write_picture
+    from dagora.formats.registry import read_graph
+    from dagora.graph.metrics import compare
+
+    if picture:
+        check_picture(picture)
+    estimated, known = read_graph(estimate), read_graph(truth)
+    comparison = compare(estimated, known)
+    if picture:
+        write_picture(estimated, picture, truth=known)
+    if as_json:
+        click.echo(json.dumps(comparison.to_dict()))
+    else:
+        show_comparison(comparison)

@@ -1,0 +1,32 @@
+"""`dagora convert`: a graph or network from one format to another."""
+
+from __future__ import annotations
+
+import click
+
+EXAMPLES = """\b
+Examples:
+  dagora convert alarm.bif.gz alarm.json
+  dagora convert learned.json learned.dot
+"""
+
+
+@click.command("convert", short_help="Convert a graph between formats.", epilog=EXAMPLES)
+@click.argument("source")
+@click.argument("target")
+def command(*, source: str, target: str) -> None:
+    """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .csv (each also .gz), or .svg to draw it.
+
+    Parameters are kept between .bif and .json; what a format cannot hold is said.
+    """
+    from pathlib import Path
+
+    from dagora.formats.registry import convert, read_graph
+
+    if Path(target).suffix.lower() == ".svg":
+        from dagora.commands.outputs import write_picture
+
+        write_picture(read_graph(source), target)
+        return
+    for note in convert(source, target):
+        click.echo(f"dagora: note: {note}", err=True)

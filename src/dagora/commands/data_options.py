@@ -1,0 +1,93 @@
+"""The options by which every command that reads a table is told how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from dagora.errors import OptionError
+
+if TYPE_CHECKING:
+    from dagora.data.table import Table
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a table."""
+
+    discrete: str
+    continuous: str
+    drop: str
+    missing: str
+    separator: str | None
+    discretise: str | None
+    bins: int | None
+
+    def table(self, path: str) -> Table:
+        """Read the table and discretise it where that was asked for."""
+        from dagora.data.discretise import discretise
+        from dagora.data.readers import read_table
+
+        if self.bins is not None and self.discretise is None:
+            raise OptionError("--bins goes with --discretise")
+        table = read_table(
+            path,
+            discrete=names(self.discrete),
+            continuous=names(self.continuous),
+            drop=names(self.drop),
+            missing=self.missing,
+            separator=self.separator,
+        )
+        if self.discretise is None:
+            return table
+        return discretise(table, self.discretise, bins=self.bins or 2)
+
+
+def names(listed: str) -> list[str]:
+    """Split a comma-separated list of column names.
+
+    >>> names("a, b")
+    ['a', 'b']
+    """
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def data_options(command: F) -> F:
+    """Add the reading options to a command, which gets them as one argument `reading`."""
+
+    @wraps(command)
+    def wrapped(**given: Any) -> Any:  # noqa: ANN401
+        chosen = {field.name: given.pop(field.name) for field in fields(Reading)}
+        return command(reading=Reading(**chosen), **given)
+
+    decorators = (
+        click.option("--discrete", default="", metavar="A,B", help="Columns to take as discrete."),
+        click.option("--continuous", default="", metavar="A,B", help="Columns to take as continuous."),
+        click.option("--drop", default="", metavar="A,B", help="Columns to leave out."),
+        click.option(
+            "--missing",
+            type=click.Choice(["error", "drop", "level"]),
+            default="error",
+            show_default=True,
+            help="What to do with missing cells: refuse, drop their rows, or make them a level.",
+        ),
+        click.option(
+            "--separator", metavar="CHAR", help="Column separator of a text file (comma; tab for .tsv)."
+        ),
+        click.option(
+            "--discretise",
+            type=click.Choice(["mean", "width", "quantile"]),
+            help="Cut continuous columns: at the mean, into equal widths, or at quantiles.",
+        ),
+        click.option("--bins", type=click.IntRange(2), help="How many intervals --discretise makes."),
+    )
+    result: Callable[..., Any] = wrapped
+    for decorator in reversed(decorators):
+        result = decorator(result)
+    return cast("F", result)

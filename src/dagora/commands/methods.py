@@ -1,0 +1,71 @@
+"""`dagora methods`: what there is, what it promises, and its options."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from dagora.methods import METHODS, Method
+from dagora.options import Option, find
+from dagora.scores.registry import SCORES, Score
+
+EXAMPLES = """\b
+Examples:
+  dagora methods
+  dagora methods tabu
+  dagora methods bdeu
+"""
+
+
+@click.command("methods", short_help="List methods and scores.", epilog=EXAMPLES)
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, name: str | None, as_json: bool) -> None:
+    """List all methods and scores, or show the one called NAME with its options."""
+    if name is None:
+        listing: dict[str, Any] = {
+            "methods": [entry(m) for m in METHODS],
+            "scores": [entry(s) for s in SCORES],
+        }
+        click.echo(json.dumps(listing, ensure_ascii=False) if as_json else overview())
+        return
+    both = {method.name: method for method in METHODS} | {score.name: score for score in SCORES}
+    chosen = find("method or score", name, both)
+    click.echo(json.dumps(entry(chosen), ensure_ascii=False) if as_json else details(chosen))
+
+
+def entry(item: Method | Score) -> dict[str, Any]:
+    """JSON form of an entry, without where its code lives."""
+    return {key: value for key, value in asdict(item).items() if key not in {"learner", "factory"}}
+
+
+def overview() -> str:
+    """All methods and scores, a line each."""
+    lines = ["Methods"]
+    lines += [f"  {method.name:16}{method.summary}" for method in METHODS]
+    lines += ["", "Scores"]
+    lines += [f"  {score.name:16}{score.kind:12}{score.summary}" for score in SCORES]
+    return "\n".join([*lines, "", "dagora methods NAME shows one with its options."])
+
+
+def details(item: Method | Score) -> str:
+    """One method or score with its options."""
+    lines = [f"{item.name}: {item.summary}"]
+    if isinstance(item, Method):
+        takes = "any score" if item.takes == "score" else item.takes
+        lines += [f"  takes      {takes}", f"  promises   {item.promise}"]
+    else:
+        lines += [f"  columns    {item.kind}", f"  equivalent {'yes' if item.equivalent else 'no'}"]
+    lines += [f"  reference  {item.reference}", "  options"]
+    lines += [describe(option) for option in item.options] or ["    none"]
+    return "\n".join(lines)
+
+
+def describe(option: Option) -> str:
+    """One option on a line."""
+    default = "none" if option.default is None else option.default
+    choices = f" ({'|'.join(option.choices)})" if option.choices else ""
+    return f"    {option.name:14}{option.type:6} default {default!s:8} {option.summary}{choices}"

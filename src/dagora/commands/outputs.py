@@ -1,0 +1,104 @@
+"""What commands write and print about a learned graph."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dagora.errors import FormatError
+from dagora.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dagora.data.table import Table
+    from dagora.graph.cpdag import Graph
+    from dagora.graph.metrics import Comparison
+    from dagora.result import Result
+
+
+def check_target(path: str) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    target = Path(path)
+    if target.is_dir():
+        raise FormatError(f"cannot write {path}: it is a folder; name a file in it")
+    if target.exists() and not target.is_file():
+        return  # a pipe or a device
+    if not target.parent.is_dir():
+        raise FormatError(f"cannot write {path}: there is no folder '{target.parent}'")
+    if not os.access(target.parent, os.W_OK):
+        raise FormatError(f"cannot write {path}: the folder '{target.parent}' may not be written to")
+
+
+def check_picture(path: str) -> None:
+    """Refuse a picture that cannot be drawn or written, before any work is done."""
+    if Path(path).suffix.lower() != ".svg":
+        raise FormatError(f"{path}: pictures are written as .svg")
+    check_target(path)
+
+
+def check_output(path: str, table: Table) -> None:
+    """Refuse a file that cannot be written, or whose format cannot hold the network of such a table."""
+    from dagora.data.schema import Kind
+    from dagora.formats.registry import find_format
+
+    if find_format(path).name == "BIF" and Kind.CONTINUOUS in table.schema.kinds:
+        raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
+    check_target(path)
+
+
+def write_picture(graph: Graph, path: str, *, truth: Graph | None = None, title: str | None = None) -> None:
+    """Draw a graph, coloured against the truth where that is known."""
+    from dagora.graph.drawing import draw_svg
+
+    check_picture(path)
+    write_whole(path, draw_svg(graph, truth=truth, title=title))
+
+
+def write_result(result: Result, table: Table, path: str) -> None:
+    """Write the graph; as BIF with parameters fitted to the table, as JSON with all that the result knows."""
+    from dagora.formats.registry import find_format, write_graph, write_network
+    from dagora.graph.dag import DAG
+    from dagora.network.fit import fit
+    from dagora.stats.table import TableStatistics
+
+    name = find_format(path).name
+    if name == "JSON":
+        write_whole(path, json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    elif name == "BIF" and isinstance(result.graph, DAG):
+        write_network(fit(result.graph, TableStatistics(table)), path)
+    else:
+        write_graph(result.graph, path)
+
+
+def show_result(result: Result, comparison: Comparison | None, written: Sequence[str]) -> None:
+    """Print a result for people."""
+    graph = result.graph
+    click.echo(
+        f"{result.method}: {len(graph.edges) + len(graph.undirected)} edges among {len(graph)} variables"
+    )
+    if result.score is not None:
+        click.echo(f"{result.score_name}: {result.score:.4f}")
+    click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
+    click.echo("")
+    for tail, head in graph.edges:
+        click.echo(f"  {tail} → {head}")
+    for tail, head in graph.undirected:
+        click.echo(f"  {tail} — {head}")
+    if comparison is not None:
+        click.echo("")
+        show_comparison(comparison)
+    for path in written:
+        click.echo(f"written: {path}", err=True)
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Print a comparison as a small table."""
+    click.echo(f"{'':10}{'SHD':>6}{'TPR':>8}{'FDR':>8}{'FPR':>8}{'F1':>8}")
+    rows = (("DAG", comparison.dag), ("CPDAG", comparison.cpdag), ("skeleton", comparison.skeleton))
+    for label, row in rows:
+        click.echo(f"{label:10}{row.shd:6d}{row.tpr:8.3f}{row.fdr:8.3f}{row.fpr:8.3f}{row.f1:8.3f}")

@@ -1,0 +1,70 @@
+"""`dagora score`: local scores of parent sets, for exact and order searches."""
+
+from __future__ import annotations
+
+import click
+
+from dagora.commands.data_options import Reading, data_options
+
+EXAMPLES = """\b
+Examples:
+  dagora score patients.csv --score bic --max-parents 3 -o patients.jkl
+  dagora score patients.csv --score bdeu --option ess=10 --max-parents 2 -o patients.jkl.gz
+"""
+
+
+@click.command("score", short_help="Score parent sets.", epilog=EXAMPLES)
+@click.argument("data")
+@click.option("-s", "--score", help="Score; without it, the BIC that fits the columns.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the score.")
+@click.option("--max-parents", type=click.IntRange(0), help="Score no larger parent sets.")
+@click.option("--knowledge", metavar="K.json", help="Leave out what this forbids.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
+@click.option("-o", "--output", metavar="FILE.jkl", required=True, help="Where to write the scores.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+@data_options
+def command(
+    *,
+    data: str,
+    score: str | None,
+    options: tuple[str, ...],
+    max_parents: int | None,
+    knowledge: str | None,
+    jobs: int,
+    output: str,
+    quiet: bool,
+    reading: Reading,
+) -> None:
+    """Score the parent sets of every column of DATA and write those that no subset equals."""
+    from dagora.commands.learn import parse_options
+    from dagora.commands.outputs import check_target
+    from dagora.commands.progress import progress
+    from dagora.errors import FormatError
+    from dagora.events import Budget
+    from dagora.files import write_whole
+    from dagora.learning import candidates
+    from dagora.scores.jkl import check_names, render_jkl
+
+    if not output.lower().removesuffix(".gz").endswith(".jkl"):
+        raise FormatError(f"{output}: scores are written as .jkl (or .jkl.gz)")
+    check_target(output)
+    values = parse_options(None, score, options)
+    table = reading.table(data)
+    check_names(table.names)
+    budget = Budget()
+    with progress(budget, quiet=quiet) as on_event:
+        found = candidates(
+            table,
+            score,
+            max_parents=max_parents,
+            knowledge=knowledge,
+            jobs=jobs,
+            on_event=on_event,
+            budget=budget,
+            **values,
+        )
+    write_whole(output, render_jkl(found))
+    click.echo(
+        f"{sum(len(child) for child in found)} parent sets of {len(found)} columns written to {output}",
+        err=True,
+    )

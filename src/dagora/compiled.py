@@ -1,0 +1,15 @@
+"""The decorator of our numerical kernels: compiled by numba, cached on disk, free of the interpreter lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def kernel(function: F) -> F:
+    """Compile a pure function of arrays and numbers; threads may run it side by side."""
+    return cast("F", numba.njit(cache=True, nogil=True)(function))

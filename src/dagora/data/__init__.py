@@ -1,0 +1,1 @@
+"""Tables of typed columns: reading, writing, cutting into levels, splitting among parties."""

@@ -1,0 +1,155 @@
+"""Tables from data frames (pandas, polars, Arrow, and whatever else narwhals knows) and from numpy matrices.
+
+A frame's own types count: text is discrete even where it spells numbers, a float column is continuous even
+where it holds whole numbers. The index of a pandas frame is not a column.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagora.data.ingest import build_table
+from dagora.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import narwhals as nw
+    import pyarrow as pa
+    from numpy.typing import ArrayLike, NDArray
+
+    from dagora.data.table import Table
+
+
+def table_from_frame(
+    frame: Any,  # noqa: ANN401 (any frame at all)
+    *,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    missing: str = "error",
+) -> Table:
+    """Make a table from a frame; a lazy one is collected first.
+
+    >>> import pandas
+    >>> table = table_from_frame(pandas.DataFrame({"smoker": [True, False], "weight": [61.5, 80.0]}))
+    >>> [(variable.name, str(variable.kind), variable.levels) for variable in table.schema]
+    [('smoker', 'discrete', ('False', 'True')), ('weight', 'continuous', ())]
+    """
+    import narwhals as nw
+    import pyarrow as pa
+    from narwhals.exceptions import DuplicateError, NarwhalsError
+
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    try:
+        eager = nw.from_native(frame)
+        if isinstance(eager, nw.LazyFrame):
+            eager = eager.collect()
+        series = list(eager.iter_columns())
+    except TypeError:
+        raise DataError(
+            f"a {type(frame).__name__} is no data frame: pass a pandas, polars or Arrow one, "
+            "or use Table.from_numpy"
+        ) from None
+    except DuplicateError as problem:
+        raise DataError(f"two columns have the same name: rename one of them ({one_line(problem)})") from None
+    except NarwhalsError as problem:
+        raise DataError(f"the frame cannot be used: {one_line(problem)}") from None
+    names = [str(column.name) for column in series]
+    columns = [arrow_column(name, column) for name, column in zip(names, series, strict=True)]
+    return build_table(names, columns, discrete=discrete, continuous=continuous, missing=missing)
+
+
+def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
+    """Return a column of any frame as an Arrow one."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    try:
+        column = series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
+        raise DataError(mixed_column(name, problem)) from None
+    if isinstance(column, pa.ExtensionArray) or pa.types.is_fixed_size_binary(column.type):
+        raise DataError(f"column '{name}' holds values of type {series.dtype}: convert it, or leave it out")
+    if pa.types.is_dictionary(column.type):
+        if series.implementation.is_polars() and series.dtype == nw.Categorical:
+            # Its categories are a pool that columns share, not a declaration.
+            column = column.dictionary_decode().dictionary_encode()
+        elif pa.types.is_nested(column.type.value_type) or isinstance(column.dictionary, pa.ExtensionArray):
+            # pandas.cut makes intervals: their names are the levels.
+            categories = [str(category) for category in series.to_native().cat.categories]
+            column = pa.DictionaryArray.from_arrays(column.indices, pa.array(categories))
+    return pa.chunked_array([column])
+
+
+def table_from_numpy(
+    array: ArrayLike,
+    names: Iterable[str] | None = None,
+    *,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    missing: str = "error",
+) -> Table:
+    """Make a table from a matrix with one row per case; columns are named x0, x1, … unless `names` is given.
+
+    A matrix of floats is continuous, one of integers follows the usual rule, one of text is read like the
+    cells of a CSV file, and one of Python objects column by column.
+
+    >>> table = table_from_numpy([[0, 1, 7], [1, 1, 8]], names="abc", continuous="c")
+    >>> [str(variable.kind) for variable in table.schema]
+    ['discrete', 'discrete', 'continuous']
+    """
+    import pyarrow as pa
+
+    matrix = as_matrix(array)
+    labels = [f"x{i}" for i in range(matrix.shape[1])] if names is None else [str(name) for name in names]
+    if len(labels) != matrix.shape[1]:
+        raise DataError(f"{len(labels)} names for a matrix of {matrix.shape[1]} columns")
+    columns = []
+    for label, values in zip(labels, matrix.T, strict=True):
+        try:
+            column = pa.array(
+                values.tolist() if matrix.dtype.kind in "OUT" else np.ascontiguousarray(values),
+                from_pandas=True,
+            )
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
+            raise DataError(mixed_column(label, problem)) from None
+        columns.append(pa.chunked_array([column]))
+    return build_table(
+        labels,
+        columns,
+        text_cells=matrix.dtype.kind in "UT",
+        discrete=discrete,
+        continuous=continuous,
+        missing=missing,
+    )
+
+
+def as_matrix(array: ArrayLike) -> NDArray[Any]:
+    """Return the input as a matrix of rows and columns of a type that a table can hold."""
+    try:
+        matrix = np.asarray(array)
+    except ValueError:
+        raise DataError("the rows of the array differ in length: a matrix is needed") from None
+    if matrix.ndim != 2:
+        raise DataError(f"a matrix of rows and columns is needed, not an array with {matrix.ndim} dimensions")
+    if matrix.dtype.kind in "iuf":
+        # Arrow knows neither foreign byte orders nor floats longer than 64 bits.
+        wide = matrix.dtype.kind == "f" and matrix.dtype.itemsize > 8
+        matrix = matrix.astype(np.float64 if wide else matrix.dtype.newbyteorder("="), copy=False)
+    if matrix.dtype.kind not in "biufOUTM":
+        raise DataError(f"an array of type {matrix.dtype} cannot be a table: use numbers or text")
+    return matrix
+
+
+def mixed_column(name: str, problem: Exception) -> str:
+    """Say that a column is of no single type."""
+    reason = one_line(problem)
+    return f"column '{name}' is neither all numbers nor all text ({reason}): convert it, or leave it out"
+
+
+def one_line(problem: Exception) -> str:
+    """Return an error's text in one line."""
+    return " ".join(str(problem).split())

@@ -1,0 +1,55 @@
+"""Names and order of the levels of a discrete column.
+
+Levels are text. They are sorted by one rule wherever they come from, so that a file, a frame and the parts of
+a federated table agree on the codes: by value when all of them are numbers, by their bounds when all are
+intervals such as "(0.5, 2]", by code point otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
+IS_NUMBER = re.compile(NUMBER)
+IS_INTERVAL = re.compile(rf"[(\[](?P<low>-inf|{NUMBER}), (?P<high>inf|{NUMBER})[)\]]")
+MISSING_WORDS = ("", "nan", "NaN", "NAN")
+
+
+def sort_levels(levels: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct levels in their one order.
+
+    >>> sort_levels(["10", "9", "-1"]), sort_levels(["10", "9", "few"])
+    (('-1', '9', '10'), ('10', '9', 'few'))
+    >>> sort_levels(["(9, 10]", "(10, inf)", "(-inf, 9]"])
+    ('(-inf, 9]', '(9, 10]', '(10, inf)')
+    """
+    distinct = sorted(set(levels))
+    if all(IS_NUMBER.fullmatch(level) for level in distinct):
+        return tuple(sorted(distinct, key=Decimal))
+    intervals = [IS_INTERVAL.fullmatch(level) for level in distinct]
+    bounds = {match[0]: (Decimal(match["low"]), Decimal(match["high"])) for match in intervals if match}
+    if len(bounds) == len(distinct):
+        return tuple(sorted(distinct, key=bounds.__getitem__))
+    return tuple(distinct)
+
+
+def level_name(value: object) -> str:
+    """Return the level that a value stands for: whole numbers without a point, text without margins.
+
+    >>> [level_name(value) for value in (True, 3, 3.0, 0.25, " low ")]
+    ['True', '3', '3', '0.25', 'low']
+    """
+    if isinstance(value, float):
+        # Beyond 2**53 the digits of a float are not its own: keep the short form.
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return str(value).strip()
+
+
+def is_missing_word(level: str) -> bool:
+    """Whether a text cell counts as missing: only an empty one and NaN do; `NA` or `None` are levels."""
+    return level.strip() in MISSING_WORDS

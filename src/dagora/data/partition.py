@@ -1,0 +1,89 @@
+"""Split a table among parties: by rows (every party has all the variables) or by columns (all the rows).
+
+The parts keep the declared levels, also those that none of their rows has: the parties' codes agree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.data.ingest import check_known
+from dagora.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dagora.data.table import Table
+
+
+def split_rows(
+    table: Table, parties: int, *, seed: int | None = None, sizes: Sequence[float] | None = None
+) -> list[Table]:
+    """Split the rows into nearly equal parts, or into parts of given sizes (whole numbers) or proportions.
+
+    With a seed the rows are shuffled first; without one they are dealt out in their order.
+
+    >>> from dagora.data.table import Table
+    >>> table = Table.from_numpy([[i / 2] for i in range(10)])
+    >>> [part.n_rows for part in split_rows(table, 3)]
+    [4, 3, 3]
+    >>> [part.n_rows for part in split_rows(table, 2, seed=0, sizes=[0.8, 0.2])]
+    [8, 2]
+    """
+    if parties < 1:
+        raise OptionError(f"the number of parties must be at least 1, not {parties}")
+    if parties > table.n_rows:
+        raise DataError(f"{table.n_rows} rows cannot be split among {parties} parties: each needs a row")
+    if sizes is not None and len(sizes) != parties:
+        raise OptionError(f"{len(sizes)} sizes for {parties} parties: give one for each")
+    counts = part_sizes(table.n_rows, [1 / parties] * parties if sizes is None else sizes)
+    order = np.arange(table.n_rows) if seed is None else np.random.default_rng(seed).permutation(table.n_rows)
+    return [table.take(rows) for rows in np.split(order, np.cumsum(counts)[:-1])]
+
+
+def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:
+    """Return how many rows each part gets: sizes that add up to `rows`, or proportions that add up to 1.
+
+    >>> part_sizes(10, [0.5, 0.25, 0.25]), part_sizes(10, [7, 3])
+    ([5, 3, 2], [7, 3])
+    """
+    wanted = np.asarray(sizes, dtype=np.float64)
+    if wanted.ndim != 1 or not wanted.size or not np.isfinite(wanted).all() or (wanted <= 0).any():
+        raise OptionError("the sizes of the parts must be positive numbers, one for each party")
+    if np.isclose(wanted.sum(), 1) and rows > 1:
+        # Largest remainders: round down, then give the rows left over to those that lost most.
+        shares = wanted / wanted.sum() * rows
+        counts = np.floor(shares + 1e-9).astype(np.int64)
+        counts[np.argsort(counts - shares, kind="stable")[: rows - counts.sum()]] += 1
+        if (counts == 0).any():
+            raise DataError(f"the proportions leave a party without rows: there are only {rows}")
+        return [int(count) for count in counts]
+    if (wanted != np.floor(wanted)).any() or wanted.sum() != rows:
+        raise OptionError(f"the sizes must add up to the {rows} rows, or be proportions that add up to 1")
+    return [int(count) for count in wanted]
+
+
+def split_columns(table: Table, groups: Sequence[Iterable[str]]) -> list[Table]:
+    """Split the columns into two or more groups of names; every column goes to exactly one.
+
+    >>> from dagora.data.table import Table
+    >>> table = Table.from_numpy([[0, 1, 2], [1, 0, 2]], names="abc")
+    >>> [part.names for part in split_columns(table, [["c", "a"], ["b"]])]
+    [('c', 'a'), ('b',)]
+    """
+    parts = [(group,) if isinstance(group, str) else tuple(group) for group in groups]
+    if len(parts) < 2 or not all(parts):
+        raise OptionError("two or more groups of columns are needed, none of them empty")
+    owner: dict[str, int] = {}
+    for position, part in enumerate(parts):
+        for name in part:
+            check_known(name, table.names, "in a group")
+            if name in owner:
+                raise DataError(f"column '{name}' is named twice among the groups: each goes to one party")
+            owner[name] = position
+    left = [name for name in table.names if name not in owner]
+    if left:
+        raise DataError(f"column '{left[0]}' is in no group: every column needs an owner")
+    return [table.select(part) for part in parts]

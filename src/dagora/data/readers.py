@@ -1,0 +1,307 @@
+"""Read a table from a file: CSV or TSV (also .gz), Parquet, Feather or Arrow.
+
+Delimited files are read as text by Arrow's parallel parser and typed afterwards, when all cells are known.
+Names, levels and numbers are trimmed; empty lines are skipped. Whatever is wrong with a file becomes one line
+that begins with its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from dagora.data.cells import is_plain
+from dagora.data.ingest import as_names, build_table, check_known, check_names
+from dagora.data.levels import MISSING_WORDS
+from dagora.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+    from dagora.data.table import Table
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+ENDINGS = (*SEPARATORS, ".parquet", ".feather", ".arrow")
+BLOCK = 1 << 22
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    separator: str | None = None,
+) -> Table:
+    r"""Read a table; its name's ending says what kind of file it is, or `separator` that it is text.
+
+    `discrete` and `continuous` override the type of columns, `drop` leaves columns out. `missing` is "error",
+    "drop" (leave out rows with a missing cell) or "level" (missing becomes a level of a discrete column).
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "people.csv")
+    ...     _ = file.write_text("id,smoker,weight\n1,yes,61.5\n2,no,80.0\n")
+    ...     table = read_table(file, drop=["id"])
+    >>> table.names, table.schema[0].levels, table.values(1)
+    (('smoker', 'weight'), ('no', 'yes'), array([61.5, 80. ]))
+    """
+    file = Path(path)
+    if separator is not None:
+        separator = "\t" if separator == "\\t" else separator
+        if len(separator) != 1 or separator in '"\r\n':
+            raise OptionError(f"the separator must be one character, not {separator!r}")
+    with naming(file):
+        check_file(file)
+        ending = file_format(file) if separator is None else ".csv"
+        drop = as_names(drop)
+        if ending in SEPARATORS:
+            names, columns = read_delimited(file, separator or SEPARATORS[ending], drop)
+        else:
+            names, columns = read_binary(file, ending, drop)
+        return build_table(
+            names,
+            columns,
+            text_cells=ending in SEPARATORS,
+            words_nulled=ending in SEPARATORS,
+            discrete=discrete,
+            continuous=continuous,
+            missing=missing,
+        )
+
+
+def file_format(path: str | os.PathLike[str]) -> str:
+    """Return the ending that says what kind of file it is; `.gz` counts only around text."""
+    name = Path(path).name.lower()
+    ending = Path(name.removesuffix(".gz")).suffix
+    if ending not in (SEPARATORS if name.endswith(".gz") else ENDINGS):
+        raise DataError(
+            f"{path}: a table's name must end in {' '.join(ENDINGS)} (text also in .gz); "
+            "for delimited text under another name, say what separates the cells (--separator)"
+        )
+    return ending
+
+
+@contextlib.contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Put the file's name before what is wrong with it, and turn failures of reading into our own errors."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except DataError as problem:
+        text = str(problem)
+        raise DataError(text if text.startswith(str(file)) else f"{file}: {text}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{file}: {not_utf8(file)}") from None
+    except (OSError, EOFError, zlib.error, pa.ArrowException, csv.Error) as problem:
+        raise DataError(
+            f"{file}: the file cannot be read, it may be damaged: {' '.join(str(problem).split())}"
+        ) from None
+
+
+def check_file(file: Path) -> None:
+    """Refuse what is not there, is a folder, or has nothing in it."""
+    if not file.exists():
+        raise DataError("there is no such file")
+    if file.is_dir():
+        raise DataError("it is a folder: name a file in it")
+    if file.is_file() and not file.stat().st_size:
+        raise DataError("the file is empty: a header and rows are needed")
+
+
+def not_utf8(file: Path) -> str:
+    """Say that a text is not in UTF-8, and what it may be in instead."""
+    with open_bytes(file) as handle:
+        utf16 = handle.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    encoding = "utf-16" if utf16 else "latin1"
+    return f"the text is not in UTF-8: save it as UTF-8 (for example: iconv -f {encoding} -t utf-8)"
+
+
+def open_bytes(file: Path) -> BinaryIO:
+    """Open a file that may be compressed."""
+    return cast("BinaryIO", gzip.open(file)) if file.suffix.lower() == ".gz" else file.open("rb")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line that is not blank: its names, and how many blank lines stand before it."""
+
+    names: tuple[str, ...]
+    blank_lines: int
+
+
+def read_header(file: Path, separator: str) -> Header:
+    """Read the names of the columns."""
+    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter=separator)
+        blank = 0
+        for names in reader:
+            if len(names) > 1 or (names and names[0].strip()):
+                break
+            blank += 1
+        else:
+            raise DataError("the file is empty: a header and rows are needed")
+        following = next((row for row in reader if row), None)
+    if len(names) == 1:
+        suggest_separator(names[0], following, separator)
+    if following is None:
+        raise DataError("there is a header but no rows")
+    return Header(check_names(names), blank)
+
+
+def suggest_separator(name: str, following: list[str] | None, separator: str) -> None:
+    """Refuse a single column whose cells seem to be several, separated by another sign."""
+    for mark, title in ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','")):
+        if mark != separator and mark in name and (following is None or mark in following[0]):
+            option = "'\\t'" if mark == "\t" else f"'{mark}'"
+            raise DataError(f"there is only one column, and {title} in its name: try --separator {option}")
+
+
+def read_delimited(
+    file: Path, separator: str, drop: tuple[str, ...]
+) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Read the columns as text; those to be dropped are skipped."""
+    import pyarrow as pa
+
+    header = read_header(file, separator)
+    kept = kept_positions(header.names, drop)
+    try:
+        columns = parse_delimited(file, separator, header, kept)
+    except pa.ArrowInvalid as problem:
+        if "invalid UTF8" in str(problem):
+            raise DataError(not_utf8(file)) from None
+        refuse_ragged(file, separator, header)
+        if "straddling" in str(problem):
+            raise DataError("a line is too long, or a quote is not closed: check the quotes") from None
+        raise
+    if any(not is_plain(column) and has_line_break(column) for column in columns):
+        refuse_open_quote(file, separator)
+    return [header.names[i] for i in kept], columns
+
+
+def kept_positions(names: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
+    """Return which columns are left when some are dropped."""
+    for name in drop:
+        check_known(name, names, "to be dropped")
+    kept = [i for i, name in enumerate(names) if name not in drop]
+    if not kept:
+        raise DataError("all columns are dropped: at least one is needed")
+    return kept
+
+
+def parse_delimited(
+    file: Path,
+    separator: str,
+    header: Header,
+    kept: list[int],
+    **reading: Any,  # noqa: ANN401 (Arrow's own options)
+) -> list[pa.ChunkedArray]:
+    """Let Arrow parse the file; columns go by position, since names may hold anything."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    positions = [str(i) for i in range(len(header.names))]
+    handler = reading.pop("invalid_row_handler", None)
+    packed = "gzip" if file.suffix.lower() == ".gz" else None
+    with pa.input_stream(str(file), compression=packed) as source:
+        table = arrow_csv.read_csv(
+            source,
+            read_options=arrow_csv.ReadOptions(
+                column_names=positions,
+                skip_rows=header.blank_lines,
+                skip_rows_after_names=1,
+                block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
+                **reading,
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                newlines_in_values=True,
+                # In a file of one column an empty line is an empty cell.
+                ignore_empty_lines=len(positions) > 1,
+                invalid_row_handler=handler,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(positions, pa.string()),
+                include_columns=[positions[i] for i in kept],
+                strings_can_be_null=True,
+                null_values=list(MISSING_WORDS),
+            ),
+        )
+    return list(table.columns)
+
+
+def refuse_ragged(file: Path, separator: str, header: Header) -> None:
+    """Name the first row that is not as long as the header: a second, serial pass knows its number."""
+    found: list[Any] = []
+
+    def remember(row: Any) -> str:  # noqa: ANN401 (Arrow's InvalidRow)
+        found.append(row)
+        return "skip" if len(found) == 1 else "error"
+
+    import pyarrow as pa
+
+    with contextlib.suppress(pa.ArrowInvalid):
+        parse_delimited(file, separator, header, [0], use_threads=False, invalid_row_handler=remember)
+    if found:
+        row = found[0]
+        number = row.number - 1 - header.blank_lines
+        raise DataError(
+            f"data row {number} has {row.actual_columns} cells, but the header has {row.expected_columns} "
+            "names: correct that row, or quote a cell that holds the separator"
+        )
+
+
+def has_line_break(column: pa.ChunkedArray) -> bool:
+    """Whether a cell holds more than one line."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(column, "\n")).as_py())
+
+
+def refuse_open_quote(file: Path, separator: str) -> None:
+    """Refuse a quote that is never closed, which would swallow rows: the strict parser of Python is asked."""
+    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter=separator, strict=True)
+        try:
+            for _ in reader:
+                pass
+        except csv.Error:
+            raise DataError(
+                f"a quote that opens before line {reader.line_num} is not closed: correct the quotes"
+            ) from None
+
+
+def read_binary(file: Path, ending: str, drop: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Read a Parquet, Feather or Arrow file; the unnamed index that pandas adds is no column."""
+    import pyarrow as pa
+
+    if ending == ".parquet":
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(file) as source:
+            names = check_names(source.schema_arrow.names)
+            table = source.read()
+    else:
+        with pa.OSFile(str(file)) as handle:
+            magic = handle.read(6)
+            handle.seek(0)
+            if magic.startswith(b"FEA1"):
+                raise DataError(
+                    "this is a Feather file of version 1: write it again with a current pandas or Arrow"
+                )
+            source = pa.ipc.open_file(handle) if magic == b"ARROW1" else pa.ipc.open_stream(handle)
+            names = check_names(source.schema.names)
+            table = source.read_all()
+    kept = [i for i in kept_positions(names, drop) if not names[i].startswith("__index_level_")]
+    return [names[i] for i in kept], [table.column(i) for i in kept]

@@ -1,0 +1,90 @@
+"""What a table's columns are: their names, kinds and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import DataError
+
+
+class Kind(StrEnum):
+    """The two kinds of column."""
+
+    DISCRETE = "discrete"
+    CONTINUOUS = "continuous"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A named column; a discrete one declares its levels, in the order of their codes."""
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+
+    @property
+    def cardinality(self) -> int:
+        """How many levels a discrete variable has; 0 for a continuous one."""
+        return len(self.levels)
+
+
+class Schema:
+    """The variables of a data set, in column order.
+
+    >>> schema = Schema([Variable("a", Kind.DISCRETE, ("no", "yes")), Variable("x", Kind.CONTINUOUS)])
+    >>> schema.names, schema.index("x"), schema.kinds == {Kind.DISCRETE, Kind.CONTINUOUS}
+    (('a', 'x'), 1, True)
+    """
+
+    def __init__(self, variables: Iterable[Variable]) -> None:
+        self.variables = tuple(variables)
+        self._index = {variable.name: i for i, variable in enumerate(self.variables)}
+        if len(self._index) < len(self.variables):
+            names = [variable.name for variable in self.variables]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"two columns are named '{twice}': rename one of them")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds that occur."""
+        return frozenset(variable.kind for variable in self.variables)
+
+    @property
+    def cardinalities(self) -> NDArray[np.int64]:
+        """Number of levels of each column (0 where continuous)."""
+        return np.array([variable.cardinality for variable in self.variables], dtype=np.int64)
+
+    def index(self, name: str) -> int:
+        """Position of a column."""
+        try:
+            return self._index[name]
+        except KeyError:
+            raise DataError(f"there is no column named '{name}'") from None
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.variables)
+
+    def __getitem__(self, position: int) -> Variable:
+        return self.variables[position]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self.variables == other.variables
+
+    def __hash__(self) -> int:
+        return hash(self.variables)
+
+    def __repr__(self) -> str:
+        return f"Schema({', '.join(f'{v.name}: {v.kind}' for v in self.variables)})"

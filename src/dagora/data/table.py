@@ -1,0 +1,134 @@
+"""A table of typed columns: the rows a learner may look at.
+
+A discrete column is an array of codes into its variable's levels, a continuous one an array of float64.
+A `Table` holds no missing values, no infinities and no two columns of one name: readers see to that, so
+nothing above has to ask again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.errors import DataError
+
+MAX_LEVELS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Typed columns of equal length.
+
+    >>> table = Table.from_numpy([[0, 1.5], [1, 2.5], [1, 0.5]], names=["a", "x"], discrete=["a"])
+    >>> table
+    Table(3 rows, 2 columns)
+    >>> table.schema[0].levels, table.codes(0)
+    (('0', '1'), array([0, 1, 1], dtype=uint16))
+    """
+
+    schema: Schema
+    columns: tuple[NDArray[Any], ...]
+
+    def __post_init__(self) -> None:
+        lengths = {len(column) for column in self.columns}
+        if len(self.columns) != len(self.schema) or len(lengths) > 1:
+            raise DataError("a table needs one array per column, all of one length")
+        views = tuple(column.view() for column in self.columns)
+        for variable, column in zip(self.schema, views, strict=True):
+            check_column(variable, column)
+            column.flags.writeable = False
+        object.__setattr__(self, "columns", views)
+
+    @classmethod
+    def from_numpy(
+        cls,
+        array: ArrayLike,
+        names: Iterable[str] | None = None,
+        *,
+        discrete: Iterable[str] = (),
+        continuous: Iterable[str] = (),
+        missing: str = "error",
+    ) -> Table:
+        """Make a table from a matrix of rows; columns are named x0, x1, … and typed by the usual rule."""
+        from dagora.data.frames import table_from_numpy
+
+        return table_from_numpy(array, names, discrete=discrete, continuous=continuous, missing=missing)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: object,
+        *,
+        discrete: Iterable[str] = (),
+        continuous: Iterable[str] = (),
+        missing: str = "error",
+    ) -> Table:
+        """Make a table from any pandas, polars or Arrow frame."""
+        from dagora.data.frames import table_from_frame
+
+        return table_from_frame(frame, discrete=discrete, continuous=continuous, missing=missing)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0]) if self.columns else 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self.schema.names
+
+    def codes(self, column: int) -> NDArray[np.uint16]:
+        """Codes of a discrete column (read-only)."""
+        if self.schema[column].kind is not Kind.DISCRETE:
+            raise DataError(f"column '{self.schema[column].name}' is continuous: discretise it first")
+        return self.columns[column]
+
+    def values(self, column: int) -> NDArray[np.float64]:
+        """Values of a continuous column (read-only)."""
+        if self.schema[column].kind is not Kind.CONTINUOUS:
+            raise DataError(f"column '{self.schema[column].name}' is discrete: a continuous one is needed")
+        return self.columns[column]
+
+    def select(self, names: Sequence[str]) -> Table:
+        """Return the table with only these columns, in this order."""
+        positions = [self.schema.index(name) for name in names]
+        return Table(Schema(self.schema[i] for i in positions), tuple(self.columns[i] for i in positions))
+
+    def take(self, rows: ArrayLike) -> Table:
+        """Return the table with only these rows (positions or a mask); the levels stay declared."""
+        chosen = np.asarray(rows)
+        return Table(self.schema, tuple(column[chosen] for column in self.columns))
+
+    def equals(self, other: Table) -> bool:
+        """Whether both tables have the same columns, levels and rows, in the same order."""
+        same = (np.array_equal(a, b) for a, b in zip(self.columns, other.columns, strict=False))
+        return self.schema == other.schema and all(same)
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows, {len(self.schema)} columns)"
+
+
+def check_column(variable: Variable, column: NDArray[Any]) -> None:
+    """Refuse a column that breaks the table's promises."""
+    if variable.kind is Kind.DISCRETE:
+        if column.dtype != np.uint16:
+            raise DataError(f"codes of '{variable.name}' must be uint16, not {column.dtype}")
+        if variable.cardinality > MAX_LEVELS:
+            raise DataError(
+                f"column '{variable.name}' has {variable.cardinality} levels (at most {MAX_LEVELS}): "
+                "leave it out if it identifies rows, or declare it continuous"
+            )
+        if len(column) and int(column.max()) >= variable.cardinality:
+            raise DataError(f"column '{variable.name}' has a code beyond its {variable.cardinality} levels")
+    elif column.dtype != np.float64:
+        raise DataError(f"values of '{variable.name}' must be float64, not {column.dtype}")
+    elif not np.isfinite(column).all():
+        raise DataError(
+            f"column '{variable.name}' has infinite or missing values: remove or replace those rows"
+        )

@@ -1,0 +1,133 @@
+"""Write a table to a file, so that reading the file gives the table again.
+
+Levels are written as text, numbers with as many digits as they need and always with a point or an exponent (a
+whole number would be read as an integer). Parquet and Feather keep the declared levels, seen or not; CSV and
+TSV keep the levels that occur, and their types follow the usual rule when they are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dagora.data.levels import is_missing_word
+from dagora.data.readers import SEPARATORS, file_format
+from dagora.data.schema import Kind
+from dagora.errors import DataError
+from dagora.files import open_whole
+
+if TYPE_CHECKING:
+    import os
+    from typing import BinaryIO
+
+    import pyarrow as pa
+
+    from dagora.data.table import Table
+
+ROWS_AT_ONCE = 1 << 16
+
+
+def write_table(table: Table, path: str | os.PathLike[str]) -> None:
+    """Write a table; the name's ending says how: .csv .tsv (also .gz) .parquet .feather .arrow.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dagora.data.readers import read_table
+    >>> from dagora.data.table import Table
+    >>> table = Table.from_numpy([[1, 0.5], [0, 2.0]], names=["a", "x"], discrete=["a"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(table, Path(folder, "t.csv"))
+    ...     print(Path(folder, "t.csv").read_text())
+    ...     read_table(Path(folder, "t.csv")).equals(table)
+    a,x
+    1,0.5
+    0,2.0
+    <BLANKLINE>
+    True
+    """
+    ending = file_format(path)
+    for variable in table.schema:
+        for level in variable.levels:
+            if is_missing_word(level):
+                raise DataError(
+                    f"column '{variable.name}' has a level '{level}', which reads as missing: rename it"
+                )
+    with open_whole(path, error=DataError) as handle:
+        if ending in SEPARATORS:
+            write_delimited(table, handle, SEPARATORS[ending])
+        elif ending == ".parquet":
+            import pyarrow.parquet as pq
+
+            # A dictionary that outgrows its page would lose the levels that no row has.
+            pq.write_table(arrow_table(table), handle, dictionary_pagesize_limit=1 << 28)
+        else:
+            import pyarrow as pa
+
+            arrow = arrow_table(table)
+            with pa.ipc.new_file(handle, arrow.schema) as writer:
+                writer.write_table(arrow)
+
+
+def arrow_table(table: Table) -> pa.Table:
+    """Return the table as an Arrow one; discrete columns are dictionaries of their levels.
+
+    >>> from dagora.data.table import Table
+    >>> arrow_table(Table.from_numpy([[1], [0]])).to_pydict()
+    {'x0': ['1', '0']}
+    """
+    import pyarrow as pa
+
+    arrays = []
+    for variable, column in zip(table.schema, table.columns, strict=True):
+        if variable.kind is Kind.DISCRETE:
+            levels = pa.array(variable.levels, pa.string())
+            arrays.append(pa.DictionaryArray.from_arrays(pa.array(column.astype("int32")), levels))
+        else:
+            arrays.append(pa.array(column))
+    return pa.Table.from_arrays(arrays, names=list(table.names))
+
+
+def write_delimited(table: Table, handle: BinaryIO, separator: str) -> None:
+    """Write lines of cells, a block of rows at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    handle.write((separator.join(quote(name, separator) for name in table.names) + "\n").encode())
+    levels = [
+        pa.array([quote(level, separator) for level in v.levels], pa.large_string()) for v in table.schema
+    ]
+    for start in range(0, table.n_rows, ROWS_AT_ONCE):
+        cells = []
+        for variable, column, words in zip(table.schema, table.columns, levels, strict=True):
+            block = pa.array(column[start : start + ROWS_AT_ONCE])
+            cells.append(words.take(block) if variable.kind is Kind.DISCRETE else write_numbers(block))
+        lines = pc.binary_join_element_wise(*cells, pa.scalar(separator, pa.large_string()))
+        ended = pc.binary_join_element_wise(
+            lines, pa.scalar("\n", pa.large_string()), pa.scalar("", pa.large_string())
+        )
+        # The array's text lies in one buffer, between its first and its last offset.
+        handle.write(text_of(ended))
+
+
+def text_of(column: pa.LargeStringArray) -> memoryview:
+    """Return all the strings of an array as one run of bytes."""
+    import numpy as np
+
+    offsets = np.frombuffer(column.buffers()[1], dtype=np.int64)
+    first, last = int(offsets[column.offset]), int(offsets[column.offset + len(column)])
+    return memoryview(column.buffers()[2])[first:last]
+
+
+def write_numbers(values: pa.DoubleArray) -> pa.LargeStringArray:
+    """Return the shortest text of each number that reads as the same float, never as an integer."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = values.cast(pa.large_string())
+    return pc.replace_substring_regex(text, r"^(-?[0-9]+)$", r"\1.0")
+
+
+def quote(cell: str, separator: str) -> str:
+    """Put a cell in quotes if it needs them."""
+    if not any(mark in cell for mark in (separator, '"', "\n", "\r")):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'

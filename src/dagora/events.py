@@ -1,0 +1,73 @@
+"""What a running learner says, and how it is told to stop.
+
+A learner reports `Event`s to an `Observer` and asks its `Budget` now and then whether to go on. The progress
+bar and the score trace listen to that one stream; a time limit and Ctrl-C both end in the budget.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a learner: where it stands (`step` of `total`, if known) and the best score so far."""
+
+    phase: str
+    step: int
+    score: float | None = None
+    total: int | None = None
+    bound: float | None = None
+    message: str = ""
+
+
+Observer = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """Observe nothing."""
+
+
+class Budget:
+    """Time that may be spent, and a switch that ends the work early.
+
+    >>> budget = Budget(seconds=None)
+    >>> budget.exhausted
+    False
+    >>> budget.stop("interrupted")
+    >>> budget.exhausted, budget.reason
+    (True, 'interrupted')
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._started = time.monotonic()
+        self._limit = seconds
+        self._stopped = ""
+
+    @property
+    def elapsed(self) -> float:
+        """Wall-clock seconds since the budget was made."""
+        return time.monotonic() - self._started
+
+    @property
+    def left(self) -> float:
+        """Seconds left; infinite without a limit, zero when stopped."""
+        if self._stopped:
+            return 0.0
+        return float("inf") if self._limit is None else max(0.0, self._limit - self.elapsed)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the work must end now."""
+        return self.left <= 0.0
+
+    @property
+    def reason(self) -> str:
+        """Why the work ended early, for the result's message."""
+        return self._stopped or f"the time limit of {self._limit:g} s was reached"
+
+    def stop(self, reason: str) -> None:
+        """End the work at the next opportunity; safe to call from a signal handler or another thread."""
+        self._stopped = reason

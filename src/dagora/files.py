@@ -1,0 +1,147 @@
+"""Text in and out of files; files are written whole or not at all.
+
+The bytes go to a temporary file beside the target, which takes the target's name only when all of them are on
+disk: a full disk, a crash or Ctrl-C leaves the old file, or none. A name that ends in `.gz` is compressed,
+without a time stamp, so that the same content gives the same file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import secrets
+import stat
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from dagora.errors import DagoraError, FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+PathLike = str | os.PathLike[str]
+
+
+def write_whole(path: PathLike, content: str | bytes, *, error: type[DagoraError] = FormatError) -> None:
+    r"""Write a file in one piece; text becomes UTF-8. What fails is raised as `error`, in one line.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder, "a.txt"), "one\n")
+    ...     Path(folder, "a.txt").read_text(), os.listdir(folder)
+    ('one\n', ['a.txt'])
+    """
+    try:
+        payload = content.encode() if isinstance(content, str) else content
+    except UnicodeEncodeError as failure:
+        character = failure.object[failure.start]
+        raise error(f"cannot write {path}: the character {character!r} cannot be written as UTF-8") from None
+    with open_whole(path, error=error) as handle:
+        handle.write(payload)
+
+
+@contextlib.contextmanager
+def open_whole(path: PathLike, *, error: type[DagoraError] = FormatError) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name only when the block ends well."""
+    # A link stays a link: what it points to is replaced.
+    target = Path(os.path.realpath(path))
+    with report_failure(path, error):
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is not None and not stat.S_ISREG(mode):
+            # A pipe or a device such as /dev/stdout cannot be replaced; a folder fails here.
+            with target.open("wb") as device, compressed(device, path) as handle:
+                yield handle
+            return
+        temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with os.fdopen(descriptor, "wb") as raw:
+                with compressed(raw, path) as handle:
+                    yield handle
+                raw.flush()
+                os.fsync(raw.fileno())
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def compressed(raw: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
+    """Wrap a file so that what is written is compressed if the name asks for it."""
+    if Path(path).suffix.lower() != ".gz":
+        yield raw
+        return
+    with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
+        yield cast("BinaryIO", packed)
+
+
+@contextlib.contextmanager
+def report_failure(path: PathLike, error: type[DagoraError]) -> Iterator[None]:
+    """Turn a failure of the file system into one line that names the file."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise error(f"cannot write {path}: there is no folder '{Path(path).parent}'") from None
+    except IsADirectoryError:
+        raise error(f"cannot write {path}: it is a folder; name a file in it") from None
+    except (OSError, ValueError) as failure:
+        raise error(f"cannot write {path}: {_reason(failure)}") from None
+
+
+def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:
+    """Return the text of a UTF-8 file, of a compressed one where the name ends in `.gz`.
+
+    Line ends stay as they are; a byte-order mark is dropped.
+
+    >>> read_text("no such folder/graph.json")
+    Traceback (most recent call last):
+    dagora.errors.FormatError: no such folder/graph.json: no such file
+    """
+    file = Path(path)
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise error(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise error(f"{path}: is a folder, not a file") from None
+    except (OSError, ValueError) as failure:
+        raise error(f"{path}: cannot be read: {_reason(failure)}") from None
+    if file.suffix.lower() == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as failure:
+            raise error(f"{path}: is not a sound gzip file: {_reason(failure)}") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as failure:
+        line = content.count(b"\n", 0, failure.start) + 1
+        raise error(f"{path}: line {line}: is not UTF-8 text; save the file as UTF-8") from None
+
+
+@contextlib.contextmanager
+def naming(path: PathLike) -> Iterator[None]:
+    """Put the file's name in front of any error of ours that is raised inside.
+
+    >>> with naming("graph.json"):
+    ...     raise FormatError("line 2: a comma is missing")
+    Traceback (most recent call last):
+    dagora.errors.FormatError: graph.json: line 2: a comma is missing
+    """
+    try:
+        yield
+    except DagoraError as error:
+        # A name with a line break in it must not break the line.
+        text = "\\n".join(str(error).splitlines())
+        raise type(error)(f"{path}: {text}") from None
+
+
+def _reason(error: Exception) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    text = " ".join(text.split())
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,33 @@
+"""The graph that a file's nodes and edges make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.dag import DAG, Edge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def build_graph(nodes: Iterable[str], edges: Iterable[Edge], undirected: Iterable[Edge] = ()) -> Graph:
+    """Return a `CPDAG` where an edge is undirected, else a `DAG`; a directed cycle is refused in both.
+
+    >>> build_graph(["a", "b"], [("a", "b")])
+    DAG(2 nodes, 1 edges)
+    >>> build_graph(["a", "b", "c"], [("a", "b")], [("b", "c")]).undirected
+    (('b', 'c'),)
+    """
+    names, directed, plain = tuple(nodes), list(edges), list(undirected)
+    dag = DAG(names, directed)
+    return CPDAG(names, directed, plain) if plain else dag
+
+
+def mentioned(edges: Iterable[Edge]) -> list[str]:
+    """Nodes in the order in which edges mention them.
+
+    >>> mentioned([("b", "a"), ("a", "c")])
+    ['b', 'a', 'c']
+    """
+    return list(dict.fromkeys(node for edge in edges for node in edge))

@@ -1,0 +1,279 @@
+"""Graphs and networks as JSON.
+
+A graph is `{"nodes": ["a", "b"], "edges": [["a", "b"]]}`, with `"undirected"` where some edges are; other
+keys are ignored. A network is the same object with its parameters beside it, so that whatever reads graphs
+can read it:
+
+- `"kind": "discrete"`: `"levels": {x: [...]}` and `"tables": {x: nested lists}`, one level of nesting per
+  parent in the order of `"nodes"`, the levels of x last;
+- `"kind": "gaussian"`: `"intercepts": {x: number}`, `"coefficients": {x: {parent: number}}`
+  and `"sds": {x: number}`.
+
+Also read is the older form of published linear-Gaussian networks, in which `"nodes"` is an object
+`{x: {"parents": [...], "intercept": number, "coefficients": [...], "sd": number}}`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from dagora.errors import FormatError
+from dagora.formats.graphs import build_graph
+from dagora.graph.dag import DAG
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dagora.graph.cpdag import Graph
+
+Object = dict[str, Any]
+
+
+def parse_graph(text: str) -> Graph:
+    """Read the graph; parameters and other keys are ignored.
+
+    >>> parse_graph('{"nodes": ["a", "b"], "edges": [["a", "b"]], "score": -12.5}').edges
+    (('a', 'b'),)
+    """
+    return _graph(_object(text))
+
+
+def parse(text: str) -> Graph | Network:
+    """Read what the text holds: a network where it has parameters, else a graph.
+
+    >>> network = parse('{"kind": "discrete", "nodes": ["a"], "edges": [],'
+    ...                 ' "levels": {"a": ["no", "yes"]}, "tables": {"a": [0.25, 0.75]}}')
+    >>> network.levels["a"], network.tables["a"].tolist()
+    (('no', 'yes'), [0.25, 0.75])
+    """
+    document = _object(text)
+    kind = document.get("kind")
+    if kind == "discrete":
+        return _discrete(document)
+    if kind == "gaussian":
+        return _gaussian(document)
+    if isinstance(document.get("nodes"), dict):
+        return _regressions(document["nodes"], _name(document))
+    return _graph(document)
+
+
+def render_graph(graph: Graph) -> str:
+    """Write a graph, one edge a line.
+
+    >>> print(render_graph(DAG("ab", [("a", "b")])), end="")
+    {
+     "nodes": ["a", "b"],
+     "edges": [
+      ["a", "b"]
+     ]
+    }
+    """
+    return _layout(_graph_object(graph))
+
+
+def render_network(network: Network) -> str:
+    """Write a network with its parameters; the numbers are read back as they were, to the last bit."""
+    graph = network.graph
+    document: Object
+    if isinstance(network, DiscreteNetwork):
+        document = {
+            "kind": "discrete",
+            "name": network.name,
+            **_graph_object(graph),
+            "levels": {node: list(network.levels[node]) for node in graph},
+            "tables": {node: network.tables[node].tolist() for node in graph},
+        }
+    else:
+        document = {
+            "kind": "gaussian",
+            "name": network.name,
+            **_graph_object(graph),
+            "intercepts": {node: float(network.intercepts[node]) for node in graph},
+            "coefficients": {
+                node: dict(zip(graph.parents(node), network.coefficients[node].tolist(), strict=True))
+                for node in graph
+            },
+            "sds": {node: float(network.sds[node]) for node in graph},
+        }
+    return _layout(document)
+
+
+def _graph_object(graph: Graph) -> Object:
+    document: Object = {"nodes": list(graph.nodes), "edges": [list(edge) for edge in graph.edges]}
+    if graph.undirected:
+        document["undirected"] = [list(edge) for edge in graph.undirected]
+    return document
+
+
+def _layout(document: Object) -> str:
+    """One line per key, and per item of a collection other than the nodes: easy on the eye and on `diff`."""
+    lines = []
+    for key, value in document.items():
+        head = f" {json.dumps(key)}: "
+        if key == "nodes" or not value or not isinstance(value, list | dict):
+            lines.append(head + _dump(value))
+        elif isinstance(value, dict):
+            items = [f"  {_dump(name)}: {_dump(item)}" for name, item in value.items()]
+            lines.append(head + "{\n" + ",\n".join(items) + "\n }")
+        else:
+            lines.append(head + "[\n" + ",\n".join(f"  {_dump(item)}" for item in value) + "\n ]")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _object(text: str) -> Object:
+    def refuse_constant(constant: str) -> NoReturn:
+        raise FormatError(f"the number {constant} is not JSON")
+
+    def unique(pairs: list[tuple[str, Any]]) -> Object:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise FormatError(f"the key '{twice}' occurs twice in one object")
+        return found
+
+    try:
+        document = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"line {error.lineno}: is not JSON: {error.msg.lower()}") from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"is not JSON that can be read: {' '.join(str(error).split())}") from None
+    if not isinstance(document, dict):
+        raise FormatError('a graph is an object {"nodes": [...], "edges": [...]}')
+    return document
+
+
+def _graph(document: Object) -> Graph:
+    nodes = document.get("nodes")
+    if isinstance(nodes, dict):
+        return DAG(nodes, [(parent, node) for node in nodes for parent in _parents(nodes, node)])
+    if not isinstance(nodes, list) or "edges" not in document:
+        raise FormatError('a graph needs "nodes": [names] and "edges": [[from, to], ...]')
+    return build_graph(nodes, _pairs(document, "edges"), _pairs(document, "undirected"))
+
+
+def _pairs(document: Object, key: str) -> list[tuple[str, str]]:
+    listed = document.get(key, [])
+    if not isinstance(listed, list):
+        raise FormatError(f'"{key}" must be a list of pairs of names')
+    for pair in listed:
+        if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+            raise FormatError(f'"{key}" must be a list of pairs of names, but has {_brief(pair)}')
+    return [(tail, head) for tail, head in listed]
+
+
+def _dag(document: Object) -> DAG:
+    graph = _graph(document)
+    if not isinstance(graph, DAG):
+        raise FormatError("a network with parameters cannot have undirected edges")
+    return graph
+
+
+def _discrete(document: Object) -> DiscreteNetwork:
+    graph = _dag(document)
+    levels: dict[str, tuple[str, ...]] = {}
+    for node in graph:
+        listed = _entry(document, "levels", node)
+        if not isinstance(listed, list) or not all(isinstance(level, str) for level in listed):
+            raise FormatError(f"the levels of '{node}' must be a list of texts")
+        if not listed or len(set(listed)) < len(listed):
+            raise FormatError(f"the levels of '{node}' must be one or more different texts")
+        levels[node] = tuple(listed)
+    tables = {node: _array(_entry(document, "tables", node), f"the table of '{node}'") for node in graph}
+    return DiscreteNetwork(graph, levels, tables, _name(document))
+
+
+def _gaussian(document: Object) -> GaussianNetwork:
+    graph = _dag(document)
+    coefficients = {}
+    for node in graph:
+        given = _entry(document, "coefficients", node)
+        if not isinstance(given, dict) or set(given) != set(graph.parents(node)):
+            raise FormatError(f"the coefficients of '{node}' must be an object with one number per parent")
+        coefficients[node] = _vector([given[parent] for parent in graph.parents(node)], node)
+    return GaussianNetwork(
+        graph,
+        {node: _number(_entry(document, "intercepts", node), f"the intercept of '{node}'") for node in graph},
+        coefficients,
+        {node: _number(_entry(document, "sds", node), f"the sd of '{node}'") for node in graph},
+        _name(document),
+    )
+
+
+def _regressions(nodes: Object, name: str) -> GaussianNetwork:
+    """Build the published form, in which each node holds its own regression."""
+    parents = {node: _parents(nodes, node) for node in nodes}
+    graph = DAG(nodes, [(parent, node) for node in nodes for parent in parents[node]])
+    intercepts, coefficients, sds = {}, {}, {}
+    for node, regression in nodes.items():
+        given = regression.get("coefficients", [])
+        if not isinstance(given, list) or len(given) != len(parents[node]):
+            raise FormatError(f"'{node}' has {len(parents[node])} parents and needs as many coefficients")
+        by_parent = dict(zip(parents[node], given, strict=True))
+        intercepts[node] = _number(regression.get("intercept"), f"the intercept of '{node}'")
+        coefficients[node] = _vector([by_parent[parent] for parent in graph.parents(node)], node)
+        sds[node] = _number(regression.get("sd"), f"the sd of '{node}'")
+    return GaussianNetwork(graph, intercepts, coefficients, sds, name)
+
+
+def _parents(nodes: Object, node: str) -> list[str]:
+    content = nodes[node]
+    parents = content.get("parents", []) if isinstance(content, dict) else None
+    if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
+        raise FormatError(f"the node '{node}' must be an object with \"parents\": [names]")
+    if len(set(parents)) < len(parents):
+        raise FormatError(f"the node '{node}' lists a parent twice")
+    return parents
+
+
+def _entry(document: Object, key: str, node: str) -> Any:  # noqa: ANN401 - what JSON holds
+    collection = document.get(key)
+    if not isinstance(collection, dict):
+        raise FormatError(f'a network of kind "{document["kind"]}" needs "{key}": {{name: ...}}')
+    if node not in collection:
+        raise FormatError(f"\"{key}\" has no entry for '{node}'")
+    return collection[node]
+
+
+def _name(document: Object) -> str:
+    name = document.get("name", "network")
+    return name if isinstance(name, str) else "network"
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise FormatError(f"{what} must be a number, not {_brief(value)}")
+
+
+def _vector(values: Sequence[object], node: str) -> NDArray[np.float64]:
+    return np.array([_number(value, f"a coefficient of '{node}'") for value in values], dtype=np.float64)
+
+
+def _array(value: object, what: str) -> NDArray[np.float64]:
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise FormatError(f"{what} must be nested lists of equal lengths") from None
+    # Booleans, texts and nulls have other dtypes; only numbers may pass.
+    if array.dtype.kind not in "fiu":
+        raise FormatError(f"{what} must be made of numbers")
+    return array.astype(np.float64)
+
+
+def _brief(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,173 @@
+"""Which file holds what: formats by extension, and the functions that read and write by path.
+
+Every format reads and writes graphs; JSON and BIF also hold the parameters of a network. Each extension may
+be followed by `.gz`. Errors begin with the file's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagora.errors import FormatError
+from dagora.files import PathLike, naming, read_text, write_whole
+from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dagora.graph.cpdag import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format's name, its extensions, and what turns text into graphs or networks and back.
+
+    `parse` returns the richest thing a text holds: a network where there are parameters.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    parse_graph: Callable[[str], Graph]
+    parse: Callable[[str], Graph | Network]
+    render_graph: Callable[[Graph], str]
+    render_network: Callable[[Network], str] | None = None
+
+
+def _graph_in_bif(graph: Graph) -> str:
+    if graph.undirected:
+        raise FormatError(
+            "BIF holds networks with parameters, which a graph with undirected edges cannot have"
+        )
+    raise FormatError(
+        "BIF needs parameters and not only a graph; fit them by giving data, or use another format"
+    )
+
+
+def _network_in_bif(network: Network) -> str:
+    if not isinstance(network, DiscreteNetwork):
+        raise FormatError("BIF holds discrete networks only; write a Gaussian one as .json")
+    return bif.render(network)
+
+
+def _only_graphs(
+    name: str, extensions: tuple[str, ...], parse: Callable[[str], Graph], render: Callable[[Graph], str]
+) -> Format:
+    return Format(name, extensions, parse, parse, render)
+
+
+FORMATS = (
+    Format(
+        "JSON",
+        (".json",),
+        json_format.parse_graph,
+        json_format.parse,
+        json_format.render_graph,
+        json_format.render_network,
+    ),
+    Format("BIF", (".bif",), bif.parse_graph, bif.parse, _graph_in_bif, _network_in_bif),
+    _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph),
+    _only_graphs("GraphML", (".graphml",), graphml.parse_graph, graphml.render_graph),
+    _only_graphs("DAGitty", (".dagitty",), dagitty.parse_graph, dagitty.render_graph),
+    _only_graphs("CSV", (".csv",), adjacency_csv.parse_graph, adjacency_csv.render_graph),
+)
+
+
+def find_format(path: PathLike) -> Format:
+    """Return the format that a path's extension names.
+
+    >>> find_format("alarm.bif.gz").name
+    'BIF'
+    >>> find_format("alarm.doc")
+    Traceback (most recent call last):
+    dagora.errors.FormatError: alarm.doc: unknown extension '.doc'; known are .json .bif .dot ...
+    """
+    file = Path(path)
+    suffix = Path(file.stem).suffix if file.suffix.lower() == ".gz" else file.suffix
+    for known in FORMATS:
+        if suffix.lower() in known.extensions:
+            return known
+    listed = " ".join(extension for known in FORMATS for extension in known.extensions)
+    fault = f"unknown extension '{suffix}'" if suffix else "the name has no extension"
+    raise FormatError(f"{path}: {fault}; known are {listed} (each also with .gz)")
+
+
+def read_graph(path: PathLike) -> Graph:
+    """Read a graph from any known format: a `CPDAG` where an edge is undirected, else a `DAG`.
+
+    >>> read_graph("missing.bif")
+    Traceback (most recent call last):
+    dagora.errors.FormatError: missing.bif: no such file
+    """
+    known = find_format(path)
+    text = read_text(path)
+    with naming(path):
+        return known.parse_graph(text)
+
+
+def write_graph(graph: Graph, path: PathLike) -> None:
+    """Write a graph in the format that the extension names, whole or not at all.
+
+    >>> from dagora.graph.dag import DAG
+    >>> write_graph(DAG("ab"), "graph.bif")
+    Traceback (most recent call last):
+    dagora.errors.FormatError: graph.bif: BIF needs parameters and not only a graph; fit them ...
+    """
+    known = find_format(path)
+    with naming(path):
+        text = known.render_graph(graph)
+    write_whole(path, text)
+
+
+def read_network(path: PathLike) -> Network:
+    """Read a graph with its parameters from a JSON or BIF file.
+
+    >>> read_network("graph.dot")
+    Traceback (most recent call last):
+    dagora.errors.FormatError: graph.dot: DOT files hold no parameters; use .json or .bif
+    """
+    known = _network_format(path)
+    text = read_text(path)
+    with naming(path):
+        content = known.parse(text)
+        if not isinstance(content, DiscreteNetwork | GaussianNetwork):
+            raise FormatError("holds a graph without parameters; fit them by giving data")
+    return content
+
+
+def write_network(network: Network, path: PathLike) -> None:
+    """Write a graph with its parameters to a JSON or BIF file, whole or not at all."""
+    known = _network_format(path)
+    with naming(path):
+        text = known.render_network(network) if known.render_network else ""
+    write_whole(path, text)
+
+
+def convert(source: PathLike, target: PathLike) -> list[str]:
+    """Rewrite a file in another format and return what was lost on the way, one sentence each.
+
+    Parameters are kept where both formats hold them. Attributes that say nothing about the graph (colours,
+    positions, comments) are not carried over.
+    """
+    reader, writer = find_format(source), find_format(target)
+    text = read_text(source)
+    with naming(source):
+        content = reader.parse(text)
+    if not isinstance(content, DiscreteNetwork | GaussianNetwork):
+        write_graph(content, target)
+        return []
+    if writer.render_network is not None:
+        write_network(content, target)
+        return []
+    write_graph(content.graph, target)
+    lost = "probability tables and levels" if isinstance(content, DiscreteNetwork) else "regressions"
+    return [f"{target}: the {lost} were left out: {writer.name} holds only the graph."]
+
+
+def _network_format(path: PathLike) -> Format:
+    known = find_format(path)
+    if known.render_network is None:
+        raise FormatError(f"{path}: {known.name} files hold no parameters; use .json or .bif")
+    return known

@@ -1,0 +1,1 @@
+"""Graphs: DAGs and their equivalence classes, knowledge, metrics, random graphs, layout and drawing."""

@@ -1,0 +1,178 @@
+"""A partially directed graph over named nodes: some edges have a direction, others do not.
+
+The completed graph of an equivalence class (`CPDAG.from_dag`), the output of a constraint-based search, and
+any other mixture of i → j and i — j. Immutable, with the same attributes as a `DAG`. Directed edges may form
+a cycle (a search may return one); `extension` refuses such a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dagora.errors import GraphError
+from dagora.graph.dag import DAG, Edge, find_node, index_nodes
+from dagora.graph.equivalence import consistent_extension, cpdag_matrix
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class CPDAG:
+    """An immutable graph with directed and undirected edges.
+
+    >>> chain = CPDAG.from_dag(DAG("abc", [("a", "b"), ("b", "c")]))
+    >>> chain.edges, chain.undirected
+    ((), (('a', 'b'), ('b', 'c')))
+    >>> chain.extension().edges
+    (('a', 'b'), ('b', 'c'))
+    >>> CPDAG("ab", [("a", "b")], [("b", "a")])
+    Traceback (most recent call last):
+    dagora.errors.GraphError: the edge a — b is both directed and undirected
+    """
+
+    def __init__(
+        self, nodes: Iterable[str], edges: Iterable[Edge] = (), undirected: Iterable[Edge] = ()
+    ) -> None:
+        names = tuple(nodes)
+        index = index_nodes(names)
+        matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
+        for tail, head in edges:
+            i, j = find_node(index, tail), find_node(index, head)
+            if matrix[j, i] and i != j:
+                raise GraphError(f"the edge {tail} → {head} is directed both ways: list it as undirected")
+            matrix[i, j] = True
+        directed = matrix.copy()
+        for one, other in undirected:
+            i, j = find_node(index, one), find_node(index, other)
+            if directed[i, j] or directed[j, i]:
+                raise GraphError(
+                    f"the edge {names[min(i, j)]} — {names[max(i, j)]} is both directed and undirected"
+                )
+            matrix[i, j] = matrix[j, i] = True
+        loops = np.flatnonzero(np.diagonal(matrix))
+        if loops.size:
+            raise GraphError(f"the node '{names[loops[0]]}' has an edge to itself")
+        self._nodes = names
+        self._index = index
+        self._matrix = matrix
+        self._matrix.flags.writeable = False
+
+    @classmethod
+    def from_numpy(cls, matrix: ArrayLike, nodes: Iterable[str] | None = None) -> CPDAG:
+        """Make a graph from a matrix: non-zero [i, j] alone is i → j, with [j, i] it is i — j."""
+        present = np.asarray(matrix) != 0
+        if present.ndim != 2 or present.shape[0] != present.shape[1]:
+            raise GraphError(f"an adjacency matrix must be square, not of shape {present.shape}")
+        names = tuple(f"x{i}" for i in range(len(present))) if nodes is None else tuple(nodes)
+        if len(names) != len(present):
+            raise GraphError(f"{len(names)} names for a matrix of {len(present)} nodes")
+        arrows = np.argwhere(present & ~present.T)
+        lines = np.argwhere(np.triu(present & present.T))
+        return cls(names, *([(names[i], names[j]) for i, j in pairs] for pairs in (arrows, lines)))
+
+    @classmethod
+    def from_dag(cls, dag: DAG) -> CPDAG:
+        """Completed graph of the class of all DAGs that imply the same independences as `dag`."""
+        return cls.from_numpy(cpdag_matrix(dag.to_numpy()), dag.nodes)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names, in the order of the columns the graph was learned from."""
+        return self._nodes
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """The directed edges as (parent, child), sorted by position."""
+        return self._pairs(self._matrix & ~self._matrix.T)
+
+    @cached_property
+    def undirected(self) -> tuple[Edge, ...]:
+        """The undirected edges, the earlier node first, sorted by position."""
+        return self._pairs(np.triu(self._matrix & self._matrix.T))
+
+    def _pairs(self, matrix: NDArray[np.bool_]) -> tuple[Edge, ...]:
+        return tuple((self._nodes[i], self._nodes[j]) for i, j in np.argwhere(matrix))
+
+    def index(self, node: str) -> int:
+        """Position of a node."""
+        return find_node(self._index, node)
+
+    def parents(self, node: str) -> tuple[str, ...]:
+        """Names of the nodes with a directed edge to `node`, in the order of `nodes`."""
+        j = self.index(node)
+        return tuple(self._nodes[i] for i in np.flatnonzero(self._matrix[:, j] & ~self._matrix[j]))
+
+    def children(self, node: str) -> tuple[str, ...]:
+        """Names of the nodes that a directed edge from `node` leads to, in the order of `nodes`."""
+        i = self.index(node)
+        return tuple(self._nodes[j] for j in np.flatnonzero(self._matrix[i] & ~self._matrix[:, i]))
+
+    def neighbours(self, node: str) -> tuple[str, ...]:
+        """Names of the nodes that share an undirected edge with `node`, in the order of `nodes`."""
+        i = self.index(node)
+        return tuple(self._nodes[j] for j in np.flatnonzero(self._matrix[i] & self._matrix[:, i]))
+
+    def extension(self) -> DAG:
+        """Find a DAG with the same skeleton, the same v-structures and every directed edge kept.
+
+        >>> CPDAG("abcd", undirected=["ab", "bc", "cd", "da"]).extension()
+        Traceback (most recent call last):
+        dagora.errors.GraphError: the graph has no consistent extension: ...
+        """
+        dag = consistent_extension(self._matrix)
+        if dag is None:
+            raise GraphError(
+                "the graph has no consistent extension: every way to direct its undirected edges "
+                "makes a cycle or a new v-structure"
+            )
+        return DAG.from_numpy(dag, self._nodes)
+
+    def reorder(self, nodes: Iterable[str]) -> CPDAG:
+        """Return the same graph with its nodes in another order."""
+        names = tuple(nodes)
+        if sorted(names) != sorted(self._nodes):
+            raise GraphError("reorder needs exactly the graph's own nodes")
+        positions = [self.index(name) for name in names]
+        return CPDAG.from_numpy(self._matrix[np.ix_(positions, positions)], names)
+
+    def to_numpy(self) -> NDArray[np.bool_]:
+        """Boolean matrix: [i, j] alone is i → j, with [j, i] it is i — j."""
+        return self._matrix.copy()
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return the graph as a networkx one; an undirected edge becomes two, one in each direction."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self._nodes)
+        graph.add_edges_from(self._pairs(self._matrix))
+        return graph
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CPDAG):
+            return NotImplemented
+        return self._nodes == other._nodes and np.array_equal(self._matrix, other._matrix)
+
+    def __hash__(self) -> int:
+        return hash((self._nodes, self._matrix.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CPDAG, (self._nodes, self.edges, self.undirected)
+
+    def __repr__(self) -> str:
+        kinds = f"{len(self.edges)} directed and {len(self.undirected)} undirected edges"
+        return f"CPDAG({len(self)} nodes, {kinds})"
+
+
+Graph = DAG | CPDAG

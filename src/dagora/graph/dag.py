@@ -1,0 +1,254 @@
+"""A directed acyclic graph over named nodes.
+
+Acyclic by construction and immutable: whoever holds a `DAG` need not check. Edge (i, j) means i → j
+everywhere. Parents are kept as bit rows, so that search kernels can take them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dagora.errors import GraphError
+from dagora.graph.bits import Rows, pack, unpack
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Edge = tuple[str, str]
+
+
+class DAG:
+    """An immutable directed acyclic graph.
+
+    >>> sprinkler = DAG(["rain", "sprinkler", "wet"], [("rain", "wet"), ("sprinkler", "wet")])
+    >>> sprinkler.parents("wet")
+    ('rain', 'sprinkler')
+    >>> sprinkler.order
+    ('rain', 'sprinkler', 'wet')
+    >>> DAG("ab", [("a", "b"), ("b", "a")])
+    Traceback (most recent call last):
+    dagora.errors.GraphError: the graph has a cycle: a → b → a
+    """
+
+    def __init__(self, nodes: Iterable[str], edges: Iterable[Edge] = ()) -> None:
+        names = tuple(nodes)
+        index = index_nodes(names)
+        matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
+        for tail, head in edges:
+            matrix[find_node(index, tail), find_node(index, head)] = True
+        self._build(names, matrix)
+
+    def _build(self, names: tuple[str, ...], matrix: NDArray[np.bool_]) -> None:
+        order = topological_order(matrix)
+        if order is None:
+            cycle = find_cycle(matrix)
+            raise GraphError("the graph has a cycle: " + " → ".join(names[i] for i in [*cycle, cycle[0]]))
+        self._nodes = names
+        self._index = {name: i for i, name in enumerate(names)}
+        self._order = order
+        self._parent_rows = pack(np.ascontiguousarray(matrix.T))
+        self._parent_rows.flags.writeable = False
+
+    @classmethod
+    def from_numpy(cls, matrix: ArrayLike, nodes: Iterable[str] | None = None) -> DAG:
+        """Make a graph from a matrix whose non-zero entry [i, j] is i → j; names default to x0, x1, x2."""
+        present = np.asarray(matrix) != 0
+        if present.ndim != 2 or present.shape[0] != present.shape[1]:
+            raise GraphError(f"an adjacency matrix must be square, not of shape {present.shape}")
+        names = tuple(f"x{i}" for i in range(len(present))) if nodes is None else tuple(nodes)
+        if len(names) != len(present):
+            raise GraphError(f"{len(names)} names for a matrix of {len(present)} nodes")
+        index_nodes(names)
+        graph = cls.__new__(cls)
+        graph._build(names, present)  # noqa: SLF001 - a constructor
+        return graph
+
+    @classmethod
+    def from_parents(cls, nodes: Iterable[str], parents: Sequence[Iterable[int]]) -> DAG:
+        """Make a graph from each node's parents, given as positions in `nodes`."""
+        names = tuple(nodes)
+        matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
+        for child, indices in enumerate(parents):
+            matrix[list(indices), child] = True
+        return cls.from_numpy(matrix, names)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.DiGraph) -> DAG:
+        """Make a graph from a networkx one; node names become text."""
+        return cls([str(node) for node in graph.nodes], [(str(a), str(b)) for a, b in graph.edges])
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names, in the order of the columns the graph was learned from."""
+        return self._nodes
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges as (parent, child), sorted by position."""
+        return tuple((self._nodes[i], self._nodes[j]) for i, j in np.argwhere(self.to_numpy()))
+
+    @property
+    def undirected(self) -> tuple[Edge, ...]:
+        """No edge of a DAG is undirected; here so that every graph has the attribute."""
+        return ()
+
+    @property
+    def parent_rows(self) -> Rows:
+        """Bit rows (read-only): bit i of row j is set where i → j."""
+        return self._parent_rows
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """A topological order; among the nodes that may come next the earliest is taken."""
+        return tuple(self._nodes[i] for i in self._order)
+
+    @property
+    def order_indices(self) -> tuple[int, ...]:
+        """The topological order as positions."""
+        return self._order
+
+    def index(self, node: str) -> int:
+        """Position of a node."""
+        return find_node(self._index, node)
+
+    def parent_indices(self, child: int) -> tuple[int, ...]:
+        """Positions of the parents of the node at position `child`, ascending."""
+        return tuple(
+            int(i) for i in np.flatnonzero(unpack(self._parent_rows[child : child + 1], len(self))[0])
+        )
+
+    def parents(self, node: str) -> tuple[str, ...]:
+        """Names of the parents, in the order of `nodes`."""
+        return tuple(self._nodes[i] for i in self.parent_indices(self.index(node)))
+
+    def children(self, node: str) -> tuple[str, ...]:
+        """Names of the children, in the order of `nodes`."""
+        return tuple(self._nodes[j] for j in np.flatnonzero(self.to_numpy()[self.index(node)]))
+
+    def ancestors(self, node: str) -> frozenset[str]:
+        """All nodes with a directed path to `node`, itself excluded."""
+        return self._reach(node, self.to_numpy().T)
+
+    def descendants(self, node: str) -> frozenset[str]:
+        """All nodes that a directed path from `node` leads to, itself excluded."""
+        return self._reach(node, self.to_numpy())
+
+    def _reach(self, node: str, matrix: NDArray[np.bool_]) -> frozenset[str]:
+        found: set[int] = set()
+        stack = [self.index(node)]
+        while stack:
+            fresh = [int(j) for j in np.flatnonzero(matrix[stack.pop()]) if int(j) not in found]
+            found.update(fresh)
+            stack.extend(fresh)
+        return frozenset(self._nodes[i] for i in found)
+
+    def has_edge(self, tail: str, head: str) -> bool:
+        """Whether tail → head is an edge."""
+        return bool(self.to_numpy()[self.index(tail), self.index(head)])
+
+    def reorder(self, nodes: Iterable[str]) -> DAG:
+        """Return the same graph with its nodes in another order."""
+        names = tuple(nodes)
+        if sorted(names) != sorted(self._nodes):
+            raise GraphError("reorder needs exactly the graph's own nodes")
+        positions = [self.index(name) for name in names]
+        return DAG.from_numpy(self.to_numpy()[np.ix_(positions, positions)], names)
+
+    def to_numpy(self) -> NDArray[np.bool_]:
+        """Boolean matrix whose entry [i, j] is the edge i → j."""
+        return np.ascontiguousarray(unpack(self._parent_rows, len(self)).T)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return the graph as a networkx one."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self._nodes)
+        graph.add_edges_from(self.edges)
+        return graph
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DAG):
+            return NotImplemented
+        return self._nodes == other._nodes and np.array_equal(self._parent_rows, other._parent_rows)
+
+    def __hash__(self) -> int:
+        return hash((self._nodes, self._parent_rows.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DAG, (self._nodes, self.edges)
+
+    def __repr__(self) -> str:
+        return f"DAG({len(self)} nodes, {len(self.edges)} edges)"
+
+
+def index_nodes(names: Sequence[str]) -> dict[str, int]:
+    """Map each name to its position; two nodes with one name, or a name that is no text, are refused."""
+    index: dict[str, int] = {}
+    for position, name in enumerate(names):
+        if not isinstance(name, str):
+            raise GraphError(f"node names are text, not {type(name).__name__}: {name!r}")
+        if name in index:
+            raise GraphError(f"two nodes are named '{name}'")
+        index[name] = position
+    return index
+
+
+def find_node(index: dict[str, int], name: str) -> int:
+    """Position of a name, or an error that says it is unknown."""
+    try:
+        return index[name]
+    except KeyError:
+        raise GraphError(f"there is no node named '{name}'") from None
+
+
+def topological_order(matrix: NDArray[np.bool_]) -> tuple[int, ...] | None:
+    """Smallest topological order of an adjacency matrix; None where there is a cycle."""
+    import heapq
+
+    waiting = matrix.sum(axis=0)
+    ready = [int(i) for i in np.flatnonzero(waiting == 0)]
+    order: list[int] = []
+    while ready:
+        node = heapq.heappop(ready)
+        order.append(node)
+        children = np.flatnonzero(matrix[node])
+        waiting[children] -= 1
+        for child in children[waiting[children] == 0]:
+            heapq.heappush(ready, int(child))
+    return tuple(order) if len(order) == len(matrix) else None
+
+
+def find_cycle(matrix: NDArray[np.bool_]) -> list[int]:
+    """Nodes of one shortest directed cycle, in order; an empty list where there is none."""
+    best: list[int] = []
+    for start in range(len(matrix)):
+        came_from: dict[int, int] = {}
+        frontier = [start]
+        while frontier and start not in came_from:
+            following = []
+            for node in frontier:
+                for child in np.flatnonzero(matrix[node]).tolist():
+                    if child not in came_from:
+                        came_from[child] = node
+                        following.append(child)
+            frontier = following
+        if start not in came_from:
+            continue
+        cycle = [start]
+        while came_from[cycle[-1]] != start:
+            cycle.append(came_from[cycle[-1]])
+        if not best or len(cycle) < len(best):
+            best = [cycle[0], *reversed(cycle[1:])]
+    return best

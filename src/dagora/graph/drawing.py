@@ -1,0 +1,232 @@
+"""A picture of a graph as one self-contained SVG, without any drawing program.
+
+Nodes are rounded boxes, edges are smooth curves along the routes of the layered layout. Given the truth, each
+edge is coloured by its verdict (correct, reversed, extra, missing) and the legend counts them. The colours
+follow Tol's "high contrast" set, the yellow darkened: colour-blind readers and grey print tell them apart on
+white; and each verdict has its own dash pattern besides. Nothing in the picture has an id, so that many can
+stand in one page.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from xml.sax.saxutils import escape
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dagora.errors import GraphError
+from dagora.graph.cpdag import Graph
+from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
+from dagora.graph.dag import Edge
+from dagora.graph.layout import NODE_HEIGHT, Point, layout
+from dagora.graph.metrics import judge
+
+Verdict = Literal["plain", "correct", "reversed", "extra", "missing"]
+
+MARGIN = 24.0
+FONT_SIZE = 13.0
+LONGEST_LABEL = 28
+LABELLED_EDGES = 40  # beyond this many, weights are shown by width and tooltip only
+FONT = "font-family=\"'Helvetica Neue',Helvetica,Arial,'DejaVu Sans',sans-serif\""
+BOX = 'fill="#f4f6f9" stroke="#5b6b7f" stroke-width="1.2"'
+INK = "#1d2733"
+
+STYLES: dict[Verdict, tuple[str, str]] = {  # colour, dash pattern
+    "plain": ("#4a5869", ""),
+    "correct": ("#004488", ""),
+    "reversed": ("#b98500", "9 3"),
+    "extra": ("#bb5566", "2 3"),
+    "missing": ("#7c8794", "6 5"),
+}
+
+
+@dataclass(frozen=True)
+class _Stroke:
+    """One edge to draw, from its first node to its second; `arrow` is False for an undirected one."""
+
+    edge: Edge
+    arrow: bool
+    verdict: Verdict
+    weight: float | None
+
+
+def draw_svg(
+    graph: Graph, *, truth: Graph | None = None, weights: ArrayLike | None = None, title: str | None = None
+) -> str:
+    """Draw a graph; `truth` colours the edges by verdict, `weights` ([i, j] for i → j) sets their width.
+
+    >>> from dagora.graph.dag import DAG
+    >>> draw_svg(DAG("ab", [("a", "b")]), title="a < b")[:4]
+    '<svg'
+    """
+    strokes = _strokes(graph, truth, weights)
+    widths = _box_widths(graph, strokes)
+    plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
+    legend = _legend(strokes) if truth is not None else []
+    heading = 30.0 * (title is not None) + 26.0 * bool(legend)
+    needed = [plan.width, sum(width for _, width in legend), _text_width(title or "") * 1.3]
+    width, height = max(needed) + 2 * MARGIN, plan.height + heading + 2 * MARGIN
+
+    summary = title or f"Graph of {len(graph)} nodes and {len(graph.edges) + len(graph.undirected)} edges"
+    size = f'width="{width:.0f}" height="{height:.0f}"'
+    view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} role="img" {FONT}>',
+        f"<title>{_clean(summary)}</title>",
+        f'<rect {size} fill="#ffffff"/>',
+    ]
+    if title is not None:
+        style = f'font-size="17" font-weight="600" fill="{INK}"'
+        parts.append(f'<text x="{MARGIN:g}" y="{MARGIN + 12:g}" {style}>{_clean(title)}</text>')
+    x = MARGIN
+    for drawing, length in legend:
+        parts.append(f'<g transform="translate({x:.1f} {MARGIN + heading - 22:.1f})">{drawing}</g>')
+        x += length
+    left = (width - plan.width) / 2
+    parts.append(f'<g transform="translate({left:.1f} {MARGIN + heading:.1f})">')
+    scale = max((abs(s.weight) for s in strokes if s.weight is not None), default=0.0)
+    meets = ports(plan, widths)
+    labelled = len(strokes) <= LABELLED_EDGES
+    # What matters most is drawn last, on top.
+    ranks = list(STYLES)
+    for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict)):
+        tail, head = stroke.edge
+        inner = plan.routes[stroke.edge][1:-1]
+        route = [meets[stroke.edge, tail], *inner, meets[stroke.edge, head]]
+        parts.append(_edge(stroke, route, scale, labelled=labelled))
+    parts += [_node(name, plan.positions[name], widths[name]) for name in graph.nodes]
+    return "\n".join([*parts, "</g>", "</svg>", ""])
+
+
+def _strokes(graph: Graph, truth: Graph | None, weights: ArrayLike | None) -> list[_Stroke]:
+    values = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if values is not None and values.shape != (len(graph), len(graph)):
+        raise GraphError(f"weights must be a {len(graph)} × {len(graph)} matrix, not of shape {values.shape}")
+    if values is not None and not np.isfinite(values[graph.to_numpy()]).all():
+        raise GraphError("the weights of the edges must be finite numbers")
+
+    def weight(edge: Edge) -> float | None:
+        return None if values is None else float(values[graph.index(edge[0]), graph.index(edge[1])])
+
+    edges = [*((edge, True) for edge in graph.edges), *((edge, False) for edge in graph.undirected)]
+    if truth is None:
+        return [_Stroke(edge, arrow, "plain", weight(edge)) for edge, arrow in edges]
+    verdicts = judge(graph, truth)
+
+    def verdict(edge: Edge) -> Verdict:
+        i, j = truth.index(edge[0]), truth.index(edge[1])
+        return "correct" if verdicts.correct[i, j] else "reversed" if verdicts.reversed[i, j] else "extra"
+
+    found = [_Stroke(edge, arrow, verdict(edge), weight(edge)) for edge, arrow in edges]
+    absent = [*((edge, True) for edge in truth.edges), *((edge, False) for edge in truth.undirected)]
+    found += [
+        _Stroke(edge, arrow, "missing", None)
+        for edge, arrow in absent
+        if verdicts.missing[truth.index(edge[0]), truth.index(edge[1])]
+    ]
+    return found
+
+
+def _box_widths(graph: Graph, strokes: Sequence[_Stroke]) -> dict[str, float]:
+    """Wide enough for the label, and for the edges that meet one side of the box."""
+    fan: Counter[tuple[str, int]] = Counter((stroke.edge[end], end) for stroke in strokes for end in (0, 1))
+    widths = {}
+    for name in graph.nodes:
+        edges = max(fan[name, 0], fan[name, 1])
+        widths[name] = max(
+            44.0, _text_width(_label(name)) + 22, min(PORT_GAP * (edges - 1) + 2 * CORNER, 240.0)
+        )
+    return widths
+
+
+def _legend(strokes: Sequence[_Stroke]) -> list[tuple[str, float]]:
+    """Line sample, word and count of each verdict, with the width each takes."""
+    entries = []
+    for verdict in ("correct", "reversed", "extra", "missing"):
+        text = f"{verdict} {sum(stroke.verdict == verdict for stroke in strokes)}"
+        colour, _ = STYLES[verdict]
+        drawing = (
+            f'<path d="M0 0H28" {_line(verdict, 2.4)}/>'
+            f'<path d="{arrowhead((27.0, 0.0), (36.0, 0.0), 5.0)}" fill="{colour}"/>'
+            f'<text x="42" y="4.5" font-size="{FONT_SIZE:g}" fill="{INK}">{text}</text>'
+        )
+        entries.append((drawing, 42 + _text_width(text) + 26))
+    return entries
+
+
+def _node(name: str, centre: Point, width: float) -> str:
+    x, y = centre
+    left, top, base = x - width / 2, y - NODE_HEIGHT / 2, y + FONT_SIZE * 0.36
+    return (
+        f"<g><title>{_clean(name)}</title>"
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{NODE_HEIGHT:g}" rx="9" {BOX}/>'
+        f'<text x="{x:.1f}" y="{base:.1f}" font-size="{FONT_SIZE:g}" text-anchor="middle" fill="{INK}">'
+        f"{_clean(_label(name))}</text></g>"
+    )
+
+
+def _edge(stroke: _Stroke, route: Sequence[Point], scale: float, *, labelled: bool) -> str:
+    tail, head = stroke.edge
+    colour, _ = STYLES[stroke.verdict]
+    share = abs(stroke.weight) / scale if stroke.weight is not None and scale > 0 else None
+    thickness = 1.9 if share is None else 1.0 + 2.6 * share
+    if stroke.verdict == "missing":
+        thickness = 1.6
+    (x, y), (_, from_y) = route[-1], route[-2]
+    length = 5.0 + 2.0 * thickness if stroke.arrow else 0.0
+    base = (x, y - length if from_y < y else y + length)
+    path, middle = curve([*route[:-1], base])
+    mark = " → " if stroke.arrow else " — "
+    note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
+    verdict = "" if stroke.verdict == "plain" else f" ({stroke.verdict})"
+    drawing = f'<path d="{path}" fill="none" {_line(stroke.verdict, thickness)}/>'
+    if stroke.arrow:
+        drawing += f'<path d="{arrowhead(base, (x, y), 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
+    if labelled and stroke.weight is not None:
+        drawing += _weight_label(middle, stroke.weight, colour)
+    return f"<g><title>{_clean(tail + mark + head + note + verdict)}</title>{drawing}</g>"
+
+
+def _weight_label(at: Point, weight: float, colour: str) -> str:
+    text = f"{weight:.2f}".replace("-0.00", "0.00")
+    width = 6.6 * len(text) + 4
+    return (
+        f'<rect x="{at[0] - width / 2:.1f}" y="{at[1] - 8:.1f}" width="{width:.1f}" height="16" rx="4" '
+        f'fill="#ffffff" fill-opacity="0.88"/><text x="{at[0]:.1f}" y="{at[1] + 4:.1f}" font-size="11" '
+        f'text-anchor="middle" fill="{colour}">{text}</text>'
+    )
+
+
+def _line(verdict: Verdict, thickness: float) -> str:
+    colour, dashes = STYLES[verdict]
+    pattern = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return f'stroke="{colour}" stroke-width="{thickness:.2f}"{pattern}'
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= LONGEST_LABEL else name[: LONGEST_LABEL - 1] + "…"
+
+
+def _text_width(text: str) -> float:
+    """About how wide a text is drawn: fonts differ, so this errs on the wide side."""
+    per_letter = {"wide": 1.0, "capital": 0.72, "thin": 0.34, "other": 0.58}
+    total = 0.0
+    for letter in text:
+        if unicodedata.east_asian_width(letter) in "WF":
+            total += per_letter["wide"]
+        elif letter in "MWmw@%" or letter.isupper():
+            total += per_letter["capital"]
+        else:
+            total += per_letter["thin" if letter in "iljftrI.,:;'|!()[] " else "other"]
+    return total * FONT_SIZE
+
+
+def _clean(text: str) -> str:
+    """Escape a text for XML; characters that XML cannot hold at all become a replacement mark."""
+    return escape(re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))

@@ -1,0 +1,175 @@
+"""Markov equivalence of graphs, as pure functions of boolean matrices.
+
+Two DAGs imply the same independences exactly when they share their skeleton and their v-structures
+a → c ← b, a and b not adjacent (Verma and Pearl 1990). A class is drawn as a completed partially directed
+graph: an edge is directed where all members agree. In a matrix, [i, j] alone is i → j and [i, j] with [j, i]
+is i — j. Labelling follows Chickering (1995, "A transformational characterization of equivalent Bayesian
+network structures"), the rules Meek (1995), the extension Dor and Tarsi (1992). Rows are Python integers
+used as bit sets inside: a thousand nodes take milliseconds.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import GraphError
+from dagora.graph.dag import topological_order
+
+Matrix = NDArray[np.bool_]
+
+
+def v_structures(dag: Matrix) -> list[tuple[int, int, int]]:
+    """All a → c ← b with a and b not adjacent, as sorted triples (a, c, b) with a < b.
+
+    >>> v_structures(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
+    [(0, 2, 1)]
+    """
+    adjacent = _bit_sets(dag | dag.T)
+    found: list[tuple[int, int, int]] = []
+    for collider, parents in enumerate(_bit_sets(dag.T)):
+        for a in _members(parents):
+            strangers = parents & ~adjacent[a] & ~((2 << a) - 1)
+            found.extend((a, collider, b) for b in _members(strangers))
+    return sorted(found)
+
+
+def cpdag_matrix(dag: Matrix) -> Matrix:
+    """Completed partially directed graph of the class of a DAG.
+
+    >>> cpdag_matrix(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)).astype(int)
+    array([[0, 1, 0],
+           [1, 0, 1],
+           [0, 1, 0]])
+    """
+    order = topological_order(dag)
+    if order is None:
+        raise GraphError("the graph has a cycle: only a DAG has an equivalence class")
+    positions = np.array(order, dtype=np.int64)
+    sorted_dag = dag[np.ix_(positions, positions)]
+    parents = _bit_sets(sorted_dag.T)
+    compelled = [0] * len(parents)
+    for y, into in enumerate(parents):
+        if not into:
+            continue
+        # The parent latest in the order decides for all of them: the others' fate was settled at that parent.
+        x = into.bit_length() - 1
+        if compelled[x] & ~into or into & ~parents[x] & ~(1 << x):
+            compelled[y] = into
+        else:
+            compelled[y] = compelled[x]
+    directed = _matrix(compelled).T
+    result = np.zeros_like(dag)
+    result[np.ix_(positions, positions)] = sorted_dag | (sorted_dag & ~directed).T
+    return result
+
+
+def meek_closure(matrix: Matrix) -> Matrix:
+    """Orient every undirected edge that Meek's four rules compel.
+
+    An edge a — b becomes a → b where
+    1. c → a with c and b not adjacent (else a new v-structure),
+    2. a → c → b (else a cycle),
+    3. a — c → b and a — d → b with c and d not adjacent,
+    4. a — c → d → b with c and b not adjacent, a and d adjacent.
+
+    Where the input contradicts itself the rule that fires first, in the order of positions, wins.
+
+    >>> meek_closure(np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]], dtype=bool)).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
+    both = matrix & matrix.T
+    adjacent = _bit_sets(matrix | matrix.T)
+    neighbours = _bit_sets(both)
+    children = _bit_sets(matrix & ~both)
+    parents = _bit_sets((matrix & ~both).T)
+    waiting = {(int(a), int(b)): None for a, b in np.argwhere(both)}
+
+    def compels(a: int, b: int) -> bool:
+        if parents[a] & ~adjacent[b] & ~(1 << b) or children[a] & parents[b]:
+            return True
+        middle = neighbours[a] & parents[b]
+        if any(middle & ~adjacent[c] & ~(1 << c) for c in _members(middle)):
+            return True
+        far = neighbours[a] & ~adjacent[b] & ~(1 << b)
+        return any(parents[d] & far for d in _members(parents[b] & adjacent[a]))
+
+    while waiting:
+        a, b = next(iter(waiting))
+        del waiting[a, b]
+        if not neighbours[a] >> b & 1 or not compels(a, b):
+            continue
+        neighbours[a] ^= 1 << b
+        neighbours[b] ^= 1 << a
+        children[a] |= 1 << b
+        parents[b] |= 1 << a
+        # Only edges at a or b can be compelled by this, or (rule 4) from a neighbour of a to a child of b.
+        for end in (a, b):
+            for other in _members(neighbours[end]):
+                waiting[end, other] = waiting[other, end] = None
+        for start in _members(neighbours[a] & adjacent[b]):
+            for other in _members(neighbours[start] & children[b]):
+                waiting[start, other] = None
+    return _matrix(children) | _matrix(neighbours)
+
+
+def consistent_extension(matrix: Matrix) -> Matrix | None:
+    """Find a DAG with the same skeleton, v-structures and directed edges; None where there is none.
+
+    A node is taken off last where nothing leaves it and its undirected neighbours are adjacent to all its
+    other neighbours (so that orienting them inwards makes no new v-structure); then the rest is solved.
+
+    >>> consistent_extension(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
+    both = matrix & matrix.T
+    adjacent = _bit_sets(matrix | matrix.T)
+    neighbours = _bit_sets(both)
+    children = _bit_sets(matrix & ~both)
+    left = (1 << len(matrix)) - 1
+    result = matrix & ~both
+    # Later nodes become sinks first, so that the extension follows the column order where it may.
+    candidates = [-node for node in range(len(matrix))]
+    heapq.heapify(candidates)
+    while candidates:
+        sink = -heapq.heappop(candidates)
+        around = adjacent[sink] & left
+        if not left >> sink & 1 or children[sink] & left:
+            continue
+        if any(around & ~adjacent[other] & ~(1 << other) for other in _members(neighbours[sink] & left)):
+            continue
+        for other in _members(neighbours[sink] & left):
+            result[other, sink] = True
+        left ^= 1 << sink
+        # A node that failed can only pass once one of its neighbours is gone.
+        for other in _members(around):
+            heapq.heappush(candidates, -other)
+    return None if left else result
+
+
+def _bit_sets(matrix: Matrix) -> list[int]:
+    """Each row as an integer whose bit j is entry j."""
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
+
+
+def _matrix(rows: list[int]) -> Matrix:
+    """Undo `_bit_sets` for a square matrix."""
+    size = len(rows)
+    width = (size + 7) // 8
+    packed = np.frombuffer(b"".join(row.to_bytes(width, "little") for row in rows), dtype=np.uint8)
+    return np.unpackbits(packed.reshape(size, width), axis=1, count=size, bitorder="little").astype(np.bool_)
+
+
+def _members(bits: int) -> Iterator[int]:
+    """Positions of the bits that are set, ascending."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

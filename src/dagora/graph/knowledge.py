@@ -1,0 +1,194 @@
+"""What is known before any data are seen: edges that must or must not be there, tiers, a parent limit.
+
+Every learner obeys a `Knowledge` or refuses it with a message that names what it cannot obey. Tiers are
+groups of variables in temporal order: an edge may not lead from a later tier to an earlier one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import GraphError, KnowledgeError
+from dagora.files import PathLike, naming, read_text
+from dagora.graph.dag import DAG, Edge
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Required and forbidden edges, tiers, and the largest number of parents.
+
+    >>> Knowledge(required=[("a", "b")], forbidden=[("a", "b")])
+    Traceback (most recent call last):
+    dagora.errors.KnowledgeError: the edge a → b is both required and forbidden
+    >>> Knowledge(tiers=[["age"], ["dose", "effect"]]).allows("dose", "age")
+    False
+    """
+
+    required: tuple[Edge, ...] = ()
+    forbidden: tuple[Edge, ...] = ()
+    tiers: tuple[tuple[str, ...], ...] = ()
+    max_parents: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "required", pairs("required", self.required))
+        object.__setattr__(self, "forbidden", pairs("forbidden", self.forbidden))
+        object.__setattr__(self, "tiers", groups(self.tiers))
+        self._check()
+
+    def _check(self) -> None:
+        listed = [name for tier in self.tiers for name in tier]
+        if len(set(listed)) < len(listed):
+            twice = next(name for name in listed if listed.count(name) > 1)
+            raise KnowledgeError(f"'{twice}' is in two tiers")
+        limit = self.max_parents
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+            raise KnowledgeError(f"max_parents must be a whole number, 0 or more, not {limit!r}")
+        for tail, head in self.required:
+            if (tail, head) in self.forbidden:
+                raise KnowledgeError(f"the edge {tail} → {head} is both required and forbidden")
+            if not self.allows(tail, head):
+                raise KnowledgeError(
+                    f"the required edge {tail} → {head} leads from a later tier to an earlier one"
+                )
+        names = dict.fromkeys(name for edge in self.required for name in edge)
+        try:
+            graph = DAG(names, self.required)
+        except GraphError as error:
+            raise KnowledgeError(f"the required edges cannot all be there: {error}") from None
+        for name in names:
+            if limit is not None and len(graph.parents(name)) > limit:
+                raise KnowledgeError(
+                    f"'{name}' has {len(graph.parents(name))} required parents, but max_parents is {limit}"
+                )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return not (self.required or self.forbidden or self.tiers) and self.max_parents is None
+
+    def allows(self, tail: str, head: str) -> bool:
+        """Whether the edge tail → head is permitted by tiers and forbidden edges."""
+        rank = {name: position for position, tier in enumerate(self.tiers) for name in tier}
+        backwards = tail in rank and head in rank and rank[tail] > rank[head]
+        return (tail, head) not in self.forbidden and not backwards
+
+    def forbidden_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
+        """Boolean matrix over `nodes`: entry [i, j] says that i → j must not be there, as on the diagonal.
+
+        The reverse of a required edge counts as forbidden too.
+        """
+        index = self._index(nodes)
+        matrix = np.eye(len(nodes), dtype=np.bool_)
+        for tail, head in self.forbidden:
+            matrix[index[tail], index[head]] = True
+        for tail, head in self.required:
+            matrix[index[head], index[tail]] = True
+        for later, tier in enumerate(self.tiers):
+            for earlier in self.tiers[:later]:
+                matrix[np.ix_([index[name] for name in tier], [index[name] for name in earlier])] = True
+        return matrix
+
+    def required_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
+        """Boolean matrix over `nodes`: entry [i, j] says that i → j must be there."""
+        index = self._index(nodes)
+        matrix = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
+        for tail, head in self.required:
+            matrix[index[tail], index[head]] = True
+        return matrix
+
+    def check_nodes(self, nodes: Sequence[str]) -> None:
+        """Refuse knowledge about variables that are not among `nodes`."""
+        self._index(nodes)
+
+    def _index(self, nodes: Sequence[str]) -> dict[str, int]:
+        index = {name: position for position, name in enumerate(nodes)}
+        mentioned = [
+            *(n for edge in (*self.required, *self.forbidden) for n in edge),
+            *(n for t in self.tiers for n in t),
+        ]
+        for name in mentioned:
+            if name not in index:
+                raise KnowledgeError(f"the knowledge names '{name}', which is not a variable of the data")
+        return index
+
+    def violations(self, graph: DAG) -> list[str]:
+        """Sentences that say where a graph breaks this knowledge; empty where it obeys."""
+        present = graph.to_numpy()
+        names = graph.nodes
+        found = [
+            f"{names[i]} → {names[j]} is forbidden"
+            for i, j in np.argwhere(present & self.forbidden_matrix(names))
+        ]
+        found += [
+            f"{names[i]} → {names[j]} is required"
+            for i, j in np.argwhere(self.required_matrix(names) & ~present)
+        ]
+        if self.max_parents is not None:
+            counts = present.sum(axis=0)
+            found += [
+                f"{names[j]} has {counts[j]} parents" for j in np.flatnonzero(counts > self.max_parents)
+            ]
+        return found
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Knowledge:
+        """Make knowledge from its JSON form; an unknown key is refused."""
+        if not isinstance(content, Mapping):
+            raise KnowledgeError("knowledge is a JSON object with required, forbidden, tiers and max_parents")
+        known = {"required", "forbidden", "tiers", "max_parents"}
+        for key in content:
+            if key not in known:
+                raise KnowledgeError(f"unknown key '{key}' in the knowledge: use {', '.join(sorted(known))}")
+        return cls(**content)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form: only what is known."""
+        content: dict[str, Any] = {
+            "required": [list(edge) for edge in self.required],
+            "forbidden": [list(edge) for edge in self.forbidden],
+            "tiers": [list(tier) for tier in self.tiers],
+            "max_parents": self.max_parents,
+        }
+        return {key: value for key, value in content.items() if value or value == 0}
+
+
+def pairs(key: str, edges: Iterable[object]) -> tuple[Edge, ...]:
+    """Check that edges are pairs of names."""
+    if not isinstance(edges, Iterable):
+        raise KnowledgeError(f"'{key}' is a list of pairs of variable names, not {edges!r}")
+    checked = []
+    for edge in edges:
+        if (
+            isinstance(edge, str)
+            or not isinstance(edge, Sequence)
+            or [type(end) for end in edge] != [str, str]
+        ):
+            raise KnowledgeError(f"'{key}' is a list of pairs of variable names, not {edge!r}")
+        checked.append((edge[0], edge[1]))
+    return tuple(checked)
+
+
+def groups(tiers: object) -> tuple[tuple[str, ...], ...]:
+    """Check that tiers are lists of names."""
+    if isinstance(tiers, Sequence) and not isinstance(tiers, str):
+        checked = [tier for tier in tiers if isinstance(tier, Sequence) and not isinstance(tier, str)]
+        if len(checked) == len(tiers) and all(isinstance(name, str) for tier in checked for name in tier):
+            return tuple(tuple(tier) for tier in checked)
+    raise KnowledgeError("'tiers' is a list of lists of variable names, one list per tier")
+
+
+def read_knowledge(path: PathLike) -> Knowledge:
+    """Read knowledge from a JSON file."""
+    text = read_text(path, error=KnowledgeError)
+    with naming(path):
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise KnowledgeError(f"is not a JSON file: {error}") from None
+        return Knowledge.from_dict(content)

@@ -1,0 +1,158 @@
+"""How close an estimated graph is to the truth.
+
+Each pair of nodes is read as no edge, →, ← or —, and judged once: *correct*, *reversed* (an edge in both
+graphs, marked differently), *extra* (only in the estimate) or *missing* (only in the truth). Then
+
+    SHD = extra + missing + reversed        (structural Hamming distance; a reversed edge counts 1)
+    TPR = correct / edges of the truth
+    FDR = (reversed + extra) / edges of the estimate
+    FPR = (reversed + extra) / pairs without an edge in the truth
+    F1  = 2 · correct / (edges of the estimate + edges of the truth)
+
+and a ratio whose denominator is zero is 0.0. (FPR can exceed 1 on a dense truth, for its numerator counts
+reversed edges and its denominator does not: that is the definition used in the field.)
+
+Against a true DAG an undirected edge of the estimate is correct where the truth has an edge in either
+direction (Zheng et al. 2018, NOTEARS). Against a true CPDAG the marks must be the same. On skeletons all
+directions are dropped. On CPDAGs a DAG stands for its equivalence class; a CPDAG is taken as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import GraphError
+from dagora.graph.cpdag import Graph
+from dagora.graph.dag import DAG
+from dagora.graph.equivalence import cpdag_matrix
+
+Matrix = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Distances and rates, with the counts they come from; `wrong` is reversed + extra."""
+
+    shd: int
+    tpr: float
+    fdr: float
+    fpr: float
+    f1: float
+    correct: int
+    wrong: int
+    reversed: int
+    extra: int
+    missing: int
+
+    def to_dict(self) -> dict[str, float]:
+        """JSON form."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An estimate judged three times: as it stands, by skeletons, and by equivalence classes."""
+
+    dag: Metrics
+    skeleton: Metrics
+    cpdag: Metrics
+
+    @property
+    def shd(self) -> int:
+        """Structural Hamming distance of the graphs as they stand."""
+        return self.dag.shd
+
+    def to_dict(self) -> dict[str, float | dict[str, float]]:
+        """JSON form: the graphs' own metrics at the top, the others under "skeleton" and "cpdag"."""
+        return {**self.dag.to_dict(), "skeleton": self.skeleton.to_dict(), "cpdag": self.cpdag.to_dict()}
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What became of each pair of nodes: four symmetric matrices, True where the pair got that verdict."""
+
+    correct: Matrix
+    reversed: Matrix
+    extra: Matrix
+    missing: Matrix
+
+    def __iter__(self) -> Iterator[Matrix]:
+        return iter((self.correct, self.reversed, self.extra, self.missing))
+
+
+def compare(estimate: Graph, truth: Graph) -> Comparison:
+    """Compare an estimate with the truth; nodes are matched by name.
+
+    >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
+    >>> comparison = compare(DAG("abc", [("b", "a"), ("b", "c")]), truth)
+    >>> comparison.dag.shd, comparison.skeleton.shd, comparison.cpdag.shd
+    (1, 0, 0)
+    >>> comparison.dag.tpr, comparison.dag.fdr
+    (0.5, 0.5)
+    """
+    aligned = align(estimate, truth)
+    marks, true_marks = aligned.to_numpy(), truth.to_numpy()
+    class_marks = cpdag_matrix(marks) if isinstance(aligned, DAG) else marks
+    true_class = cpdag_matrix(true_marks) if isinstance(truth, DAG) else true_marks
+    return Comparison(
+        dag=_measure(judge(aligned, truth)),
+        skeleton=_measure(_judge(marks | marks.T, true_marks | true_marks.T)),
+        cpdag=_measure(_judge(class_marks, true_class)),
+    )
+
+
+def judge(estimate: Graph, truth: Graph) -> Verdicts:
+    """Judge each pair of nodes, by the rules at the top of this module; rows follow the truth's nodes."""
+    marks, true_marks = align(estimate, truth).to_numpy(), truth.to_numpy()
+    if isinstance(truth, DAG):
+        undecided = marks & marks.T
+        marks = np.where(undecided & (true_marks | true_marks.T), true_marks, marks)
+    return _judge(marks, true_marks)
+
+
+def align(estimate: Graph, truth: Graph) -> Graph:
+    """Put the estimate's nodes in the order of the truth's; both must have the same names."""
+    estimated, true = set(estimate.nodes), set(truth.nodes)
+    for name in truth.nodes:
+        if name not in estimated:
+            raise GraphError(f"'{name}' is a node of the truth but not of the estimate")
+    for name in estimate.nodes:
+        if name not in true:
+            raise GraphError(f"'{name}' is a node of the estimate but not of the truth")
+    return estimate if estimate.nodes == truth.nodes else estimate.reorder(truth.nodes)
+
+
+def _judge(marks: Matrix, true_marks: Matrix) -> Verdicts:
+    edge, true_edge = marks | marks.T, true_marks | true_marks.T
+    same = (marks == true_marks) & (marks == true_marks).T
+    shared = edge & true_edge
+    return Verdicts(shared & same, shared & ~same, edge & ~true_edge, true_edge & ~edge)
+
+
+def _measure(verdicts: Verdicts) -> Metrics:
+    correct, swapped, extra, missing = (int(verdict.sum()) // 2 for verdict in verdicts)
+    size = len(verdicts.correct)
+    predicted = correct + swapped + extra
+    actual = correct + swapped + missing
+    absent = size * (size - 1) // 2 - actual
+    wrong = swapped + extra
+    return Metrics(
+        shd=extra + missing + swapped,
+        tpr=_ratio(correct, actual),
+        fdr=_ratio(wrong, predicted),
+        fpr=_ratio(wrong, absent),
+        f1=_ratio(2 * correct, predicted + actual),
+        correct=correct,
+        wrong=wrong,
+        reversed=swapped,
+        extra=extra,
+        missing=missing,
+    )
+
+
+def _ratio(numerator: int, denominator: int) -> float:
+    return numerator / denominator if denominator else 0.0

@@ -1,0 +1,91 @@
+"""Random DAGs: Erdős–Rényi and scale-free (Barabási and Albert 1999), the graphs methods are compared on.
+
+Nodes are named x0, x1, … and put in random order, so that the order of the columns tells nothing about the
+order of the graph. `degree` K means about K · D edges on D nodes ("ER4", "SF4" in the literature).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import OptionError
+from dagora.graph.dag import DAG
+
+KINDS = ("er", "sf")
+
+
+def random_dag(kind: str, nodes: int, degree: float, seed: int | np.random.Generator = 0) -> DAG:
+    """Draw a random DAG; the same arguments give the same graph.
+
+    "er": each pair is joined independently, with probability min(1, 2 · degree / (nodes − 1)).
+    "sf": each new node points at `degree` distinct earlier ones, drawn in proportion to the edges they
+    have, so a few hubs have many parents (as in the experiments of Zheng et al. 2018); degree must be whole.
+
+    >>> random_dag("er", 20, 2, seed=1) == random_dag("er", 20, 2, seed=1)
+    True
+    >>> len(random_dag("sf", 20, 2, seed=1).edges)
+    37
+    """
+    if kind not in KINDS:
+        raise OptionError(f"unknown kind of random graph '{kind}': use {' or '.join(KINDS)}")
+    if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer) or nodes < 1:
+        raise OptionError(f"nodes must be a whole number, 1 or more, not {nodes!r}")
+    if (
+        isinstance(degree, bool)
+        or not isinstance(degree, int | float | np.number)
+        or not 0 <= degree < np.inf
+    ):
+        raise OptionError(f"degree must be a number, 0 or more, not {degree!r}")
+    if kind == "sf" and degree != int(degree):
+        raise OptionError(f"degree must be a whole number for a scale-free graph, not {degree!r}")
+    generator = _generator(seed)
+    size = int(nodes)
+    matrix = (
+        _erdos_renyi(size, float(degree), generator)
+        if kind == "er"
+        else _scale_free(size, int(degree), generator)
+    )
+    positions = generator.permutation(size)
+    return DAG.from_numpy(matrix[np.ix_(positions, positions)])
+
+
+def random_order(nodes: Sequence[str], seed: int | np.random.Generator = 0) -> tuple[str, ...]:
+    """Names in a uniformly random order.
+
+    >>> sorted(random_order("abc", seed=3))
+    ['a', 'b', 'c']
+    """
+    return tuple(nodes[i] for i in _generator(seed).permutation(len(nodes)))
+
+
+def _generator(seed: int | np.random.Generator) -> np.random.Generator:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise OptionError(f"seed must be a whole number, 0 or more, not {seed!r}")
+    return np.random.default_rng(int(seed))
+
+
+def _erdos_renyi(size: int, degree: float, generator: np.random.Generator) -> NDArray[np.bool_]:
+    probability = min(1.0, 2 * degree / (size - 1)) if size > 1 else 0.0
+    return np.triu(generator.random((size, size)) < probability, k=1)
+
+
+def _scale_free(size: int, degree: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    matrix = np.zeros((size, size), dtype=np.bool_)
+    if degree == 0:
+        return matrix
+    edges = np.zeros(size)
+    for new in range(1, size):
+        if new <= degree:
+            targets = np.arange(new)
+        else:
+            share = edges[:new] / edges[:new].sum()
+            targets = generator.choice(new, size=degree, replace=False, p=share)
+        matrix[new, targets] = True
+        edges[targets] += 1
+        edges[new] += len(targets)
+    return matrix

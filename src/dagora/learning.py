@@ -1,0 +1,217 @@
+"""The library's front door: learn a graph from data, or score one."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, cast
+
+from dagora.data.readers import read_table
+from dagora.data.table import Table
+from dagora.errors import OptionError
+from dagora.events import Budget, Event, Observer, ignore
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge, read_knowledge
+from dagora.methods import Method, method_named
+from dagora.options import check_options
+from dagora.result import Result, TracePoint
+from dagora.run import Run
+from dagora.scores.candidates import Candidates, find_candidates
+from dagora.scores.local_score import LocalScore, graph_score
+from dagora.scores.registry import Score, default_score, score_named
+from dagora.stats.oddities import check_learnable, oddities
+from dagora.stats.statistics import Statistics
+from dagora.stats.table import TableStatistics
+
+
+def learn(
+    data: object,
+    method: str = "hill-climb",
+    *,
+    score: str | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    max_parents: int | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    jobs: int = 1,
+    on_event: Observer = ignore,
+    budget: Budget | None = None,
+    **options: Any,  # noqa: ANN401 - checked against the registry
+) -> Result:
+    """Learn a graph from a table, a file, a data frame, or any `Statistics`.
+
+    Options of the method and of the score are keyword arguments; `dagora methods NAME` lists them.
+
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> learn(table).graph.edges
+    (('a', 'b'),)
+    """
+    entry = method_named(method)
+    known = known_knowledge(knowledge, max_parents)
+    time_allowed = check_circumstances(seed, time_limit, jobs)
+    clock = budget or Budget(time_allowed)
+    statistics = as_statistics(data, jobs)
+    check_learnable(statistics)
+    known.check_nodes(statistics.schema.names)
+    chosen = choose_score(entry, score, statistics)
+    method_options, score_options = share_options(entry, chosen, options)
+    trace: list[TracePoint] = []
+
+    def observe(event: Event) -> None:
+        if event.score is not None and (not trace or event.score > trace[-1].score):
+            trace.append(TracePoint(clock.elapsed, event.step, event.score))
+        on_event(event)
+
+    run = Run(known, seed, clock, jobs, observe)
+    learner = entry.load()
+    if chosen is None:
+        outcome = learner(statistics, run, **method_options)
+    else:
+        outcome = learner(chosen.make(statistics, **score_options), run, **method_options)
+    settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
+    return Result(
+        graph=outcome.graph,
+        method=entry.name,
+        status=outcome.status,
+        message=outcome.message,
+        score=outcome.score,
+        score_name=None if chosen is None else chosen.name,
+        seconds=clock.elapsed,
+        seed=seed,
+        weights=outcome.weights,
+        trace=tuple(trace),
+        stats={**outcome.stats, "rows": statistics.n_rows},
+        settings={key: plain(value) for key, value in settings.items()},
+        versions=versions(),
+        warnings=(*oddities(statistics), *outcome.warnings),
+    )
+
+
+def score_graph(data: object, graph: DAG, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
+    """Score of a graph on data.
+
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> round(score_graph(table, DAG(["a", "b"]), score="bic"), 3)
+    -59.141
+    """
+    return graph_score(make_score(data, score, **options), graph)
+
+
+def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
+    """Make the named score (or the default one) of some data."""
+    statistics = as_statistics(data, jobs)
+    entry = default_score(statistics.schema) if score is None else score_named(score)
+    return entry.make(statistics, **options)
+
+
+def candidates(
+    data: object,
+    score: str | None = None,
+    *,
+    max_parents: int | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    jobs: int = 1,
+    on_event: Observer = ignore,
+    budget: Budget | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Candidates:
+    """Find the parent sets of each column that could be part of a best network, with their scores.
+
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
+    [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]
+    """
+    statistics = as_statistics(data, jobs)
+    check_learnable(statistics)
+    local = make_score(statistics, score, **options)
+    known = known_knowledge(knowledge, max_parents)
+    known.check_nodes(local.schema.names)
+    return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))
+
+
+def as_statistics(data: object, jobs: int = 1) -> Statistics:
+    """Make statistics of a table, a file's path or a data frame; statistics pass through."""
+    if isinstance(data, str | Path):
+        return TableStatistics(read_table(data), jobs)
+    if isinstance(data, Table):
+        return TableStatistics(data, jobs)
+    if hasattr(data, "moments") and hasattr(data, "counts"):
+        return cast("Statistics", data)
+    return TableStatistics(Table.from_frame(data), jobs)
+
+
+def known_knowledge(
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None, max_parents: int | None
+) -> Knowledge:
+    """Bring knowledge in any of its forms together with a parent limit; the stricter limit holds."""
+    if knowledge is None:
+        known = Knowledge()
+    elif isinstance(knowledge, Knowledge):
+        known = knowledge
+    elif isinstance(knowledge, Mapping):
+        known = Knowledge.from_dict(knowledge)
+    else:
+        known = read_knowledge(knowledge)
+    if max_parents is None:
+        return known
+    Knowledge(max_parents=max_parents)  # refuses what is no limit
+    limit = max_parents if known.max_parents is None else min(max_parents, known.max_parents)
+    return Knowledge(known.required, known.forbidden, known.tiers, limit)
+
+
+def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float | None:
+    """Refuse a seed, time limit or number of jobs that cannot be."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise OptionError(f"the seed must be a whole number, 0 or more, not {seed!r}")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise OptionError(f"jobs must be a whole number, 1 or more, not {jobs!r}")
+    number = isinstance(time_limit, int | float) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (number and 0 < time_limit < math.inf):
+        raise OptionError(f"the time limit must be a positive number of seconds, not {time_limit!r}")
+    return time_limit
+
+
+def choose_score(method: Method, name: str | None, statistics: Statistics) -> Score | None:
+    """Find the score that a method runs on: the named one, else the one that fits the columns."""
+    if method.takes != "score":
+        if name is not None:
+            raise OptionError(f"the method {method.name} has an objective of its own and takes no score")
+        return None
+    return default_score(statistics.schema) if name is None else score_named(name)
+
+
+def share_options(
+    method: Method, score: Score | None, options: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Hand each option to the method or the score that declares it, checked and completed by defaults."""
+    of_score = score.options if score else ()
+    names = {option.name for option in of_score}
+    owner = f"the method {method.name}" + (f" with the score {score.name}" if score else "")
+    checked = check_options(owner, (*method.options, *of_score), options)
+    for key, value in checked.items():
+        if isinstance(value, CPDAG):
+            checked[key] = value.extension()
+    return (
+        {key: value for key, value in checked.items() if key not in names},
+        {key: value for key, value in checked.items() if key in names},
+    )
+
+
+def plain(value: object) -> object:
+    """Turn a setting into what JSON can hold."""
+    return [list(edge) for edge in value.edges] if isinstance(value, DAG) else value
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the result depends on."""
+    found = {"python": platform.python_version()}
+    for package in ("dagora", "numpy", "numba", "scipy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found

@@ -1,0 +1,1 @@
+"""A graph with its parameters: fit, likelihood, sampling and simulation."""

@@ -1,0 +1,175 @@
+"""Parameters of a graph from sums over rows: conditional probability tables, or linear-Gaussian regressions.
+
+Discrete: P(x = k | parents = j) = (N_jk + a) / (N_j + a·r), with N the joint counts, r the levels of x and a
+the pseudo-count of a cell: 0 is maximum likelihood, `ess` / (r·q) with q parent configurations is the
+posterior mean under the BDeu prior (Heckerman, Geiger and Chickering 1995). A configuration never seen,
+without pseudo-counts, says nothing about x and gets the uniform distribution.
+
+Continuous: the least-squares regression of x on its parents from the scatter matrix S, coefficients
+S_PP⁺ S_Px, and the maximum-likelihood sd √(RSS / n). Where parents are collinear, many coefficients fit
+equally well: the ones of least norm in standardised parents are taken (their directions of relative variance
+below 1e-10 are left out); a constant parent gets 0.
+"""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.data.schema import Kind
+from dagora.errors import DataError, OptionError
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dagora.graph.dag import DAG
+    from dagora.stats.statistics import Moments, Statistics
+
+MAX_ENTRIES = 50_000_000
+"""Probabilities that the tables of one network may hold together (400 MB)."""
+
+MAX_AXES = 32
+"""Axes of an array in every supported numpy; only parents of one level can get past it."""
+
+RELATIVE_RANK = 1e-10
+CONSTANT = 1e-13
+
+
+def fit(
+    graph: DAG,
+    statistics: Statistics,
+    *,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    name: str = "network",
+) -> Network:
+    """Fit the parameters of a graph whose nodes are columns, all discrete or all continuous.
+
+    `pseudocount` is added to every cell of a table; `ess` spreads an equivalent sample size over each table's
+    cells instead. Columns that are no node of the graph are left alone.
+
+    >>> from dagora.data.schema import Schema, Variable
+    >>> from dagora.data.table import Table
+    >>> from dagora.graph.dag import DAG
+    >>> from dagora.stats.table import TableStatistics
+    >>> schema = Schema(Variable(name, Kind.DISCRETE, ("no", "yes")) for name in ("rain", "wet"))
+    >>> columns = ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
+    >>> table = Table(schema, tuple(np.array(column, dtype=np.uint16) for column in columns))
+    >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), TableStatistics(table))
+    >>> network.tables["rain"], network.tables["wet"][1]
+    (array([0.6, 0.4]), array([0., 1.]))
+    """
+    kinds = {statistics.schema[statistics.schema.index(node)].kind for node in graph}
+    if len(kinds) > 1:
+        raise DataError(
+            "the graph has discrete and continuous columns, but parameters can be fitted to one kind only: "
+            "discretise the continuous columns, or leave one kind out"
+        )
+    if pseudocount < 0 or not np.isfinite(pseudocount):
+        raise OptionError(f"pseudocount must be a finite number of at least 0, not {pseudocount}")
+    if ess is not None and (ess <= 0 or not np.isfinite(ess)):
+        raise OptionError(f"ess must be a finite number above 0, not {ess}")
+    if ess is not None and pseudocount:
+        raise OptionError("give either pseudocount or ess, not both")
+    if kinds == {Kind.CONTINUOUS}:
+        if pseudocount or ess is not None:
+            raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
+        return fit_gaussian(graph, statistics, name)
+    return fit_discrete(graph, statistics, pseudocount, ess, name)
+
+
+def fit_discrete(
+    graph: DAG, statistics: Statistics, pseudocount: float, ess: float | None, name: str
+) -> DiscreteNetwork:
+    """Fit every node's conditional probability table."""
+    schema = statistics.schema
+    families = {node: [schema.index(member) for member in (*graph.parents(node), node)] for node in graph}
+    shapes = {
+        node: tuple(schema[column].cardinality for column in columns) for node, columns in families.items()
+    }
+    check_sizes(shapes)
+    tables = {}
+    for node, columns in families.items():
+        shape = shapes[node]
+        prior = pseudocount if ess is None else ess / prod(shape)
+        contingency = statistics.contingency(columns)
+        tables[node] = conditional_table(shape, contingency.cells, contingency.counts, prior)
+    levels = {node: schema[columns[-1]].levels for node, columns in families.items()}
+    return DiscreteNetwork(graph, levels, tables, name)
+
+
+def check_sizes(shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse, before anything is counted, tables that cannot be held in memory."""
+    for node, shape in shapes.items():
+        if shape[-1] == 0:
+            raise DataError(f"column '{node}' has no levels: it needs at least one row")
+        if len(shape) > MAX_AXES and prod(shape) <= MAX_ENTRIES:
+            raise DataError(
+                f"'{node}' has {len(shape) - 1} parents (at most {MAX_AXES - 1}): leave out constant ones"
+            )
+    sizes = {node: prod(shape) for node, shape in shapes.items()}
+    if sum(sizes.values()) > MAX_ENTRIES:
+        node = max(sizes, key=lambda key: sizes[key])
+        raise DataError(
+            f"the table of '{node}' with {len(shapes[node]) - 1} parents needs {format_size(sizes[node])} "
+            f"entries, all tables together {format_size(sum(sizes.values()))} (at most {MAX_ENTRIES:,}): "
+            "learn with fewer parents or merge levels"
+        )
+
+
+def format_size(size: int) -> str:
+    """Write a number of entries in full, or as a power where nobody would read the digits."""
+    return f"{size:,}" if size < 10**12 else f"about 1e{len(str(size)) - 1}"
+
+
+def conditional_table(
+    shape: tuple[int, ...], cells: NDArray[np.int64], counts: NDArray[np.int64], prior: float
+) -> NDArray[np.float64]:
+    """Turn joint counts, the child last, into its distribution given each configuration of the parents."""
+    table = np.full(shape, prior, dtype=np.float64)
+    if len(counts):
+        table.reshape(-1)[np.ravel_multi_index(tuple(cells.T), shape)] += counts
+    totals = table.sum(axis=-1, keepdims=True)
+    unseen = totals[..., 0] == 0
+    table[unseen] = 1.0
+    totals[unseen] = shape[-1]
+    table /= totals
+    return table
+
+
+def fit_gaussian(graph: DAG, statistics: Statistics, name: str) -> GaussianNetwork:
+    """Fit every node's linear regression on its parents."""
+    if statistics.n_rows < 1:
+        raise DataError("the data have no rows: parameters cannot be fitted")
+    moments = statistics.moments()
+    continuous = [variable.name for variable in statistics.schema if variable.kind is Kind.CONTINUOUS]
+    position = {column: i for i, column in enumerate(continuous)}
+    intercepts, coefficients, sds = {}, {}, {}
+    for node in graph:
+        parents = [position[parent] for parent in graph.parents(node)]
+        coefficients[node], variance = regress(moments, position[node], parents)
+        intercepts[node] = float(moments.mean[position[node]] - moments.mean[parents] @ coefficients[node])
+        sds[node] = sqrt(variance)
+    return GaussianNetwork(graph, intercepts, coefficients, sds, name)
+
+
+def regress(moments: Moments, child: int, parents: list[int]) -> tuple[NDArray[np.float64], float]:
+    """Least-squares coefficients of a column on others, and the residual variance RSS / n.
+
+    The scatter is first brought to unit diagonal: a rank judged on raw columns would depend on their units.
+    """
+    columns = [*parents, child]
+    scatter = moments.scatter[np.ix_(columns, columns)]
+    scale = np.sqrt(np.diag(scatter))
+    # The mean of a constant column is rounded, which leaves a scatter of that rounding: it is none.
+    constant = scale <= sqrt(moments.n) * CONSTANT * np.abs(moments.mean[columns])
+    scatter[constant] = scatter[:, constant] = 0.0
+    scale[constant] = 1.0
+    correlation = scatter / scale / scale[:, None]
+    slopes = np.linalg.pinv(correlation[:-1, :-1], rcond=RELATIVE_RANK, hermitian=True) @ correlation[:-1, -1]
+    contrast = np.append(-slopes, 1.0)
+    share = max(0.0, float(contrast @ correlation @ contrast))
+    return slopes * scale[-1] / scale[:-1], share * float(scale[-1]) ** 2 / moments.n

@@ -1,0 +1,91 @@
+"""How probable a network makes the rows of a table: log P(row) = Σ over nodes of log p(x | its parents).
+
+Columns are matched to nodes and levels to levels by name, so the table may order both differently and may
+have further columns. Natural logarithms. A row that the network holds impossible has −∞. Tables are taken as
+they stand: where a file rounded its probabilities, so are these.
+"""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.errors import DataError
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dagora.data.table import Table
+
+
+def log_likelihood(network: Network, table: Table) -> float:
+    """Log-likelihood of all rows together.
+
+    >>> from dagora.data.schema import Kind, Schema, Variable
+    >>> from dagora.data.table import Table
+    >>> from dagora.graph.dag import DAG
+    >>> network = GaussianNetwork(DAG("a"), {"a": 0.0}, {"a": np.zeros(0)}, {"a": 1.0})
+    >>> table = Table(Schema([Variable("a", Kind.CONTINUOUS)]), (np.array([0.0, 1.0]),))
+    >>> round(log_likelihood(network, table), 4)
+    -2.3379
+    """
+    return float(log_likelihoods(network, table).sum())
+
+
+def log_likelihoods(network: Network, table: Table) -> NDArray[np.float64]:
+    """Log-likelihood of each row.
+
+    >>> from dagora.data.schema import Kind, Schema, Variable
+    >>> from dagora.data.table import Table
+    >>> from dagora.graph.dag import DAG
+    >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([1.0, 0.0])})
+    >>> schema = Schema([Variable("coin", Kind.DISCRETE, ("heads", "tails"))])
+    >>> tosses = Table(schema, (np.array([0, 1], dtype=np.uint16),))
+    >>> log_likelihoods(coin, tosses)
+    array([-inf,   0.])
+    """
+    if isinstance(network, DiscreteNetwork):
+        return discrete_log_likelihoods(network, table)
+    return gaussian_log_likelihoods(network, table)
+
+
+def discrete_log_likelihoods(network: DiscreteNetwork, table: Table) -> NDArray[np.float64]:
+    """Sum the logarithms of the table entries that each row picks."""
+    codes = {node: matched_codes(table, node, network.levels[node]) for node in network.graph}
+    total = np.zeros(table.n_rows)
+    with np.errstate(divide="ignore"):
+        for node in network.graph:
+            family = (*network.graph.parents(node), node)
+            total += np.log(network.tables[node][tuple(codes[member] for member in family)])
+    return total
+
+
+def matched_codes(table: Table, node: str, levels: tuple[str, ...]) -> NDArray[np.uint32]:
+    """Codes of a column in the network's order of levels; only levels that occur need to be known."""
+    column = table.schema.index(node)
+    position = {level: i for i, level in enumerate(levels)}
+    recode = np.array([position.get(level, -1) for level in table.schema[column].levels], dtype=np.int64)
+    codes = recode[table.codes(column)]
+    if (codes < 0).any():
+        unknown = table.schema[column].levels[table.codes(column)[np.argmax(codes < 0)]]
+        raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
+    return codes.astype(np.uint32)
+
+
+def gaussian_log_likelihoods(network: GaussianNetwork, table: Table) -> NDArray[np.float64]:
+    """Sum the logarithms of the normal densities of each row's residuals."""
+    values = {node: table.values(table.schema.index(node)) for node in network.graph}
+    total = np.zeros(table.n_rows)
+    for node in network.graph:
+        sd = network.sds[node]
+        if sd == 0:
+            raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
+        residual = values[node] - network.intercepts[node]
+        for parent, coefficient in zip(network.graph.parents(node), network.coefficients[node], strict=True):
+            residual -= coefficient * values[parent]
+        residual /= sd
+        total -= 0.5 * residual * residual + log(sd) + 0.5 * log(2 * pi)
+    return total

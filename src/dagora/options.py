@@ -1,0 +1,114 @@
+"""Options of methods and scores: declared once, checked in Python and on the command line alike."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dagora.errors import OptionError
+
+Value = int | float | bool | str | None
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A named option: its type, default, meaning and range.
+
+    >>> option = Option("restarts", "int", 0, "random restarts", low=0)
+    >>> option.parse("3")
+    3
+    >>> option.check(-1)
+    Traceback (most recent call last):
+    dagora.errors.OptionError: option 'restarts' must be at least 0, not -1
+    """
+
+    name: str
+    type: str  # int, float, bool, text or graph
+    default: Value
+    summary: str
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    choices: tuple[str, ...] = ()
+
+    def parse(self, text: str) -> Value:
+        """Read a value as written on a command line; `none` stands for None where that is the default."""
+        if self.default is None and text.lower() == "none":
+            return None
+        try:
+            if self.type == "int":
+                return int(text)
+            if self.type == "float":
+                return float(text)
+        except ValueError:
+            raise OptionError(f"option '{self.name}' takes {self.describe_type()}, not '{text}'") from None
+        if self.type == "bool":
+            words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+            if text.lower() not in words:
+                raise OptionError(f"option '{self.name}' takes true or false, not '{text}'")
+            return words[text.lower()]
+        return text
+
+    def check(self, value: object) -> object:
+        """Return a value of the declared type and range, or refuse it."""
+        if value is None and self.default is None:
+            return value
+        checked = self._typed(value)
+        if self.choices and checked not in self.choices:
+            raise OptionError(f"option '{self.name}' is one of {', '.join(self.choices)}, not '{checked}'")
+        if isinstance(checked, int | float) and not isinstance(checked, bool):
+            if isinstance(checked, float) and math.isnan(checked):
+                raise OptionError(f"option '{self.name}' must be a number, not NaN")
+            if self.low is not None and (checked < self.low or (self.open_low and checked == self.low)):
+                bound = "larger than" if self.open_low else "at least"
+                raise OptionError(f"option '{self.name}' must be {bound} {self.low:g}, not {checked}")
+            if self.high is not None and checked > self.high:
+                raise OptionError(f"option '{self.name}' must be at most {self.high:g}, not {checked}")
+        return checked
+
+    def _typed(self, value: object) -> object:
+        if self.type == "bool" and isinstance(value, bool):
+            return value
+        # Numbers of numpy count as numbers; an array has the same methods, and fails.
+        with contextlib.suppress(TypeError, OverflowError):
+            if self.type == "int" and not isinstance(value, bool | str) and hasattr(value, "__index__"):
+                return int(value.__index__())
+            if self.type == "float" and not isinstance(value, bool | str) and hasattr(value, "__float__"):
+                return float(value.__float__())
+        if (self.type == "text" and isinstance(value, str)) or (
+            self.type == "graph" and hasattr(value, "undirected")
+        ):
+            return value
+        raise OptionError(f"option '{self.name}' takes {self.describe_type()}, not {value!r}")
+
+    def describe_type(self) -> str:
+        """The type in words."""
+        names = {"int": "a whole number", "float": "a number", "bool": "true or false", "graph": "a graph"}
+        return names.get(self.type, self.type)
+
+
+def check_options(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> dict[str, object]:
+    """All options with their values, given or default; an unknown name is refused with the known ones."""
+    by_name = {option.name: option for option in known}
+    for name in given:
+        if name not in by_name:
+            names = ", ".join(by_name) or "none"
+            raise OptionError(f"{owner} has no option '{name}' (it has: {names})")
+    return {
+        name: option.check(given[name]) if name in given else option.default
+        for name, option in by_name.items()
+    }
+
+
+def find(what: str, name: str, entries: Mapping[str, T]) -> T:
+    """Look an entry up by name; an unknown one is refused with a suggestion."""
+    if name in entries:
+        return entries[name]
+    close = difflib.get_close_matches(name, entries, n=1)
+    hint = f"did you mean '{close[0]}'? " if close else ""
+    raise OptionError(f"there is no {what} named '{name}': {hint}known are {', '.join(entries)}")

@@ -1,0 +1,143 @@
+"""What every learner returns, and what the user gets.
+
+A learner returns an `Outcome`: the graph and how the search ended. `learn` adds the circumstances and makes
+it a `Result`, which goes to JSON and back without loss.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import FormatError
+from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.dag import DAG
+
+STATUSES = {
+    "optimal": "no graph scores higher: proved",
+    "local-optimum": "no single change improves the graph",
+    "time-limit": "stopped early; the best graph found is returned",
+    "step-limit": "the number of steps was used up; the best graph found is returned",
+    "finished": "the method ran to its end",
+    "failed": "no graph was found",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A learner's answer: `message` is a sentence for people, `stats` numbers about the work done."""
+
+    graph: Graph
+    status: str
+    message: str
+    score: float | None = None
+    stats: Mapping[str, float] = field(default_factory=dict)
+    weights: NDArray[np.float64] | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f"unknown status {self.status!r}")
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """The best score after some seconds and steps."""
+
+    seconds: float
+    step: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A learned graph with everything needed to judge and to repeat it."""
+
+    graph: Graph
+    method: str
+    status: str
+    message: str
+    score: float | None = None
+    score_name: str | None = None
+    seconds: float = 0.0
+    seed: int = 0
+    weights: NDArray[np.float64] | None = None
+    trace: tuple[TracePoint, ...] = ()
+    stats: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form; it is also a graph file."""
+        content: dict[str, Any] = {
+            "method": self.method,
+            "score_name": self.score_name,
+            "score": self.score,
+            "status": self.status,
+            "message": self.message,
+            "nodes": list(self.graph.nodes),
+            "edges": [list(edge) for edge in self.graph.edges],
+            "undirected": [list(edge) for edge in self.graph.undirected],
+            "directed_acyclic": isinstance(self.graph, DAG),
+            "seconds": self.seconds,
+            "stats": dict(self.stats),
+            "settings": dict(self.settings),
+            "seed": self.seed,
+            "versions": dict(self.versions),
+            "warnings": list(self.warnings),
+            "trace": [[point.seconds, point.step, point.score] for point in self.trace],
+        }
+        if self.weights is not None:
+            content["weights"] = self.weights.tolist()
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Result:
+        """Undo `to_dict`."""
+        nodes = content["nodes"]
+        edges = [(tail, head) for tail, head in content["edges"]]
+        undirected = [(tail, head) for tail, head in content["undirected"]]
+        weights = content.get("weights")
+        return cls(
+            graph=DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected),
+            weights=None if weights is None else np.array(weights, dtype=np.float64),
+            trace=tuple(TracePoint(*point) for point in content["trace"]),
+            warnings=tuple(content["warnings"]),
+            **{key: content[key] for key in SCALARS},
+        )
+
+    def to_json(self) -> str:
+        """JSON text, one object."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Result:
+        """Undo `to_json`."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"the text is not a result in JSON: {error!r}") from None
+
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", {self.score_name} {self.score:.4f}"
+        return f"Result({self.method}: {self.graph!r}{score}, {self.status})"
+
+
+SCALARS = (
+    "method",
+    "score_name",
+    "score",
+    "status",
+    "message",
+    "seconds",
+    "stats",
+    "settings",
+    "seed",
+    "versions",
+)

@@ -1,0 +1,1 @@
+"""Scores of families, and the parent sets worth keeping."""

@@ -1,0 +1,96 @@
+"""What the scores of Gaussian families have in common: determinants of blocks of a covariance-like matrix.
+
+For child x and parents P and a positive matrix S, one Cholesky factor of S over (P, x) gives both
+ln det S_PP (its first pivots) and the residual S_xx − S_xP S_PP⁻¹ S_Px (its last pivot, squared).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.data.schema import Kind
+from dagora.errors import DataError
+from dagora.scores.local_score import Family
+from dagora.stats.statistics import Moments, Statistics
+
+# A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
+COLLINEAR = 1e-12
+
+
+def gaussian_moments(statistics: Statistics, score: str) -> Moments:
+    """Moments of columns that a Gaussian score can take: all continuous, none constant."""
+    for variable in statistics.schema:
+        if variable.kind is not Kind.CONTINUOUS:
+            raise DataError(
+                f"the score {score} needs continuous columns, but '{variable.name}' is discrete: "
+                "declare it continuous if it is a number, leave it out, or use a discrete score"
+            )
+    moments = statistics.moments()
+    spread = np.sqrt(np.diag(moments.scatter) / max(1, moments.n))
+    for variable, mean, sd in zip(statistics.schema, moments.mean, spread, strict=True):
+        if sd <= 1e-14 * abs(mean) or sd == 0:
+            raise DataError(
+                f"column '{variable.name}' is constant, so the score {score} is undefined: leave it out"
+            )
+    return moments
+
+
+def family_pivots(
+    matrix: NDArray[np.float64], families: Sequence[Family]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Per family: ln det of the parents' block, the child's residual, and the number of parents."""
+    sizes = np.array([len(parents) for _, parents in families], dtype=np.int64)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    parents = np.fromiter((p for _, parents in families for p in parents), dtype=np.int64, count=offsets[-1])
+    children = np.array([child for child, _ in families], dtype=np.int64)
+    log_determinants, residuals = cholesky_pivots(matrix, children, parents, offsets)
+    return log_determinants, residuals, sizes
+
+
+@kernel
+def cholesky_pivots(
+    matrix: NDArray[np.float64],
+    children: NDArray[np.int64],
+    parents: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Factor each family's block row by row; a row shared with the family before it is not factored again."""
+    largest = 0
+    for k in range(len(children)):
+        largest = max(largest, offsets[k + 1] - offsets[k])
+    factor = np.zeros((largest + 1, largest + 1))
+    pivots = np.zeros(largest + 1)
+    previous = np.full(largest + 1, -1)
+    columns = np.empty(largest + 1, dtype=np.int64)
+    log_determinants = np.zeros(len(children))
+    residuals = np.zeros(len(children))
+    for k in range(len(children)):
+        size = offsets[k + 1] - offsets[k]
+        columns[:size] = parents[offsets[k] : offsets[k + 1]]
+        columns[size] = children[k]
+        shared = 0
+        while shared <= size and columns[shared] == previous[shared]:
+            shared += 1
+        for a in range(shared, size + 1):
+            i = columns[a]
+            left = matrix[i, i]
+            for b in range(a):
+                entry = matrix[i, columns[b]]
+                for c in range(b):
+                    entry -= factor[a, c] * factor[b, c]
+                # A collinear column has no pivot of its own and explains nothing further.
+                factor[a, b] = entry / pivots[b] if pivots[b] > 0 else 0.0
+                left -= factor[a, b] * factor[a, b]
+            pivots[a] = np.sqrt(left) if left > COLLINEAR * matrix[i, i] else 0.0
+            previous[a] = i
+        if size < largest:
+            previous[size + 1 :] = -1
+        for a in range(size):
+            log_determinants[k] += np.log(max(pivots[a] ** 2, COLLINEAR * matrix[columns[a], columns[a]]))
+        child = children[k]
+        residuals[k] = max(pivots[size] ** 2, COLLINEAR * matrix[child, child])
+    return log_determinants, residuals

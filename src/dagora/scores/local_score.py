@@ -1,0 +1,71 @@
+"""The second seam: a decomposable score, asked for many families at once.
+
+The score of a graph is the sum of the scores of its families (a child and its parents). Higher is better.
+A score is deterministic: the same family gives the same number. Greedy, exact, sampling and learning
+methods all run on anything that keeps this protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Schema
+from dagora.errors import GraphError
+from dagora.graph.dag import DAG
+
+# A child's position and its parents' positions.
+Family = tuple[int, Sequence[int]]
+
+# Scores this close, relative to their size, count as equal; the earlier column then wins.
+TIE = 1e-9
+
+
+class LocalScore(Protocol):
+    """A score that is a sum over families."""
+
+    @property
+    def schema(self) -> Schema:
+        """The variables that are scored."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows behind the score."""
+
+    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
+        """Scores of many families; neighbours that differ only in their last parent are cheapest."""
+
+
+def scores(score: LocalScore, child: int, parent_sets: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """Scores of one child with each of many parent sets."""
+    return score.families([(child, parents) for parents in parent_sets])
+
+
+def align(graph: DAG, names: Sequence[str]) -> DAG:
+    """Return the graph with its nodes in the order of the data's columns; both must have the same names.
+
+    >>> align(DAG("ab", [("b", "a")]), ["b", "a"]).nodes
+    ('b', 'a')
+    >>> align(DAG("abc"), ["b", "a"])
+    Traceback (most recent call last):
+    dagora.errors.GraphError: the graph and the data have different variables: only the graph has 'c'
+    """
+    for one, other, owner in ((graph.nodes, names, "graph"), (names, graph.nodes, "data")):
+        extra = next((name for name in one if name not in set(other)), None)
+        if extra is not None:
+            verb = "has" if owner == "graph" else "have"
+            raise GraphError(
+                f"the graph and the data have different variables: only the {owner} {verb} '{extra}'"
+            )
+    return graph if graph.nodes == tuple(names) else graph.reorder(names)
+
+
+def graph_score(score: LocalScore, graph: DAG) -> float:
+    """Score of a whole graph, whose nodes may stand in another order than the score's variables."""
+    aligned = align(graph, score.schema.names)
+    return float(
+        score.families([(child, aligned.parent_indices(child)) for child in range(len(aligned))]).sum()
+    )

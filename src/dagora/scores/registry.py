@@ -1,0 +1,79 @@
+"""The scores by name: what columns they take, their options, where they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from dagora.data.schema import Kind, Schema
+from dagora.errors import DataError, OptionError
+from dagora.options import Option, check_options, find
+
+if TYPE_CHECKING:
+    from dagora.scores.local_score import LocalScore
+    from dagora.stats.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score's entry; `factory` is imported only when the score is used."""
+
+    name: str
+    summary: str
+    kind: Kind
+    factory: str
+    reference: str
+    equivalent: bool
+    options: tuple[Option, ...] = ()
+
+    def make(self, statistics: Statistics, **options: object) -> LocalScore:
+        """Make the score of some data."""
+        module, function = self.factory.split(":")
+        values = check_options(f"the score {self.name}", self.options, options)
+        return cast("LocalScore", getattr(import_module(module), function)(statistics, **values))
+
+
+SCORES = (
+    Score("bic", "log-likelihood − (ln m)/2 per free parameter", Kind.DISCRETE,
+          "dagora.scores.information:bic", "Schwarz 1978", True),
+    Score("aic", "log-likelihood − 1 per free parameter", Kind.DISCRETE,
+          "dagora.scores.information:aic", "Akaike 1974", True),
+    Score("bdeu", "marginal likelihood, uniform Dirichlet prior", Kind.DISCRETE,
+          "dagora.scores.bdeu:BDeu", "Heckerman, Geiger & Chickering 1995", True,
+          (Option("ess", "float", 1.0, "equivalent sample size of the prior", low=0.0, open_low=True),)),
+    Score("k2", "marginal likelihood, flat Dirichlet prior", Kind.DISCRETE,
+          "dagora.scores.k2:K2Score", "Cooper & Herskovits 1992", False),
+    Score("bic-gaussian", "BIC of linear regressions with Gaussian noise", Kind.CONTINUOUS,
+          "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True),
+    Score("bge", "marginal likelihood, normal-Wishart prior", Kind.CONTINUOUS,
+          "dagora.scores.bge:BGe", "Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014", True,
+          (Option("alpha_mu", "float", 1.0, "prior sample size of the mean", low=0.0, open_low=True),
+           Option("alpha_w", "float", None, "degrees of freedom of the Wishart (columns + alpha_mu + 1)"))),
+)  # fmt: skip
+
+
+def score_named(name: str) -> Score:
+    """Find a score, or say which there are."""
+    return find("score", name, {score.name: score for score in SCORES})
+
+
+def default_score(schema: Schema) -> Score:
+    """BIC for discrete tables, Gaussian BIC for continuous ones."""
+    if len(schema.kinds) > 1:
+        discrete = next(v.name for v in schema if v.kind is Kind.DISCRETE)
+        continuous = next(v.name for v in schema if v.kind is Kind.CONTINUOUS)
+        raise DataError(
+            f"no score takes discrete ('{discrete}') and continuous ('{continuous}') columns together: "
+            "discretise the continuous ones (--discretise quantile), declare numbers continuous "
+            "(--continuous NAME), or leave columns out (--drop NAME)"
+        )
+    return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")
+
+
+def check_score_options(score: Score, options: dict[str, object]) -> None:
+    """Refuse values that the score cannot take, before any data are read."""
+    check_options(f"the score {score.name}", score.options, options)
+
+
+__all__ = ["SCORES", "OptionError", "Score", "check_score_options", "default_score", "score_named"]

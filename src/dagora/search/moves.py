@@ -1,0 +1,139 @@
+"""Which single change of a graph gains most: kernels over matrices of gains.
+
+`additions[i, j]` is the gain of adding i → j, `deletions[i, j]` that of removing it; −∞ marks what knowledge
+forbids. Reversing i → j is removing it and adding j → i. `reach[i, j]` says that a directed path leads from i
+to j. Gains within a tolerance of the largest count as equal and the first (by tail, then head) is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+
+ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
+
+
+@kernel
+def reversal_closes_cycle(present: NDArray[np.bool_], reach: NDArray[np.bool_], i: int, j: int) -> bool:
+    """Whether a path other than the edge itself leads from i to j."""
+    for k in range(len(present)):  # noqa: SIM110 - a kernel
+        if k != j and present[i, k] and reach[k, j]:
+            return True
+    return False
+
+
+@kernel
+def is_tabu(tabu: NDArray[np.uint64], graph: np.uint64) -> bool:
+    """Whether a graph, given by its hash, is on the list."""
+    for entry in tabu:  # noqa: SIM110 - a kernel
+        if entry == graph:
+            return True
+    return False
+
+
+@kernel
+def best_move(
+    additions: NDArray[np.float64],
+    deletions: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    reach: NDArray[np.bool_],
+    tolerance: float,
+    edge_hashes: NDArray[np.uint64],
+    graph: np.uint64,
+    tabu: NDArray[np.uint64],
+) -> tuple[float, int, int, int]:
+    """Gain, kind, tail and head of the best legal move; kind NONE where there is none.
+
+    The hash of a graph is the exclusive or of its edges' hashes; a move to a graph whose hash is in `tabu`
+    is not legal.
+    """
+    d = len(present)
+    best = -np.inf
+    for attempt in range(2):
+        # First find the largest gain, then the first move that comes within the tolerance of it.
+        bound = best if attempt == 0 else best - tolerance
+        for i in range(d):
+            for j in range(d):
+                if i == j or present[j, i]:
+                    continue
+                kinds = (DELETE, REVERSE) if present[i, j] else (ADD, NONE)
+                for kind in kinds:
+                    if kind == NONE:
+                        continue
+                    if kind == ADD:
+                        gain = additions[i, j]
+                    elif kind == DELETE:
+                        gain = deletions[i, j]
+                    else:
+                        gain = deletions[i, j] + additions[j, i]
+                    if not (gain > -np.inf and (gain > best if attempt == 0 else gain >= bound)):
+                        continue
+                    if kind == ADD and reach[j, i]:
+                        continue
+                    if kind == REVERSE and reversal_closes_cycle(present, reach, i, j):
+                        continue
+                    if len(tabu):
+                        after = graph ^ edge_hashes[i, j]
+                        if kind == REVERSE:
+                            after ^= edge_hashes[j, i]
+                        if is_tabu(tabu, after):
+                            continue
+                    if attempt == 1:
+                        return gain, kind, i, j
+                    best = gain
+    return -np.inf, NONE, -1, -1
+
+
+@kernel
+def reachability(present: NDArray[np.bool_], order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """All pairs (i, j) with a directed path from i to j, by one sweep against a topological order."""
+    d = len(present)
+    reach = np.zeros((d, d), dtype=np.bool_)
+    for position in range(d - 1, -1, -1):
+        i = order[position]
+        for j in range(d):
+            if present[i, j]:
+                reach[i, j] = True
+                for k in range(d):
+                    reach[i, k] |= reach[j, k]
+    return reach
+
+
+@kernel
+def extend_reach(reach: NDArray[np.bool_], i: int, j: int) -> None:
+    """Update the paths after adding i → j."""
+    d = len(reach)
+    for a in range(d):
+        if a == i or reach[a, i]:
+            reach[a, j] = True
+            for b in range(d):
+                reach[a, b] |= reach[j, b]
+
+
+@kernel
+def topological_sort(present: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """A topological order of an acyclic graph."""
+    d = len(present)
+    waiting = np.zeros(d, dtype=np.int64)
+    for i in range(d):
+        for j in range(d):
+            waiting[j] += present[i, j]
+    order = np.empty(d, dtype=np.int64)
+    filled = 0
+    for i in range(d):
+        if waiting[i] == 0:
+            order[filled] = i
+            filled += 1
+    done = 0
+    while done < filled:
+        i = order[done]
+        done += 1
+        for j in range(d):
+            if present[i, j]:
+                waiting[j] -= 1
+                if waiting[j] == 0:
+                    order[filled] = j
+                    filled += 1
+    return order

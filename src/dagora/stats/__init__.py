@@ -1,0 +1,1 @@
+"""Sums over rows: counts and moments."""

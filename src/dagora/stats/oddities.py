@@ -1,0 +1,51 @@
+"""Data that are legal but odd: worth a warning, because results on them are easily misread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagora.data.schema import Kind
+from dagora.errors import DataError
+from dagora.stats.statistics import Statistics
+
+
+def check_learnable(statistics: Statistics) -> None:
+    """Refuse data that hold no structure to learn."""
+    if len(statistics.schema) < 2:
+        raise DataError(
+            f"the data have {len(statistics.schema)} column, a network needs 2: is the separator right?"
+        )
+    if statistics.n_rows < 2:
+        raise DataError(f"the data have {statistics.n_rows} row: at least 2 are needed")
+
+
+def oddities(statistics: Statistics) -> list[str]:
+    """Sentences about odd but legal data."""
+    schema, n = statistics.schema, statistics.n_rows
+    found = []
+    if n < len(schema):
+        found.append(f"there are fewer rows ({n}) than columns ({len(schema)}): expect unreliable edges")
+    discrete = [i for i, variable in enumerate(schema) if variable.kind is Kind.DISCRETE]
+    counts = statistics.counts([(i,) for i in discrete])
+    constant, once = [], []
+    for k, i in enumerate(discrete):
+        seen = counts.values[counts.offsets[k] : counts.offsets[k + 1]]
+        if len(seen) == 1:
+            constant.append(schema[i].name)
+        elif np.any(seen == 1):
+            once.append(schema[i].name)
+    if constant:
+        found.append(f"constant, so that no edge can be learned there: {listing(constant)}")
+    if once:
+        found.append(f"a level is seen only once in: {listing(once)}")
+    return found
+
+
+def listing(names: list[str]) -> str:
+    """Name up to five columns.
+
+    >>> listing(["a", "b"])
+    "'a', 'b'"
+    """
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(f"'{name}'" for name in names[:5]) + more

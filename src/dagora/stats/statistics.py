@@ -1,0 +1,104 @@
+"""The first seam: what a score may ask of data, never the rows themselves.
+
+Counts and moments are sums over rows. They can be made from a table in memory, or by a secure sum over
+parties that may not pool their rows; every count- or covariance-based method runs unchanged on either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Schema
+from dagora.data.table import Table
+
+# Sets of columns by position: a sequence of sequences, or an array with one set of equal size per row.
+ColumnSets = Sequence[Sequence[int]] | NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class CellCounts:
+    """Joint counts of many column sets: only the occupied cells, and not which cell is which.
+
+    The counts of set `k` are `values[offsets[k]:offsets[k + 1]]`, in the order of the cells (first column
+    slowest). That is all a score needs: each is a sum of a function of the counts of occupied cells.
+    """
+
+    values: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Contingency:
+    """Joint counts of one column set: row k of `cells` is an occupied cell, seen `counts[k]` times."""
+
+    cells: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Number of rows, column means, and the centred scatter matrix Σ (x − mean)(x − mean)ᵀ."""
+
+    n: int
+    mean: NDArray[np.float64]
+    scatter: NDArray[np.float64]
+
+    @property
+    def covariance(self) -> NDArray[np.float64]:
+        """Maximum-likelihood covariance, scatter / n."""
+        return self.scatter / self.n
+
+
+class Statistics(Protocol):
+    """Sums over rows, as far as they may be known."""
+
+    @property
+    def schema(self) -> Schema:
+        """The variables."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows over which the sums run."""
+
+    def counts(self, column_sets: ColumnSets) -> CellCounts:
+        """Occupied joint counts of many sets of discrete columns, in one call."""
+
+    def contingency(self, columns: Sequence[int]) -> Contingency:
+        """Occupied joint counts of one set of discrete columns, with the cells they belong to."""
+
+    def moments(self) -> Moments:
+        """First and second moments of the continuous columns, in column order."""
+
+    def rows(self) -> Table:
+        """Return the rows themselves; raises `RowsUnavailableError` where they may not be seen."""
+
+
+def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All columns of all sets in one array, and where each set begins in it.
+
+    >>> flatten([(3,), (), (1, 2)])
+    (array([3, 1, 2]), array([0, 1, 1, 3]))
+    """
+    if isinstance(column_sets, np.ndarray):
+        number, size = column_sets.shape
+        return column_sets.ravel(), np.arange(number + 1, dtype=np.int64) * size
+    offsets = running_sum(np.fromiter(map(len, column_sets), dtype=np.int64, count=len(column_sets)))
+    columns = np.fromiter(chain.from_iterable(column_sets), dtype=np.int64, count=int(offsets[-1]))
+    return columns, offsets
+
+
+def running_sum(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, then the sum of the first, the first two, ... sizes.
+
+    >>> running_sum(np.array([2, 1]))
+    array([0, 2, 3])
+    """
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

@@ -1,0 +1,137 @@
+"""Statistics of a table in memory: counts by compiled kernels, moments by blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind, Schema
+from dagora.data.table import Table
+from dagora.errors import DataError
+from dagora.stats.counting import BIT_LEVELS, Codes, count_sets, extend_labels, level_bits
+from dagora.stats.moments import table_moments
+from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
+
+# A call that touches fewer cells of the table than this is done before a thread has started.
+WORTH_A_THREAD = 4_000_000
+
+
+class TableStatistics:
+    """Counts and moments of an in-memory table; `jobs` threads share large calls.
+
+    >>> table = Table.from_numpy([[0, 0], [0, 1], [1, 1], [1, 1]], names=["a", "b"], discrete=["a", "b"])
+    >>> statistics = TableStatistics(table)
+    >>> statistics.counts([(0,), (0, 1)])
+    CellCounts(values=array([2, 2, 1, 1, 2]), offsets=array([0, 2, 5]))
+    >>> statistics.contingency((0, 1)).cells.tolist()
+    [[0, 0], [0, 1], [1, 1]]
+    """
+
+    def __init__(self, table: Table, jobs: int = 1) -> None:
+        self._table = table
+        self._jobs = jobs
+        self._cardinalities = table.schema.cardinalities
+
+    @property
+    def schema(self) -> Schema:
+        """The table's variables."""
+        return self._table.schema
+
+    @property
+    def n_rows(self) -> int:
+        """The table's number of rows."""
+        return self._table.n_rows
+
+    def rows(self) -> Table:
+        """Return the table itself."""
+        return self._table
+
+    def moments(self) -> Moments:
+        """Moments of the continuous columns."""
+        return self._moments
+
+    @cached_property
+    def _moments(self) -> Moments:
+        return table_moments(self._table)
+
+    @cached_property
+    def _codes(self) -> Codes:
+        """Discrete columns as rows of one matrix, in the smallest type; continuous ones stay zero."""
+        largest = int(self._cardinalities.max(initial=0))
+        smallest = np.uint8 if largest <= 256 else np.uint16
+        codes: NDArray[Any] = np.zeros((len(self.schema), self.n_rows), dtype=smallest)
+        for position, variable in enumerate(self.schema):
+            if variable.kind is Kind.DISCRETE:
+                codes[position] = self._table.columns[position]
+        return codes
+
+    @cached_property
+    def _bits(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        few = (self._cardinalities > 1) & (self._cardinalities <= BIT_LEVELS)
+        offsets = running_sum(np.where(few, self._cardinalities - 1, 0))
+        return level_bits(self._codes, offsets), offsets
+
+    def counts(self, column_sets: ColumnSets) -> CellCounts:
+        """Occupied joint counts of many sets; neighbours that begin with the same columns are cheapest."""
+        columns, offsets = flatten(column_sets)
+        self._require_discrete(columns)
+        bounds = self._most_cells(columns, offsets)
+        size = len(offsets) - 1
+        pieces = self._jobs if size * self.n_rows > WORTH_A_THREAD else 1
+        cuts = [size * piece // pieces for piece in range(pieces + 1)]
+        self._bits  # noqa: B018 - made once, before the threads ask for it
+        jobs = [(columns, offsets[a : b + 1], int(bounds[a:b].sum())) for a, b in pairwise(cuts)]
+        if pieces > 1:
+            with ThreadPoolExecutor(pieces) as pool:
+                parts = list(pool.map(lambda job: self._count(*job), jobs))
+        else:
+            parts = [self._count(*job) for job in jobs]
+        sizes = np.concatenate([size for _, size in parts])
+        return CellCounts(np.concatenate([values for values, _ in parts]), running_sum(sizes))
+
+    def _require_discrete(self, columns: NDArray[np.int64]) -> None:
+        continuous = np.flatnonzero(self._cardinalities[columns] == 0)
+        if len(continuous):
+            name = self.schema[int(columns[continuous[0]])].name
+            raise DataError(f"column '{name}' is continuous, so it cannot be counted: discretise it first")
+
+    def _most_cells(self, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many cells each set can occupy: no more than rows, no more than there are."""
+        logs = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(1, self._cardinalities[columns])))])
+        cells = np.exp(np.minimum(logs[offsets[1:]] - logs[offsets[:-1]], 40.0)) * (1 + 1e-6) + 1
+        bounds: NDArray[np.int64] = np.minimum(cells, self.n_rows + 1).astype(np.int64)
+        return bounds
+
+    def _count(
+        self, columns: NDArray[np.int64], offsets: NDArray[np.int64], most: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        out = np.empty(most, dtype=np.int64)
+        sizes = np.empty(len(offsets) - 1, dtype=np.int64)
+        bits, bit_offsets = self._bits
+        written = count_sets(
+            self._codes, bits, bit_offsets, self._cardinalities, columns, offsets, out, sizes
+        )
+        return out[:written], sizes
+
+    def contingency(self, columns: Sequence[int]) -> Contingency:
+        """Occupied cells of one set in lexicographic order, with their counts."""
+        chosen = np.array(columns, dtype=np.int64)
+        self._require_discrete(chosen)
+        labels = np.zeros(self.n_rows, dtype=np.int32)
+        occupied = 1
+        for column in columns:
+            split = np.empty_like(labels)
+            occupied = extend_labels(
+                labels, occupied, self._codes[column], int(self._cardinalities[column]), split
+            )
+            labels = split
+        counts = np.bincount(labels, minlength=occupied)
+        example = np.empty(occupied, dtype=np.int64)
+        example[labels] = np.arange(self.n_rows)
+        return Contingency(self._codes[chosen][:, example].T.astype(np.int64), counts)

@@ -1,0 +1,56 @@
+"""`dagora compare`: the metrics by name, the same from every format, and a picture of the difference."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dagora
+
+METRICS = {"shd", "tpr", "fdr", "fpr", "f1"}
+
+
+@pytest.fixture
+def graphs(tmp_path: Path) -> tuple[Path, Path]:
+    """An estimate with one edge right, one reversed, one extra; the truth also has one that it lacks."""
+    estimate = dagora.DAG("abcde", [("a", "b"), ("c", "b"), ("d", "e")])
+    truth = dagora.DAG("edcba", [("a", "b"), ("b", "c"), ("c", "d")])
+    dagora.write_graph(estimate, tmp_path / "estimate.json")
+    dagora.write_graph(truth, tmp_path / "truth.dot")
+    return tmp_path / "estimate.json", tmp_path / "truth.dot"
+
+
+def test_json_keys_and_values(run: Callable, graphs: tuple[Path, Path]) -> None:
+    ran = run("compare", *graphs, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    content = json.loads(ran.out)
+    assert content.keys() >= METRICS
+    assert content["cpdag"].keys() >= METRICS
+    # one correct of three true; two wrong of three estimated; two wrong among 10 − 3 pairs without an edge
+    assert content["shd"] == 3
+    assert [content[key] for key in ("tpr", "fdr", "fpr", "f1")] == pytest.approx(
+        [1 / 3, 2 / 3, 2 / 7, 1 / 3]
+    )
+    # as classes: a→b←c, d—e against a—b—c—d, so that nothing is right
+    assert (content["cpdag"]["shd"], content["cpdag"]["tpr"]) == (4, 0.0)
+
+
+def test_people_get_a_table(run: Callable, graphs: tuple[Path, Path]) -> None:
+    lines = run("compare", *graphs).out.splitlines()
+    assert lines[0].split() == ["SHD", "TPR", "FDR", "FPR", "F1"]
+    assert lines[1].split() == ["DAG", "3", "0.333", "0.667", "0.286", "0.333"]
+    assert [line.split()[0] for line in lines[1:]] == ["DAG", "CPDAG", "skeleton"]
+
+
+def test_a_graph_equals_itself_in_any_format(run: Callable, garden: Path, tmp_path: Path) -> None:
+    for ending in ("json", "dot", "graphml", "csv", "dagitty", "json.gz"):
+        assert run("convert", garden / "garden.bif", tmp_path / f"g.{ending}").code == 0
+        content = json.loads(run("compare", tmp_path / f"g.{ending}", garden / "garden.bif", "--json").out)
+        assert (content["shd"], content["tpr"], content["fdr"], content["cpdag"]["shd"]) == (0, 1.0, 0.0, 0)
+
+
+def test_picture(run: Callable, graphs: tuple[Path, Path], tmp_path: Path) -> None:
+    assert run("compare", *graphs, "--picture", tmp_path / "d.svg", "--json").code == 0
+    assert ET.parse(tmp_path / "d.svg").getroot().tag.endswith("svg")

@@ -1,0 +1,72 @@
+"""Fixtures shared by all tests."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# A busy machine must not fail a property test.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def find_data() -> Path:
+    return Path(os.environ.get("DAGORA_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real data; a test that needs it skips where it is absent."""
+    folder = find_data()
+    if not folder.is_dir():
+        pytest.skip(f"needs the reference data: set DAGORA_DATA (looked in {folder})")
+    return folder
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How the command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """The command `dagora`, run in this process, which saves its start."""
+    from dagora.cli import run as run_command
+
+    def call(*arguments: object) -> Ran:
+        capsys.readouterr()
+        code = run_command([str(argument) for argument in arguments])
+        return Ran(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """The command `dagora` as a process of its own, through `python -m dagora`."""
+    started: list[subprocess.Popen[str]] = []
+
+    def call(*arguments: object) -> subprocess.Popen[str]:
+        line = [sys.executable, "-m", "dagora", *(str(argument) for argument in arguments)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(line, env=environment, stdout=pipe, stderr=pipe, encoding="utf-8"))
+        return started[-1]
+
+    yield call
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        with process:  # waits and closes the pipes
+            pass

@@ -1,0 +1,509 @@
+"""What every method promises: knowledge, seeds, time limits, options, odd data, and sums instead of rows.
+
+A method or score is covered by being registered; nothing here needs to be edited for it.
+"""
+
+import inspect
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.demo_network import greenhouse
+from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.methods import METHODS, Method
+from dagora.network.sample import sample
+from dagora.result import STATUSES, Result
+from dagora.scores.registry import SCORES, Score
+from dagora.stats.statistics import CellCounts, Contingency, Moments
+
+KINDS = (Kind.DISCRETE, Kind.CONTINUOUS)
+# Scores that look at rows: on sums alone they must refuse.
+NEED_ROWS: frozenset[str] = frozenset()
+
+each_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+each_score = pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+
+
+@cache
+def table_of(kind: Kind) -> Table:
+    """Seven columns with enough edges that knowledge can contradict what the data say."""
+    if kind is Kind.DISCRETE:
+        names = ["growth", "light", "season", "cloud", "soil", "watering", "temperature"]
+        return sample(greenhouse(), 1500, seed=5).select(names)
+    return dagora.simulate(dagora.random_dag("er", 7, 1.5, seed=2), "gaussian", 400, seed=3).table
+
+
+def learn(method: Method, data: object, **given: object) -> Result:
+    """Learn; a method with an objective of its own may refuse a kind of data, but not one that takes a score."""
+    try:
+        return dagora.learn(data, method.name, **given)
+    except DataError as refusal:
+        if method.takes == "score":
+            raise
+        pytest.skip(f"{method.name} does not take these data: {refusal}")
+
+
+@cache
+def plain_result(method: Method, kind: Kind) -> Result:
+    return learn(method, table_of(kind))
+
+
+def randomised(method: Method) -> dict[str, object]:
+    """Options that make a method draw random numbers, where it has them."""
+    return {option.name: 3 for option in method.options if option.name == "restarts"}
+
+
+def same(a: Result, b: Result) -> bool:
+    """Whether two results agree to the last bit in all but time."""
+
+    def content(result: Result) -> str:
+        fields = result.to_dict()
+        fields["trace"] = [[point.step, point.score.hex()] for point in result.trace]
+        fields["score"] = None if result.score is None else result.score.hex()
+        return json.dumps({key: value for key, value in fields.items() if key != "seconds"}, sort_keys=True)
+
+    return content(a) == content(b)
+
+
+def directed(graph: DAG | CPDAG) -> DAG:
+    return graph.extension() if isinstance(graph, CPDAG) else graph
+
+
+def broken(graph: DAG | CPDAG, knowledge: Knowledge) -> list[object]:
+    """What of the knowledge a graph does not obey, found by looking at its edges one by one."""
+    possible = [*graph.edges, *graph.undirected, *((b, a) for a, b in graph.undirected)]
+    rank = {name: height for height, tier in enumerate(knowledge.tiers) for name in tier}
+    found: list[object] = [edge for edge in knowledge.required if edge not in graph.edges]
+    found += [edge for edge in possible if edge in knowledge.forbidden]
+    found += [(a, b) for a, b in possible if a in rank and b in rank and rank[a] > rank[b]]
+    dag = directed(graph)
+    if knowledge.max_parents is not None:
+        found += [name for name in dag.nodes if len(dag.parents(name)) > knowledge.max_parents]
+    return found
+
+
+def against(graph: DAG | CPDAG, part: str) -> Knowledge:
+    """Knowledge that contradicts a graph in one of its parts."""
+    dag = directed(graph)
+    edges = dag.edges
+    apart = [
+        (a, b) for a in dag.nodes for b in dag.nodes if a < b and (a, b) not in edges and (b, a) not in edges
+    ]
+    if part == "required":
+        return Knowledge(required=[apart[0], (edges[0][1], edges[0][0])])
+    if part == "forbidden":
+        return Knowledge(forbidden=[edge for a, b in edges[::2] for edge in ((a, b), (b, a))])
+    if part == "tiers":
+        half = len(dag) // 2
+        return Knowledge(tiers=[dag.order[half:], dag.order[:half]])
+    return Knowledge(max_parents=max(len(dag.parents(name)) for name in dag.nodes) - 1)
+
+
+def check_refusal(method: Method, refusal: KnowledgeError, *parts: str) -> None:
+    """A refusal says who cannot obey what."""
+    assert f"the method {method.name} cannot" in str(refusal)
+    assert any(part in str(refusal) for part in parts)
+
+
+@each_kind
+@each_method
+@pytest.mark.parametrize("part", ["required", "forbidden", "tiers", "max_parents"])
+def test_obeys_knowledge_or_says_what_it_cannot(method: Method, kind: Kind, part: str) -> None:
+    plain = plain_result(method, kind).graph
+    knowledge = against(plain, part)
+    assert broken(plain, knowledge), "this knowledge asks for nothing new"
+    try:
+        graph = learn(method, table_of(kind), knowledge=knowledge, **randomised(method)).graph
+    except KnowledgeError as refusal:
+        check_refusal(method, refusal, part)
+    else:
+        assert not broken(graph, knowledge)
+        assert graph.edges or graph.undirected
+
+
+@each_kind
+@each_method
+def test_obeys_all_knowledge_together(method: Method, kind: Kind) -> None:
+    names = table_of(kind).names
+    knowledge = Knowledge(
+        required=[(names[6], names[0])],
+        forbidden=[(names[6], names[1]), (names[1], names[0])],
+        tiers=[names[4:], names[:4]],
+        max_parents=2,
+    )
+    assert broken(plain_result(method, kind).graph, knowledge)
+    try:
+        result = learn(method, table_of(kind), knowledge=knowledge.to_dict(), **randomised(method))
+    except KnowledgeError as refusal:
+        check_refusal(method, refusal, "required", "forbidden", "tiers", "max_parents")
+        return
+    assert not broken(result.graph, knowledge)
+    assert Knowledge.from_dict(result.settings["knowledge"]) == knowledge
+    tight = learn(method, table_of(kind), knowledge=Knowledge(max_parents=2), max_parents=1)
+    assert not broken(tight.graph, Knowledge(max_parents=1)), "the stricter parent limit holds"
+
+
+@each_method
+def test_refuses_knowledge_about_strangers(method: Method) -> None:
+    with pytest.raises(KnowledgeError, match="'stranger'"):
+        dagora.learn(table_of(Kind.DISCRETE), method.name, knowledge={"forbidden": [["stranger", "growth"]]})
+
+
+@each_kind
+@each_method
+def test_same_seed_same_answer(method: Method, kind: Kind) -> None:
+    table = table_of(kind)
+    copy = Table(table.schema, tuple(column.copy() for column in table.columns))
+    first = learn(method, table, seed=4, **randomised(method))
+    assert same(first, learn(method, copy, seed=4, **randomised(method)))
+    if method.takes == "score":
+        assert same(first, learn(method, copy, seed=4, jobs=2, **randomised(method))), (
+            "threads change nothing"
+        )
+
+
+def test_same_answer_in_another_process() -> None:
+    """Nothing may depend on the order of a set, which differs between processes."""
+    script = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import test_methods as here
+for method in here.METHODS:
+    if method.takes == "score":
+        for kind in here.KINDS:
+            print(here.dagora.learn(here.table_of(kind), method.name, seed=4, **here.randomised(method)).to_json())
+"""
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": "12345",
+        "PYTHONPATH": str(Path(dagora.__file__).parents[1]),
+    }
+    there = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parent)],
+        env=environment, capture_output=True, text=True, check=True, timeout=120,
+    ).stdout.splitlines()  # fmt: skip
+    here = [
+        dagora.learn(table_of(kind), method.name, seed=4, **randomised(method))
+        for method in METHODS if method.takes == "score" for kind in KINDS
+    ]  # fmt: skip
+    assert len(there) == len(here)
+    assert all(same(Result.from_json(line), result) for line, result in zip(there, here, strict=True))
+
+
+@each_kind
+@each_method
+def test_the_score_is_the_graphs_score(method: Method, kind: Kind) -> None:
+    result = plain_result(method, kind)
+    assert result.status in STATUSES
+    assert result.graph.nodes == table_of(kind).names
+    if method.takes != "score":
+        return
+    assert result.score_name is not None
+    assert result.score == pytest.approx(
+        dagora.score(table_of(kind), directed(result.graph), score=result.score_name), rel=1e-9
+    )
+    steps = [point.score for point in result.trace]
+    assert steps == sorted(steps)
+    assert all(score <= result.score + 1e-9 * abs(result.score) for score in steps)
+
+
+@each_kind
+@each_method
+def test_any_order_of_the_columns(method: Method, kind: Kind) -> None:
+    table = table_of(kind)
+    turned = table.select(table.names[::-1])
+    result = learn(method, turned)
+    assert result.graph.nodes == turned.names
+    if method.takes == "score":
+        graph = directed(result.graph)
+        assert result.score == pytest.approx(dagora.score(table, graph, score=result.score_name), rel=1e-9)
+        assert result.score == pytest.approx(plain_result(method, kind).score, rel=0.02), (
+            "not far from the other order's"
+        )
+
+
+@each_kind
+@each_method
+def test_a_tiny_time_limit_still_gives_a_graph(method: Method, kind: Kind) -> None:
+    required = (table_of(kind).names[1], table_of(kind).names[0])
+    try:
+        result = learn(method, table_of(kind), time_limit=1e-9, knowledge={"required": [required]})
+    except KnowledgeError as refusal:
+        check_refusal(method, refusal, "required")
+        result = learn(method, table_of(kind), time_limit=1e-9)
+    else:
+        assert required in result.graph.edges
+    assert result.status == "time-limit"
+    assert "1e-09 s" in result.message
+    assert result.graph.nodes == table_of(kind).names
+    assert Result.from_json(result.to_json()).graph == result.graph
+
+
+@each_kind
+@each_method
+def test_a_time_limit_ends_long_work(method: Method, kind: Kind) -> None:
+    if "restarts" not in {option.name for option in method.options}:
+        pytest.skip("this method cannot be made to run for long")
+    plain = plain_result(method, kind)
+    result = learn(method, table_of(kind), time_limit=0.2, restarts=10**9)
+    assert result.status == "time-limit"
+    assert 0.2 <= result.seconds < 2.0
+    assert result.score >= plain.score - 1e-9 * abs(plain.score), "the best found is returned"
+
+
+@each_method
+def test_declared_options_are_the_learners(method: Method) -> None:
+    parameters = inspect.signature(method.load()).parameters.values()
+    options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    assert {option.name: option.default for option in method.options} == options
+    assert sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) == 2, "data or score, and the run"
+    assert len(options) + 2 == len(parameters)
+
+
+@each_score
+def test_declared_options_are_the_scores(score: Score) -> None:
+    module, name = score.factory.split(":")
+    factory = getattr(__import__(module, fromlist=[name]), name)
+    _, *parameters = inspect.signature(factory).parameters.values()
+    assert {option.name: option.default for option in score.options} == {
+        p.name: p.default for p in parameters
+    }
+
+
+@pytest.mark.parametrize("entry", [*METHODS, *SCORES], ids=lambda entry: entry.name)
+def test_entries_are_complete(entry: Method | Score) -> None:
+    assert entry.summary
+    assert entry.reference
+    assert len({option.name for option in entry.options}) == len(entry.options)
+    for option in entry.options:
+        assert option.summary
+        assert option.type in {"int", "float", "bool", "text", "graph"}
+        assert option.check(option.default) == option.default
+        for bound, beyond in ((option.low, -1), (option.high, 1)):
+            if bound is not None:
+                with pytest.raises(OptionError, match=f"'{option.name}'"):
+                    option.check(type(option.default or 1)(bound + beyond))
+        with pytest.raises(OptionError, match=f"'{option.name}'"):
+            option.check(object())
+
+
+def test_no_option_name_is_ambiguous() -> None:
+    """Options of the method and of the score share one namespace, with the arguments of `learn`."""
+    arguments = {p.name for p in inspect.signature(dagora.learn).parameters.values()}
+    names = [{option.name for option in entry.options} for entry in (*METHODS, *SCORES)]
+    assert not arguments & set.union(*names)
+    for method in METHODS:
+        for score in SCORES:
+            shared = {o.name for o in method.options} & {o.name for o in score.options}
+            assert not shared or method.takes != "score"
+
+
+@each_method
+def test_refuses_unknown_names_and_wrong_values(method: Method) -> None:
+    table = table_of(Kind.DISCRETE)
+    with pytest.raises(OptionError, match="'zeal'"):
+        dagora.learn(table, method.name, zeal=1)
+    with pytest.raises(OptionError, match=f"did you mean '{method.name}'"):
+        dagora.learn(table, f"{method.name}x")
+    with pytest.raises(OptionError, match="no score" if method.takes != "score" else "'bicc'"):
+        dagora.learn(table, method.name, score="bicc")
+    for wrong in ({"seed": -1}, {"seed": 1.5}, {"time_limit": 0}, {"time_limit": math.nan}, {"jobs": 0}):
+        with pytest.raises(OptionError, match=next(iter(wrong)).replace("_", " ")):
+            dagora.learn(table, method.name, **wrong)
+
+
+@each_kind
+@each_method
+def test_json_round_trip(method: Method, kind: Kind) -> None:
+    result = plain_result(method, kind)
+    again = Result.from_json(result.to_json())
+    assert again.to_dict() == result.to_dict()
+    assert again.graph == result.graph
+    assert type(again.graph) is type(result.graph)
+    assert again.trace == result.trace
+    assert (again.weights is None) == (result.weights is None)
+    assert np.array_equal(again.weights, result.weights)
+    assert {option.name for option in method.options} <= set(result.settings)
+    assert result.stats["rows"] == table_of(kind).n_rows
+    assert result.seed == 0
+
+
+@each_kind
+@each_method
+def test_the_input_stays_as_it_was(method: Method, kind: Kind) -> None:
+    import pandas as pd
+
+    table = table_of(kind)
+    frame = pd.DataFrame(
+        {
+            variable.name: np.array(variable.levels)[column] if kind is Kind.DISCRETE else column
+            for variable, column in zip(table.schema, table.columns, strict=True)
+        }
+    )
+    before = frame.copy(deep=True)
+    result = learn(method, frame)
+    pd.testing.assert_frame_equal(frame, before)
+    assert result.graph == plain_result(method, kind).graph, "a frame is as good as a table"
+
+
+def small(matrix: Sequence[Sequence[int]]) -> Table:
+    names = [f"v{i}" for i in range(len(matrix[0]))]
+    return Table.from_numpy(matrix, names=names, discrete=names)
+
+
+@each_method
+def test_two_columns(method: Method) -> None:
+    result = learn(method, small([[0, 0], [1, 1]] * 30))
+    assert {frozenset(edge) for edge in (*result.graph.edges, *result.graph.undirected)} == {
+        frozenset({"v0", "v1"})
+    }
+    assert not result.warnings
+    line = np.random.default_rng(0).normal(size=50)
+    noisy = np.column_stack([line, line + 0.1 * np.random.default_rng(1).normal(size=50)])
+    assert len(learn(method, Table.from_numpy(noisy)).graph) == 2
+
+
+@each_method
+def test_a_constant_column_gets_no_edge(method: Method) -> None:
+    rows = [[0, 0, 7], [1, 1, 7]] * 30
+    result = learn(method, small(rows))
+    assert "v2" not in {name for edge in (*result.graph.edges, *result.graph.undirected) for name in edge}
+    assert any("constant" in warning and "'v2'" in warning for warning in result.warnings)
+    assert not any("'v0'" in warning or "'v1'" in warning for warning in result.warnings)
+
+
+@each_method
+def test_a_level_seen_once(method: Method) -> None:
+    result = learn(method, small([[0, 0, 1], [1, 1, 0]] * 30 + [[2, 1, 0]]))
+    assert any("once" in warning and "'v0'" in warning for warning in result.warnings)
+    assert result.score is None or math.isfinite(result.score)
+
+
+@each_kind
+@each_method
+def test_fewer_rows_than_columns(method: Method, kind: Kind) -> None:
+    table = table_of(kind).take(np.arange(5))
+    result = learn(method, table)
+    assert any("fewer rows" in warning and "(5)" in warning for warning in result.warnings)
+    assert result.graph.nodes == table.names
+    assert result.score is None or math.isfinite(result.score)
+
+
+@each_method
+def test_too_little_to_learn_from(method: Method) -> None:
+    with pytest.raises(DataError, match="1 column"):
+        dagora.learn(small([[0], [1]]), method.name)
+    with pytest.raises(DataError, match="1 row"):
+        dagora.learn(small([[0, 1]]), method.name)
+
+
+def other(kind: Kind) -> Kind:
+    return Kind.CONTINUOUS if kind is Kind.DISCRETE else Kind.DISCRETE
+
+
+@each_score
+def test_a_score_takes_its_kind_of_column_and_no_other(score: Score) -> None:
+    result = dagora.learn(table_of(score.kind), score=score.name)
+    assert result.score_name == score.name
+    assert result.graph.edges
+    assert result.score == pytest.approx(
+        dagora.score(table_of(score.kind), result.graph, score=score.name), rel=1e-9
+    )
+    empty = DAG(table_of(score.kind).names)
+    assert result.score > dagora.score(table_of(score.kind), empty, score=score.name)
+    right, wrong = table_of(score.kind), table_of(other(score.kind)).take(np.arange(400))
+    odd = Schema([*right.schema.variables[:3], wrong.schema[4]])
+    mixed = Table(odd, (*(column[:400] for column in right.columns[:3]), wrong.columns[4]))
+    with pytest.raises(DataError, match=f"'{wrong.names[4]}'"):
+        dagora.learn(mixed, score=score.name)
+    with pytest.raises(
+        DataError, match=f"'{wrong.names[4]}'.*'{right.names[0]}'|'{right.names[0]}'.*'{wrong.names[4]}'"
+    ):
+        dagora.learn(mixed)
+
+
+@pytest.mark.parametrize(
+    "score", [s for s in SCORES if s.kind is Kind.CONTINUOUS], ids=lambda score: score.name
+)
+def test_a_constant_column_is_bad_input_for_a_gaussian_score(score: Score) -> None:
+    schema = Schema(Variable(name, Kind.CONTINUOUS) for name in ("free", "fixed"))
+    table = Table(schema, (np.linspace(0.0, 1.0, 30), np.full(30, 4.2)))
+    with pytest.raises(DataError, match="'fixed' is constant"):
+        dagora.learn(table, score=score.name)
+
+
+class SecureSums:
+    """Statistics of data that nobody may see: sums, made here by plain numpy, and no rows."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.schema = table.schema
+        self.n_rows = table.n_rows
+
+    def contingency(self, columns: Sequence[int]) -> Contingency:
+        codes = np.array([self._table.codes(i) for i in columns], dtype=np.int64).reshape(
+            len(columns), self.n_rows
+        )
+        if not len(columns):
+            return Contingency(np.zeros((1, 0), dtype=np.int64), np.array([self.n_rows]))
+        cells, counts = np.unique(codes.T, axis=0, return_counts=True)
+        return Contingency(cells, counts.astype(np.int64))
+
+    def counts(self, column_sets: Sequence[Sequence[int]]) -> CellCounts:
+        parts = [self.contingency(columns).counts for columns in column_sets]
+        offsets = np.cumsum([0, *map(len, parts)])
+        return CellCounts(np.concatenate([np.zeros(0, dtype=np.int64), *parts]), offsets)
+
+    def moments(self) -> Moments:
+        continuous = [i for i, variable in enumerate(self.schema) if variable.kind is Kind.CONTINUOUS]
+        matrix = np.array([self._table.values(i) for i in continuous]).reshape(len(continuous), self.n_rows)
+        centred = matrix - matrix.mean(axis=1, keepdims=True)
+        return Moments(self.n_rows, matrix.mean(axis=1), centred @ centred.T)
+
+    def rows(self) -> Table:
+        raise RowsUnavailableError("the rows stay with their owners: choose a method that needs only sums")
+
+
+@each_score
+@pytest.mark.parametrize("method", [m for m in METHODS if m.takes == "score"], ids=lambda method: method.name)
+def test_sums_are_enough(method: Method, score: Score) -> None:
+    """Every count- or covariance-based method runs unchanged on data that nobody may pool."""
+    secure = SecureSums(table_of(score.kind))
+    if score.name in NEED_ROWS:
+        with pytest.raises(RowsUnavailableError, match="rows"):
+            dagora.learn(secure, method.name, score=score.name)
+        return
+    pooled = dagora.learn(table_of(score.kind), method.name, score=score.name, **randomised(method))
+    apart = dagora.learn(secure, method.name, score=score.name, **randomised(method))
+    assert apart.graph == pooled.graph
+    assert (apart.status, apart.stats, apart.warnings) == (pooled.status, pooled.stats, pooled.warnings)
+    if score.kind is Kind.DISCRETE:
+        assert apart.score == pooled.score, "counts are exact, and so is what is made of them"
+    else:
+        assert apart.score == pytest.approx(pooled.score, rel=1e-12)
+
+
+@each_method
+def test_every_method_takes_some_data(method: Method) -> None:
+    taken = []
+    for each in KINDS:
+        try:
+            taken.append(dagora.learn(table_of(each), method.name))
+        except DataError as refusal:
+            assert any(f"'{name}'" in str(refusal) for name in table_of(each).names)
+    assert taken

@@ -1,0 +1,197 @@
+"""The same data from every kind of frame, from numpy and from a file."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dagora.data.frames import table_from_frame, table_from_numpy
+from dagora.data.readers import read_table
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.data.writers import arrow_table, write_table
+from dagora.errors import DataError
+from tests.data.table_strategies import quick, tables, words
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "lazy": lambda columns: pl.DataFrame(columns).lazy(),
+}
+
+
+def native(table):
+    """The columns as Python values: integers where the levels are, text, floats."""
+    columns = {}
+    for variable, values in zip(table.schema, table.columns, strict=True):
+        cells = values.tolist()
+        if variable.kind is Kind.DISCRETE:
+            cells = [variable.levels[code] for code in cells]
+            if all(level.lstrip("-").isdecimal() and level.isascii() for level in variable.levels):
+                cells = [int(cell) for cell in cells]
+        columns[variable.name] = cells
+    return columns
+
+
+@quick
+@given(table=tables(unseen=False))
+def test_all_frames_and_a_file_agree(tmp_path_factory, table):
+    columns = native(table)
+    for make in FRAMES.values():
+        assert table_from_frame(make(columns)).equals(table)
+    path = tmp_path_factory.getbasetemp() / "agree.csv"
+    write_table(table, path)
+    assert read_table(path).equals(table)
+
+
+@quick
+@given(table=tables(unseen=True))
+def test_categorical_columns_keep_their_levels(table):
+    arrow = arrow_table(table)
+    assert table_from_frame(arrow).equals(table)
+    assert table_from_frame(arrow.to_pandas()).equals(table)
+    enums = {
+        variable.name: pl.Series(
+            [variable.levels[code] for code in values] if variable.levels else values,
+            dtype=pl.Enum(variable.levels) if variable.levels else pl.Float64,
+        )
+        for variable, values in zip(table.schema, table.columns, strict=True)
+    }
+    assert table_from_frame(pl.DataFrame(enums)).equals(table)
+
+
+@quick
+@given(st.lists(st.one_of(st.none(), words), min_size=1, max_size=6))
+def test_missing_cells_mean_the_same_everywhere(values):
+    assume("missing" not in values)
+    expected = ["missing" if value is None else value for value in values]
+    for make in (pd.DataFrame, lambda columns: pl.DataFrame(columns, schema={"a": pl.String}), pa.table):
+        table = table_from_frame(make({"a": values}), missing="level")
+        assert [table.schema[0].levels[code] for code in table.codes(0)] == expected
+
+
+def test_missing_numbers():
+    for frame in (
+        pd.DataFrame({"x": [1.5, np.nan]}),
+        pl.DataFrame({"x": [1.5, None]}),
+        pl.DataFrame({"x": [1.5, float("nan")]}),
+        pa.table({"x": [1.5, None]}),
+    ):
+        assert table_from_frame(frame, missing="drop").values(0).tolist() == [1.5]
+        with pytest.raises(DataError, match="1 cell is missing, the first in column 'x', data row 2"):
+            table_from_frame(frame)
+
+
+def test_nullable_integers_of_pandas():
+    table = table_from_frame(pd.DataFrame({"a": pd.array([1, None, 10], dtype="Int64")}), missing="level")
+    assert set(table.schema[0].levels) == {"1", "10", "missing"}
+
+
+def test_levels_of_a_polars_categorical_are_those_seen():
+    frame = pl.DataFrame(
+        {"a": ["x", "y"], "b": ["p", "q"]}, schema={"a": pl.Categorical, "b": pl.Categorical}
+    )
+    assert [variable.levels for variable in table_from_frame(frame).schema] == [("x", "y"), ("p", "q")]
+    assert table_from_frame(frame[:1]).schema[0].levels == ("x",)
+
+
+def test_intervals_of_pandas_are_levels():
+    cut = pd.cut(pd.Series([1.0, 5.0, 20.0]), [0, 2, 10, 30, 40])
+    assert table_from_frame(pd.DataFrame({"a": cut})).schema[0].levels == (
+        "(0, 2]",
+        "(2, 10]",
+        "(10, 30]",
+        "(30, 40]",
+    )
+
+
+def test_names_that_are_no_text():
+    assert table_from_frame(pd.DataFrame(np.eye(2))).names == ("0", "1")
+
+
+def test_a_record_batch():
+    assert table_from_frame(pa.record_batch({"a": [1, 2]})).schema[0].levels == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"a": [1, "x"]}), "column 'a' is neither all numbers nor all text"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns have the same name"),
+        (pa.table([[1], [2]], names=["a", "a"]), "two columns have the same name"),
+        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "column 'a' holds dates or times"),
+        (pd.DataFrame({"a": pd.period_range("2020", periods=2)}), "column 'a' holds values of type"),
+        (pd.DataFrame({"a": [1j]}), "column 'a' is neither"),
+        (pl.DataFrame({"a": [[1]]}), "column 'a' holds values of type"),
+        (pl.DataFrame({"a": [object()]}), "column 'a' holds values of type Object"),
+        (pd.DataFrame(), "there are no columns"),
+        (pd.DataFrame({"a": []}), "there are no rows"),
+        (pd.DataFrame({"a": [1.0, np.inf]}), "infinite"),
+        ({"a": [1]}, "a dict is no data frame"),
+        (pd.Series([1]), "a Series is no data frame"),
+    ],
+)
+def test_frames_that_cannot_be_tables(frame, message):
+    with pytest.raises(DataError, match=message) as caught:
+        table_from_frame(frame)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_matrix_of_floats_is_continuous_unless_declared():
+    table = Table.from_numpy([[0, 1.5], [1, 2.5], [1, 0.5]], names=["a", "x"])
+    assert table.schema.kinds == {Kind.CONTINUOUS}
+    assert Table.from_numpy([[0.0], [10.0], [2.0]], discrete=["x0"]).schema[0].levels == ("0", "2", "10")
+
+
+@quick
+@given(st.lists(st.lists(st.integers(-5, 5), min_size=2, max_size=2), min_size=1, max_size=6))
+def test_matrices_and_frames_agree(matrix):
+    array = np.array(matrix)
+    expected = table_from_frame(pd.DataFrame(array, columns=["x0", "x1"]))
+    for version in (
+        array,
+        array.astype("i1"),
+        np.asfortranarray(array),
+        array.astype(">i4"),
+        array.astype(object),
+        array.astype(str),
+    ):
+        assert table_from_numpy(version).equals(expected)
+
+
+def test_text_is_read_like_a_file_and_objects_like_a_frame():
+    table = table_from_numpy(np.array([["1.5", "a", ""], ["2.5", "b", "7"]]), missing="level")
+    assert [str(variable.kind) for variable in table.schema] == ["continuous", "discrete", "discrete"]
+    mixed = np.array([[1, "a", 2.5, None], [2, "b", 1, "q"]], dtype=object)
+    table = table_from_numpy(mixed, missing="level")
+    assert [variable.levels for variable in table.schema] == [("1", "2"), ("a", "b"), (), ("missing", "q")]
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        ([1, 2], "a matrix of rows and columns is needed, not an array with 1"),
+        ([[1], [1, 2]], "differ in length"),
+        ([[1j]], "complex128 cannot be a table"),
+        (np.array([[1], ["b"]], dtype=object), "column 'x0' is neither all numbers nor all text"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), "column 'x0' holds dates or times"),
+        (np.empty((0, 2)), "there are no rows"),
+        (np.empty((2, 0)), "there are no columns"),
+        ([[1.0, np.nan]], "1 cell is missing, the first in column 'x1'"),
+    ],
+)
+def test_arrays_that_cannot_be_tables(array, message):
+    with pytest.raises(DataError, match=message):
+        table_from_numpy(array)
+
+
+def test_names_must_fit():
+    with pytest.raises(DataError, match="1 names for a matrix of 2 columns"):
+        table_from_numpy([[1, 2]], names=["a"])
+    with pytest.raises(DataError, match="two columns are named 'a'"):
+        table_from_numpy([[1, 2]], names=["a", "a"])
+    assert table_from_numpy([[1, 2]], names=[0, 1]).names == ("0", "1")

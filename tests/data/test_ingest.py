@@ -1,0 +1,132 @@
+"""Names, declarations and the policy for missing values."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dagora.data.ingest import build_table
+from dagora.data.schema import Kind
+from dagora.errors import DataError, OptionError
+from tests.data.table_strategies import quick
+
+
+def build(columns, **options):
+    options.setdefault("text_cells", True)
+    return build_table(list(columns), [pa.chunked_array([values]) for values in columns.values()], **options)
+
+
+def decode(table, column):
+    return [table.schema[column].levels[code] for code in table.codes(column)]
+
+
+def test_missing_is_an_error_that_says_how_many_and_where():
+    columns = {"a": ["1", "2", "3"], "b": ["x", "y", ""], "c": ["", "NaN", "1"]}
+    with pytest.raises(
+        DataError, match=r"3 cells are missing, the first in column 'b', data row 3: .*drop.*--missing level"
+    ):
+        build(columns)
+    with pytest.raises(DataError, match=r"^1 cell is missing"):
+        build({"a": ["1", None]})
+
+
+def test_drop_leaves_out_the_incomplete_rows():
+    table = build({"a": ["1", "", "3"], "b": ["x", "y", "z"]}, missing="drop")
+    assert decode(table, 0) == ["1", "3"]
+    assert table.schema[1].levels == ("x", "z")
+
+
+cell = st.sampled_from(["", "1", "2", "2.5", "x", " ", "NaN", "NA"])
+
+
+@quick
+@given(st.lists(st.tuples(cell, cell), min_size=1, max_size=8))
+def test_drop_gives_the_table_of_the_complete_rows(rows):
+    complete = [row for row in rows if not {"", " ", "NaN"} & set(row)]
+    as_columns = lambda chosen: {"a": [row[0] for row in chosen], "b": [row[1] for row in chosen]}  # noqa: E731
+    if complete:
+        assert build(as_columns(rows), missing="drop").equals(build(as_columns(complete)))
+    else:
+        with pytest.raises(DataError, match=f"no row is left: all {len(rows)} have"):
+            build(as_columns(rows), missing="drop")
+
+
+def test_drop_names_the_column_that_is_to_blame():
+    with pytest.raises(DataError, match=r"no row is left: all 3 have .*\(3\) in column 'b'.*--drop b"):
+        build({"a": ["1", "", "3"], "b": ["", "", ""]}, missing="drop")
+
+
+def test_declared_levels_survive_a_drop():
+    column = pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), ["b", "a", "c"])
+    table = build_table(["v"], [pa.chunked_array([column])], missing="drop")
+    assert table.schema[0].levels == ("a", "b", "c")
+    assert decode(table, 0) == ["b", "a"]
+
+
+def test_errors_after_a_drop_count_the_rows_of_the_file():
+    with pytest.raises(DataError, match=r"infinite values .* data row 3"):
+        build({"a": ["1.5", "", "inf"]}, missing="drop")
+    with pytest.raises(DataError, match="'x' in data row 3"):
+        build({"a": ["1.5", "", "x"]}, missing="drop", continuous=["a"])
+
+
+def test_missing_as_a_level():
+    table = build({"a": ["1", "", "10", "9"], "b": ["x", "y", "x", "y"]}, missing="level")
+    assert sorted(table.schema[0].levels) == ["1", "10", "9", "missing"]
+    assert decode(table, 0) == ["1", "missing", "10", "9"]
+    assert table.schema[1].levels == ("x", "y")
+
+
+def test_the_level_finds_a_free_name():
+    table = build({"a": ["missing", "", "missing_"]}, missing="level")
+    assert decode(table, 0) == ["missing", "missing__", "missing_"]
+
+
+def test_a_column_without_any_value_has_one_level():
+    assert build({"a": ["", ""]}, missing="level").schema[0].levels == ("missing",)
+
+
+def test_a_continuous_column_cannot_have_the_level():
+    with pytest.raises(DataError, match=r"column 'x' is continuous and lacks 1 values.*--missing drop"):
+        build({"x": ["1.5", ""]}, missing="level")
+    assert build({"x": ["1.5", ""]}, missing="level", discrete=["x"]).schema[0].levels == ("1.5", "missing")
+
+
+def test_unknown_policy():
+    with pytest.raises(OptionError, match="missing must be one of error, drop, level, not 'ignore'"):
+        build({"a": ["1"]}, missing="ignore")
+
+
+def test_declarations():
+    table = build({"a": ["1", "2"], "b": ["1.5", "2.5"]}, continuous="a", discrete=["b"])
+    assert [variable.kind for variable in table.schema] == [Kind.CONTINUOUS, Kind.DISCRETE]
+    with pytest.raises(DataError, match=r"there is no column 'agee' .declared discrete.: did you mean 'age'"):
+        build({"age": ["1"]}, discrete=["agee"])
+    with pytest.raises(
+        DataError, match=r"there is no column 'z' .declared continuous.: the columns are a, b"
+    ):
+        build({"a": ["1"], "b": ["1"]}, continuous=["z"])
+    with pytest.raises(DataError, match="'a' is declared both"):
+        build({"a": ["1"]}, continuous=["a"], discrete=["a"])
+
+
+def test_names_are_trimmed_unique_and_not_empty():
+    assert build({" a ": ["1"]}).names == ("a",)
+    with pytest.raises(DataError, match="two columns are named 'a'"):
+        build({" a ": ["1"], "a": ["1"]})
+    with pytest.raises(DataError, match="column 2 has no name"):
+        build({"a": ["1"], " ": ["1"]})
+
+
+def test_no_rows_and_no_columns():
+    with pytest.raises(DataError, match="there are no columns"):
+        build({})
+    with pytest.raises(DataError, match="there are no rows"):
+        build({"a": pa.array([], pa.string())})
+
+
+def test_the_first_wrong_column_is_reported():
+    columns = {f"c{i}": ["inf", "1.0"] for i in range(30)}
+    for _ in range(5):
+        with pytest.raises(DataError, match="column 'c0'"):
+            build(columns)

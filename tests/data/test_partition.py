@@ -1,0 +1,109 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dagora.data.partition import part_sizes, split_columns, split_rows
+from dagora.data.table import Table
+from dagora.errors import DataError, OptionError
+from tests.data.table_strategies import quick
+
+
+def numbered(rows):
+    return Table.from_numpy([[i / 2] for i in range(rows)], names=["row"])
+
+
+def row_numbers(parts):
+    return [(part.values(0) * 2).astype(int).tolist() for part in parts]
+
+
+@quick
+@given(st.integers(1, 60), st.integers(1, 60), st.one_of(st.none(), st.integers(0, 99)))
+def test_every_row_goes_to_one_party_and_sizes_are_nearly_equal(rows, parties, seed):
+    if parties > rows:
+        with pytest.raises(DataError, match=f"{rows} rows cannot be split among {parties} parties"):
+            split_rows(numbered(rows), parties, seed=seed)
+        return
+    parts = row_numbers(split_rows(numbered(rows), parties, seed=seed))
+    assert sorted(itertools.chain(*parts)) == list(range(rows))
+    sizes = [len(part) for part in parts]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_seeds():
+    table = numbered(40)
+    assert row_numbers(split_rows(table, 2)) == [list(range(20)), list(range(20, 40))]
+    assert row_numbers(split_rows(table, 2, seed=1)) == row_numbers(split_rows(table, 2, seed=1))
+    assert row_numbers(split_rows(table, 2, seed=1)) != row_numbers(split_rows(table, 2, seed=2))
+    assert row_numbers(split_rows(table, 2, seed=1))[0] != list(range(20))
+
+
+@quick
+@given(st.lists(st.floats(0.01, 1), min_size=1, max_size=8), st.integers(500, 2000))
+def test_proportions_are_kept_to_within_a_row(weights, rows):
+    shares = np.array(weights) / sum(weights)
+    sizes = part_sizes(rows, shares)
+    assert sum(sizes) == rows
+    assert (np.abs(np.array(sizes) - shares * rows) < 1 + 1e-6).all()
+
+
+def test_given_sizes():
+    assert [part.n_rows for part in split_rows(numbered(10), 3, seed=0, sizes=[7, 1, 2])] == [7, 1, 2]
+    assert [part.n_rows for part in split_rows(numbered(10), 3, seed=0, sizes=[0.1, 0.2, 0.7])] == [1, 2, 7]
+    assert [part.n_rows for part in split_rows(numbered(1), 1, sizes=[1])] == [1]
+
+
+@pytest.mark.parametrize(
+    ("parties", "sizes", "message"),
+    [
+        (0, None, "at least 1"),
+        (-1, None, "at least 1"),
+        (2, [5, 4], "add up to the 10 rows"),
+        (2, [5.5, 4.5], "add up to the 10 rows"),
+        (2, [0.5, 0.4], "add up to the 10 rows"),
+        (2, [10, 0], "positive"),
+        (2, [12, -2], "positive"),
+        (2, [float("nan"), 1], "positive"),
+        (3, [5, 5], "2 sizes for 3 parties"),
+    ],
+)
+def test_impossible_sizes(parties, sizes, message):
+    with pytest.raises(OptionError, match=message):
+        split_rows(numbered(10), parties, sizes=sizes)
+
+
+def test_proportions_that_leave_a_party_with_nothing():
+    with pytest.raises(DataError, match="without rows"):
+        split_rows(numbered(10), 2, sizes=[0.999, 0.001])
+
+
+def test_levels_stay_declared_in_every_part():
+    table = Table.from_numpy([["a"], ["b"], ["c"]])
+    parts = split_rows(table, 3)
+    assert [part.schema for part in parts] == [table.schema] * 3
+    assert [part.codes(0).tolist() for part in parts] == [[0], [1], [2]]
+
+
+def test_columns():
+    table = Table.from_numpy([[0, 1, 2, 3], [1, 0, 2, 3]], names="abcd")
+    first, second = split_columns(table, [["c", "a"], ["b", "d"]])
+    assert first.equals(table.select(["c", "a"]))
+    assert second.equals(table.select(["b", "d"]))
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        ([["a", "b"]], OptionError, "two or more groups"),
+        ([["a", "b"], []], OptionError, "none of them empty"),
+        ([["a"], ["z"]], DataError, "there is no column 'z'"),
+        ([["a"], ["a", "b"]], DataError, "column 'a' is named twice"),
+        ([["a", "a"], ["b"]], DataError, "column 'a' is named twice"),
+        ([["a"], ["b"]], DataError, "column 'c' is in no group"),
+    ],
+)
+def test_columns_must_go_to_exactly_one_party(groups, error, message):
+    with pytest.raises(error, match=message):
+        split_columns(Table.from_numpy([[0, 1, 2]], names="abc"), groups)

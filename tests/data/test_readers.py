@@ -1,0 +1,264 @@
+"""Files as people have them: good, odd and broken."""
+
+import gzip
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from dagora.data import readers
+from dagora.data.readers import read_table
+from dagora.data.schema import Kind
+from dagora.errors import DataError, OptionError
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a file and read it."""
+
+    def write_and_read(content, name="t.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_table(path, **options)
+
+    return write_and_read
+
+
+def rows(table):
+    """The table as text and numbers, row by row."""
+    columns = [
+        [variable.levels[code] for code in values] if variable.kind is Kind.DISCRETE else values.tolist()
+        for variable, values in zip(table.schema, table.columns, strict=True)
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def test_names_levels_and_numbers_are_trimmed(read):
+    table = read(" a , x,w\n yes , 1.50 , 7\nno,2.5,  8 \n")
+    assert table.names == ("a", "x", "w")
+    assert rows(table) == [("yes", 1.5, "7"), ("no", 2.5, "8")]
+
+
+def test_quotes_commas_line_breaks_and_crlf(read):
+    table = read('"a, b",c\r\n"x ""y""","1\r\n2"\r\n\'z\',"3"\r\n')
+    assert table.names == ("a, b", "c")
+    assert rows(table) == [('x "y"', "1\r\n2"), ("'z'", "3")]
+
+
+def test_byte_order_mark_blank_lines_and_no_final_newline(read):
+    assert rows(read(b"\xef\xbb\xbf\n\na,b\n\n1,2\n\n3,4")) == [("1", "2"), ("3", "4")]
+
+
+def test_old_line_ends(read):
+    assert rows(read("a,b\r1,2\r3,4\r")) == [("1", "2"), ("3", "4")]
+
+
+def test_tabs_compression_and_capitals(read):
+    assert rows(read("a\tb\n1\t2\n", "t.tsv")) == [("1", "2")]
+    assert rows(read(gzip.compress(b"a\tb\n1\t2\n"), "t.TSV.GZ")) == [("1", "2")]
+    assert rows(read("a;b\n1;2\n", separator=";")) == [("1", "2")]
+    assert rows(read("a\tb\n1\t2\n", "t.txt", separator="\\t")) == [("1", "2")]
+
+
+def test_the_type_of_a_column_is_decided_by_all_of_it(read):
+    # Far beyond the first block, from which Arrow would have guessed.
+    text = "a,b\n" + "1,1\n" * 1_500_000
+    assert len(text) > readers.BLOCK
+    assert read(text + "x,1.5\n").schema[0].levels == ("1", "x")
+
+
+def test_dropped_columns_are_not_even_looked_at(read):
+    table = read("id,a\ninf,1\n,2\n", drop=["id"])
+    assert table.names == ("a",)
+    with pytest.raises(DataError, match=r"no column 'idd' .to be dropped.: did you mean 'id'"):
+        read("id,a\n1,2\n", drop=["idd"])
+    with pytest.raises(DataError, match="all columns are dropped"):
+        read("id,a\n1,2\n", drop=["id", "a"])
+
+
+def test_one_row_and_one_column_are_a_table(read):
+    assert rows(read("a,b\n1,2\n")) == [("1", "2")]
+    assert rows(read("a\nx\ny\n")) == [("x",), ("y",)]
+
+
+def test_an_empty_line_of_a_single_column_is_a_missing_cell(read):
+    with pytest.raises(DataError, match="1 cell is missing, the first in column 'a', data row 2"):
+        read("a\nx\n\ny\n")
+    assert rows(read("a\nx\n\ny\n", missing="level")) == [("x",), ("missing",), ("y",)]
+
+
+def test_none_and_na_are_levels(read):
+    assert read("a,b\nNone,1\nNA,2\n").schema[0].levels == ("NA", "None")
+
+
+BAD = {
+    "empty file": ("", "the file is empty"),
+    "blank lines only": ("\n \n\n", "the file is empty"),
+    "header only": ("a,b\n", "a header but no rows"),
+    "header without line end": ("a,b", "a header but no rows"),
+    "short row": ("a,b\n1,2\n3\n", "data row 2 has 1 cells, but the header has 2 names"),
+    "long row": ("a,b\n1,2\n\n3,4\n5,6,7\n", "data row 3 has 3 cells, but the header has 2 names"),
+    "long first row": ("a,b\n1,2,3\n", "data row 1 has 3 cells"),
+    "ragged after blank lines": ("\n\na,b\n1,2\n3\n", "data row 2 has 1 cells"),
+    "ragged far down": ("a,b\n" + "1,2\n" * 1_200_000 + "3\n", "data row 1200001 has 1 cells"),
+    "same name twice": ("a,b,a\n1,2,3\n", "two columns are named 'a'"),
+    "no name": (",b\n1,2\n", "column 1 has no name"),
+    "latin1": ("a,b\nä,2\n".encode("latin1"), "not in UTF-8.*latin1"),
+    "latin1 far down": (b"a,b\n" + b"x,2\n" * 20_000 + b"\xe4,2\n", "not in UTF-8"),
+    "latin1 header": ("ä,b\n1,2\n".encode("latin1"), "not in UTF-8"),
+    "utf16": ("a,b\n1,2\n".encode("utf16"), "not in UTF-8.*utf-16"),
+    "semicolons": ("a;b\n1;2\n", "only one column, and ';' in its name: try --separator ';'"),
+    "tabs": ("a\tb\n1\t2\n", r"a tab in its name: try --separator '\\t'"),
+    "bars": ("a|b\n1|2\n", "try --separator '|'"),
+    "open quote": ('a,b\n1,"x\n2,y\n3,z\n', "a quote .* is not closed"),
+    "two open quotes": ('a,b\n1,"x\n2,y\n3,"z\n4,w\n', "a quote .* is not closed"),
+    "missing": (
+        "a,b\n1,2\n,3\n4,\n",
+        "2 cells are missing, the first in column 'a', data row 2: .*--missing drop",
+    ),
+    "infinite": ("a,b\n1.5,2\n-inf,3\n", "column 'a' has infinite values .1., the first in data row 2"),
+    "many levels": ("id,b\n" + "".join(f"k{i},1\n" for i in range(100_000)), "100000 levels.*--drop id"),
+    "spoilt numbers": (
+        "a,b\n" + "".join(f"{i}.5,1\n" for i in range(40)) + "NA,1\n",
+        "but for 'NA' .data row 41",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_give_one_line_that_begins_with_the_file(case, read, tmp_path):
+    content, message = BAD[case]
+    with pytest.raises(DataError, match=message) as caught:
+        read(content)
+    assert str(caught.value).startswith(f"{tmp_path / 't.csv'}: ")
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_commas_in_a_tsv(read):
+    with pytest.raises(DataError, match="try --separator ','"):
+        read("a,b\n1,2\n", "t.tsv")
+
+
+def test_a_single_column_may_have_a_semicolon_in_its_name(read):
+    assert read("a;b\nx\ny\n").names == ("a;b",)
+
+
+@pytest.mark.parametrize("separator", ["", ";;", '"', "\n"])
+def test_impossible_separators(read, separator):
+    with pytest.raises(OptionError, match="must be one character"):
+        read("a,b\n1,2\n", separator=separator)
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t", "t.xlsx", "t.parquet.gz", "csv"])
+def test_unknown_endings_are_told_the_known_ones(read, name):
+    with pytest.raises(
+        DataError, match=f"{name}: a table's name must end in .csv .tsv .tab .parquet .feather .arrow"
+    ):
+        read("a,b\n1,2\n", name)
+
+
+def test_no_file_and_a_folder(tmp_path):
+    with pytest.raises(DataError, match="there is no such file"):
+        read_table(tmp_path / "none.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(DataError, match="it is a folder"):
+        read_table(tmp_path / "folder.csv")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_a_file_that_may_not_be_read(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "t.csv").chmod(0)
+    with pytest.raises(DataError, match="Permission denied"):
+        read_table(tmp_path / "t.csv")
+
+
+PACKED = gzip.compress(b"a,b\n" + b"1,2\n" * 50_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv.gz", b"hello"),
+        ("t.csv.gz", PACKED[:-20]),
+        ("t.csv.gz", PACKED[:60] + b"????" + PACKED[64:]),
+        ("t.parquet", b"PAR1 and no more"),
+        ("t.feather", b"ARROW1 and no more"),
+        ("t.arrow", b"no"),
+    ],
+)
+def test_damaged_files(read, name, content):
+    with pytest.raises(DataError, match="the file cannot be read, it may be damaged") as caught:
+        read(content, name)
+    assert "\n" not in str(caught.value)
+
+
+def test_empty_compressed_and_binary_files(read):
+    with pytest.raises(DataError, match="the file is empty"):
+        read(gzip.compress(b""), "t.csv.gz")
+    with pytest.raises(DataError, match="the file is empty"):
+        read(b"", "t.parquet")
+
+
+ARROW = pa.table({"a": [1, 2], " x": [0.5, None], "when": pa.array([0, 1], pa.timestamp("s"))})
+
+
+def write_parquet(table, path):
+    pa.parquet.write_table(table, path)
+
+
+def write_stream(table, path):
+    with pa.ipc.new_stream(str(path), table.schema) as writer:
+        writer.write_table(table)
+
+
+def write_compressed_feather(table, path):
+    with pa.ipc.new_file(
+        str(path), table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
+    ) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("t.parquet", write_parquet), ("t.arrow", write_stream), ("t.feather", write_compressed_feather)],
+)
+def test_binary_files(tmp_path, name, write):
+    path = tmp_path / name
+    write(ARROW, path)
+    table = read_table(path, drop=["when"], missing="drop")
+    assert rows(table) == [("1", 0.5)]
+    with pytest.raises(DataError, match=r"column 'when' holds dates or times.*--drop when"):
+        read_table(path)
+    with pytest.raises(DataError, match="1 cell is missing, the first in column 'x', data row 2"):
+        read_table(path, drop=["when"])
+    with pytest.raises(DataError, match="did you mean 'when'"):
+        read_table(path, drop=["whe"])
+    write(ARROW.slice(0, 0), path)
+    with pytest.raises(DataError, match="there are no rows"):
+        read_table(path, drop=["when"])
+    write(pa.table([[1], [2]], names=["a", "a "]), path)
+    with pytest.raises(DataError, match="two columns are named 'a'"):
+        read_table(path)
+
+
+def test_the_first_feather_version_is_named(read):
+    with pytest.raises(DataError, match="Feather file of version 1"):
+        read(b"FEA1....FEA1", "t.feather")
+
+
+def test_the_unnamed_index_of_pandas_is_no_column(tmp_path):
+    import pandas as pd
+
+    pd.DataFrame({"a": [1, 2]}, index=[7, 3]).to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").names == ("a",)
+
+
+def test_numbers_are_read_to_the_last_bit(read):
+    values = np.random.default_rng(0).standard_normal(1000) * 10.0 ** np.arange(-100, 100, 0.2)
+    table = read("x,y\n" + "".join(f"{value!r},1\n" for value in values.tolist()))
+    assert table.values(0).tobytes() == values.tobytes()

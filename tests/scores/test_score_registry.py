@@ -1,0 +1,48 @@
+"""The registry of scores: names, options, the default of a schema."""
+
+import numpy as np
+import pytest
+
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.errors import DataError, OptionError
+from dagora.scores.registry import SCORES, check_score_options, default_score, score_named
+from dagora.stats.table import TableStatistics
+from tests.random_tables import continuous_table, discrete_table
+
+
+@pytest.mark.parametrize("entry", SCORES, ids=lambda entry: entry.name)
+def test_every_entry_makes_a_score_of_its_kind(entry):
+    table = (
+        discrete_table([[0, 1, 1], [0, 0, 1]], [2, 2])
+        if entry.kind is Kind.DISCRETE
+        else continuous_table(np.eye(3)[:, :2])
+    )
+    score = entry.make(TableStatistics(table))
+    assert score.schema == table.schema
+    assert score.n_rows == 3
+    values = score.families([(0, ()), (1, (0,))])
+    assert values.dtype == np.float64
+    assert np.isfinite(values).all()
+    assert entry.reference
+    assert entry.summary
+
+
+def test_an_unknown_score_is_refused_with_a_hint():
+    with pytest.raises(OptionError, match=r"'bdu': did you mean 'bdeu'\?.*known are bic, aic"):
+        score_named("bdu")
+
+
+def test_an_option_of_another_score_is_refused():
+    with pytest.raises(OptionError, match="the score bic has no option 'ess'"):
+        check_score_options(score_named("bic"), {"ess": 1.0})
+    with pytest.raises(OptionError, match="larger than 0"):
+        check_score_options(score_named("bdeu"), {"ess": 0})
+    check_score_options(score_named("bdeu"), {"ess": 3})
+
+
+def test_the_default_follows_the_columns():
+    discrete, continuous = Variable("a", Kind.DISCRETE, ("0", "1")), Variable("x", Kind.CONTINUOUS)
+    assert default_score(Schema([discrete])).name == "bic"
+    assert default_score(Schema([continuous])).name == "bic-gaussian"
+    with pytest.raises(DataError, match=r"'a'.*'x'"):
+        default_score(Schema([continuous, discrete]))

@@ -1,0 +1,228 @@
+"""The front door: data in every form, options handed on, circumstances checked, results complete."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.errors import DagoraError, DataError, GraphError, KnowledgeError, OptionError
+from dagora.events import Budget
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.learning import as_statistics, candidates, known_knowledge, learn, make_score, score_graph
+from dagora.methods import METHODS
+from dagora.result import Result
+from dagora.run import Run
+from dagora.scores.registry import SCORES, score_named
+from dagora.search.hill_climb import hill_climb
+from dagora.stats.table import TableStatistics
+from tests.random_tables import (
+    continuous_table,
+    discrete_table,
+    random_continuous,
+    random_dag,
+    random_discrete,
+)
+
+TABLE = random_discrete(np.random.default_rng(0), 300, [2, 3, 2, 3, 2])
+NUMBERS = random_continuous(np.random.default_rng(1), 100, 4)
+
+
+@pytest.mark.parametrize("method", [entry.name for entry in METHODS if entry.takes == "score"])
+@pytest.mark.parametrize("score", [entry.name for entry in SCORES])
+def test_every_method_runs_on_every_score(method, score):
+    table = TABLE if score_named(score).kind is Kind.DISCRETE else NUMBERS
+    result = learn(table, method, score=score, seed=3)
+    assert (result.method, result.score_name, result.seed) == (method, score, 3)
+    assert result.graph.nodes == table.names
+    assert result.score == pytest.approx(score_graph(table, result.graph, score), rel=1e-12)
+    assert result.stats["rows"] == table.n_rows
+    assert result.seconds > 0
+    assert set(result.versions) == {"python", "dagora", "numpy", "numba", "scipy"}
+    # Two runs agree to the last bit, time aside.
+    again = learn(table, method, score=score, seed=3).to_dict()
+    assert {**again, "seconds": 0, "trace": [p[1:] for p in again["trace"]]} == {
+        **result.to_dict(),
+        "seconds": 0,
+        "trace": [p[1:] for p in result.to_dict()["trace"]],
+    }
+
+
+def test_learn_adds_nothing_to_the_search_itself():
+    outcome = hill_climb(score_named("bic").make(TableStatistics(TABLE)), Run(seed=4), restarts=3)
+    result = learn(TABLE, seed=4, restarts=3)
+    assert (result.graph, result.score, result.status) == (outcome.graph, outcome.score, outcome.status)
+    assert result.score_name == "bic"
+    assert learn(NUMBERS).score_name == "bic-gaussian"
+
+
+def test_data_in_every_form_give_one_answer(tmp_path):
+    frame = pd.DataFrame({name: TABLE.codes(i).astype(int) for i, name in enumerate(TABLE.names)})
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    forms = [TABLE, TableStatistics(TABLE), frame, pl.from_pandas(frame), str(path), path]
+    graphs = {learn(form).graph for form in forms}
+    assert len(graphs) == 1
+    assert next(iter(graphs)).edges
+    assert len({round(score_graph(form, random_dag(np.random.default_rng(0), 5)), 9) for form in forms}) == 1
+
+
+def test_the_number_of_jobs_changes_nothing():
+    assert learn(TABLE, jobs=2).graph == learn(TABLE).graph
+    one, two = candidates(TABLE, jobs=1), candidates(TABLE, jobs=2)
+    assert [entry.parents for entry in one] == [entry.parents for entry in two]
+
+
+def test_results_go_through_json():
+    start = DAG(TABLE.names, [("x0", "x1")])
+    knowledge = {"forbidden": [["x0", "x2"]], "tiers": [["x0"], ["x1"]]}
+    result = learn(
+        TABLE, "tabu", score="bdeu", ess=2, knowledge=knowledge, max_parents=2, time_limit=50, start=start
+    )
+    again = Result.from_json(result.to_json())
+    assert again.to_dict() == result.to_dict()
+    settings = json.loads(result.to_json())["settings"]
+    assert settings["ess"] == 2.0
+    assert settings["start"] == [["x0", "x1"]]
+    assert settings["length"] == 100
+    assert settings["knowledge"] == {**knowledge, "max_parents": 2}
+    assert settings["time_limit"] == 50
+
+
+def test_the_trace_climbs_to_the_result():
+    events = []
+    result = learn(TABLE, "tabu", on_event=events.append)
+    scores = [point.score for point in result.trace]
+    assert scores == sorted(set(scores))
+    assert scores[-1] == result.score
+    assert len(events) == result.stats["steps"] > len(scores)
+    assert [point.seconds for point in result.trace] == sorted(point.seconds for point in result.trace)
+
+
+def test_options_reach_the_score_and_the_method():
+    loose, strict = learn(TABLE, score="bdeu", ess=100.0), learn(TABLE, score="bdeu", ess=1e-9)
+    assert loose.score != strict.score
+    assert learn(TABLE, max_steps=1).status == "step-limit"
+    assert len(learn(TABLE, max_steps=1).graph.edges) == 1
+
+
+def test_a_start_may_be_an_equivalence_class():
+    result = learn(TABLE, start=CPDAG(TABLE.names, undirected=[("x0", "x1")]), max_steps=0)
+    assert len(result.graph.edges) == 1
+    assert set(result.graph.edges[0]) == {"x0", "x1"}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [Knowledge(required=[("x4", "x0")]), {"required": [["x4", "x0"]]}, "file"],
+    ids=["object", "dict", "file"],
+)
+def test_knowledge_in_every_form(tmp_path, form):
+    if form == "file":
+        form = tmp_path / "knowledge.json"
+        form.write_text('{"required": [["x4", "x0"]]}', encoding="utf-8")
+    assert learn(TABLE, knowledge=form).graph.has_edge("x4", "x0")
+
+
+def test_the_stricter_parent_limit_holds():
+    assert known_knowledge({"max_parents": 2}, 3).max_parents == 2
+    assert known_knowledge({"max_parents": 2}, 1).max_parents == 1
+    assert known_knowledge(None, 0).max_parents == 0
+    assert known_knowledge({"max_parents": 2}, None).max_parents == 2
+    assert learn(TABLE, max_parents=0).graph.edges == ()
+
+
+def test_odd_data_are_warned_about():
+    rng = np.random.default_rng(2)
+    table = discrete_table([rng.integers(0, 2, 50), np.zeros(50), [1] + [0] * 49], [2, 1, 2])
+    warnings = learn(table).warnings
+    assert any("constant" in text and "'x1'" in text for text in warnings)
+    assert any("once" in text and "'x2'" in text for text in warnings)
+
+
+def test_a_spent_budget_returns_the_start():
+    budget = Budget()
+    budget.stop("interrupted")
+    result = learn(TABLE, budget=budget)
+    assert (result.status, result.graph.edges) == ("time-limit", ())
+    assert "interrupted" in result.message
+    assert Result.from_json(result.to_json()).graph == result.graph
+
+
+MIXED = Table(
+    Schema([Variable("a", Kind.DISCRETE, ("0", "1")), Variable("x", Kind.CONTINUOUS)]),
+    (np.array([0, 1], dtype=np.uint16), np.array([0.0, 1.0])),
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "error", "word"),
+    [
+        (TABLE, {"method": "hillclimb"}, OptionError, "did you mean 'hill-climb'"),
+        (TABLE, {"score": "bicc"}, OptionError, "did you mean 'bic'"),
+        (TABLE, {"score": "bge"}, DataError, "'x0' is discrete"),
+        (NUMBERS, {"score": "bic"}, DataError, "'x0' is continuous"),
+        (MIXED, {}, DataError, "'a'.*'x'"),
+        (TABLE, {"restart": 3}, OptionError, "no option 'restart'"),
+        (TABLE, {"ess": 3.0}, OptionError, "the method hill-climb with the score bic has no option 'ess'"),
+        (TABLE, {"restarts": -1}, OptionError, "'restarts' must be at least 0"),
+        (TABLE, {"restarts": 1.5}, OptionError, "a whole number"),
+        (TABLE, {"start": DAG(["a"])}, GraphError, "only the graph has 'a'"),
+        (TABLE, {"start": "graph.json"}, OptionError, "'start' takes a graph"),
+        (TABLE, {"seed": -1}, OptionError, "the seed"),
+        (TABLE, {"seed": 1.0}, OptionError, "the seed"),
+        (TABLE, {"seed": True}, OptionError, "the seed"),
+        (TABLE, {"jobs": 0}, OptionError, "jobs"),
+        (TABLE, {"jobs": "2"}, OptionError, "jobs"),
+        (TABLE, {"time_limit": 0}, OptionError, "time limit"),
+        (TABLE, {"time_limit": -1.0}, OptionError, "time limit"),
+        (TABLE, {"time_limit": math.nan}, OptionError, "time limit"),
+        (TABLE, {"time_limit": math.inf}, OptionError, "time limit"),
+        (TABLE, {"time_limit": "10"}, OptionError, "time limit"),
+        (TABLE, {"max_parents": -1}, KnowledgeError, "max_parents"),
+        (TABLE, {"max_parents": "2", "knowledge": {"max_parents": 3}}, KnowledgeError, "max_parents"),
+        (TABLE, {"knowledge": {"forbidden": [["x0", "y"]]}}, KnowledgeError, "'y'"),
+        (TABLE, {"knowledge": "no such file.json"}, KnowledgeError, "no such file.json"),
+        ("no such file.csv", {}, DagoraError, "no such file.csv"),
+        (discrete_table([[0, 1]], [2]), {}, DataError, "1 column"),
+        (continuous_table([[1.0, 2.0]]), {}, DataError, "1 row"),
+        (continuous_table([[1.0, 2.0], [1.0, 3.0]]), {}, DataError, "'x0' is constant"),
+        (None, {}, DataError, "NoneType is no data frame"),
+        (17, {}, DataError, "int is no data frame"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(data, options, error, word):
+    with pytest.raises(error, match=word) as caught:
+        learn(data, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_scores_of_graphs_and_their_refusals():
+    graph = DAG(TABLE.names)
+    expected = make_score(TABLE, "bdeu", ess=4).families([(i, ()) for i in range(5)]).sum()
+    assert score_graph(TABLE, graph, "bdeu", ess=4) == pytest.approx(expected)
+    with pytest.raises(OptionError, match="has no option 'ess'"):
+        score_graph(TABLE, graph, "bic", ess=4)
+    with pytest.raises(GraphError, match="only the data have 'x1'"):
+        score_graph(TABLE, DAG(["x0"]), "bic")
+
+
+def test_candidates_obey_what_is_known():
+    found = candidates(TABLE, "k2", max_parents=1, knowledge={"forbidden": [["x1", "x0"]]})
+    assert found.names == TABLE.names
+    assert all(len(parents) <= 1 for entry in found for parents in entry.parents)
+    assert all(1 not in parents for parents in found.sets[0].parents)
+    with pytest.raises(KnowledgeError, match="'y'"):
+        candidates(TABLE, knowledge={"required": [["y", "x0"]]})
+
+
+def test_statistics_pass_through():
+    statistics = TableStatistics(TABLE)
+    assert as_statistics(statistics) is statistics
+    assert as_statistics(TABLE).rows() is TABLE
