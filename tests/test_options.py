@@ -145,6 +145,8 @@ def test_names_are_found_or_suggested():
         find("method", "hillclimb", entries)
     with pytest.raises(OptionError, match="'x': known are hill-climb, tabu"):
         find("method", "x", entries)
+    with pytest.raises(OptionError, match="no method named 'None'"):
+        find("method", None, entries)
 
 
 @pytest.mark.parametrize("entry", [*METHODS, *SCORES], ids=lambda entry: entry.name)

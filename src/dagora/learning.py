@@ -55,7 +55,7 @@ def learn(
     time_allowed = check_circumstances(seed, time_limit, jobs)
     clock = budget or Budget(time_allowed)
     statistics = as_statistics(data, jobs)
-    check_learnable(statistics)
+    check_learnable(statistics.schema, statistics.n_rows)
     known.check_nodes(statistics.schema.names)
     chosen = choose_score(entry, score, statistics)
     method_options, score_options = share_options(entry, chosen, options)
@@ -126,7 +126,7 @@ def candidates(
     [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]
     """
     statistics = as_statistics(data, jobs)
-    check_learnable(statistics)
+    check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
     known = known_knowledge(knowledge, max_parents)
     known.check_nodes(local.schema.names)

@@ -109,6 +109,6 @@ def find(what: str, name: str, entries: Mapping[str, T]) -> T:
     """Look an entry up by name; an unknown one is refused with a suggestion."""
     if name in entries:
         return entries[name]
-    close = difflib.get_close_matches(name, entries, n=1)
+    close = difflib.get_close_matches(str(name), entries, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
     raise OptionError(f"there is no {what} named '{name}': {hint}known are {', '.join(entries)}")

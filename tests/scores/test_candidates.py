@@ -91,8 +91,10 @@ def test_equal_columns_do_not_stand_in_for_each_other_in_a_superset():
         assert sorted(map(len, entry.parents)) == [0, 1, 1]
 
 
-def test_too_many_families_are_refused_before_scoring():
-    score = score_named("bic").make(TableStatistics(random_discrete(np.random.default_rng(3), 10, [2] * 40)))
+@pytest.mark.parametrize("columns", [40, 1100])
+def test_too_many_families_are_refused_before_scoring(columns):
+    table = random_discrete(np.random.default_rng(3), 10, [2] * columns)
+    score = score_named("bic").make(TableStatistics(table))
     with pytest.raises(OptionError, match="too many to score one by one"):
         find_candidates(score, Run())
 

@@ -106,7 +106,18 @@ def test_order_of_parents_and_of_the_batch_does_not_matter(name):
     for _ in range(60):
         order = [int(i) for i in rng.permutation(d)]
         mixed.append((order[0], tuple(order[1 : rng.integers(1, d + 1)])))
-    mixed += [(5, (0, 1, 2)), (5, (0, 1)), (5, (0, 1, 2, 3)), (1, (0, 5)), (5, (0, 1)), (5, ()), (5, (0, 1))]
+    mixed += [
+        (3, (0, 1, 2)),
+        (4, (5,)),
+        (3, (5, 4, 2)),
+        (5, (0, 1, 2)),
+        (5, (0, 1)),
+        (5, (0, 1, 2, 3)),
+        (1, (0, 5)),
+        (5, (0, 1)),
+        (5, ()),
+        (5, (0, 1)),
+    ]
     np.testing.assert_array_equal(score.families(mixed), [score.families([f])[0] for f in mixed])
 
 

@@ -15,6 +15,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.run import Run
 from dagora.scores.local_score import TIE, graph_score
 from dagora.scores.registry import score_named
+from dagora.search.climber import Climber
 from dagora.search.hill_climb import hill_climb, tabu_search
 from dagora.stats.table import TableStatistics
 from tests.random_tables import discrete_table, random_dag
@@ -206,27 +207,43 @@ def test_independent_columns_stay_apart():
     assert outcome.stats["steps"] == 0
 
 
+class Pair:
+    """A score by which x2 wants both other columns as parents, and neither of them alone."""
+
+    n_rows = 10
+    schema = random_score("bic", 0, columns=3).schema
+
+    def families(self, families):
+        return np.array([self.value(child, set(parents)) for child, parents in families])
+
+    def value(self, child, parents):
+        return 10.0 if child == 2 and parents == {0, 1} else -1.0 - len(parents)
+
+
 def test_a_walk_that_lands_on_something_better_counts():
-    """Where a restart's random moves alone reach the optimum, no step follows, yet it must not be lost."""
+    """Where a restart's random moves alone reach an optimum, no step follows; it must not be lost."""
+    score = Pair()
+    assert hill_climb(score, Run()).graph.edges == ()
+    landed = 0
+    for seed in range(60):
+        climber = Climber(score, Knowledge())
+        climber.random_walk(2, np.random.default_rng(seed))
+        outcome = hill_climb(score, Run(seed=seed), restarts=1, perturb=2)
+        assert outcome.score >= climber.score
+        landed += climber.graph.edges == (("x0", "x2"), ("x1", "x2"))
+    assert landed > 0
 
-    class Parity:
-        """Two edges are worth much together and cost something one by one."""
 
-        n_rows = 10
-        schema = random_score("bic", 0, columns=3).schema
-
-        def families(self, families):
-            return np.array([self.value(child, set(parents)) for child, parents in families])
-
-        def value(self, child, parents):
-            if child == 2 and parents == {0, 1}:
-                return 10.0
-            return -float(len(parents)) - 1.0
-
-    assert hill_climb(Parity(), Run()).graph.edges == ()
-    outcome = hill_climb(Parity(), Run(), restarts=200, perturb=2)
-    assert outcome.graph.edges == (("x0", "x2"), ("x1", "x2"))
-    assert outcome.score == pytest.approx(8.0)
+def test_patience_counts_from_the_last_improvement():
+    renewed = 0
+    for seed in range(10):
+        events = []
+        tabu_search(random_score("bdeu", seed, columns=6, rows=80), Run(on_event=events.append), patience=9)
+        scores = [event.score for event in events]
+        improved = [k for k in range(1, len(scores)) if scores[k] > scores[k - 1]]
+        assert len(scores) - 1 - improved[-1] == 9
+        renewed += improved != list(range(1, len(improved) + 1))
+    assert renewed > 0
 
 
 def test_events_carry_the_best_score():

@@ -198,8 +198,9 @@ def test_population_count_of_full_and_empty_words():
 def test_labels_are_split_in_lexicographic_order(size, cardinality, n):
     assert 300 * 218 < SMALL_TABLE < 300 * 219  # the last two are numbered by sorting
     rng = np.random.default_rng(size + cardinality)
-    labels = rng.integers(0, size, n).astype(np.int32)
-    column = rng.integers(0, cardinality, n).astype(np.uint16)
+    # Few cells of the many, so that most hold several rows.
+    labels = rng.choice(rng.integers(0, size, 4), n).astype(np.int32)
+    column = rng.choice(rng.integers(0, cardinality, 4), n).astype(np.uint16)
     out = np.full(n, -1, dtype=np.int32)
     pairs = list(zip(labels.tolist(), column.tolist(), strict=True))
     cells = sorted(set(pairs))

@@ -32,7 +32,7 @@ def test_more_columns_than_rows():
 @pytest.mark.parametrize(("table", "word"), [([[1.0], [2.0]], "1 column"), ([[1.0, 2.0]], "1 row")])
 def test_too_little_to_learn_from(table, word):
     with pytest.raises(DataError, match=word):
-        check_learnable(TableStatistics(continuous_table(table)))
+        check_learnable(continuous_table(table).schema, continuous_table(table).n_rows)
 
 
 def test_long_lists_are_cut():

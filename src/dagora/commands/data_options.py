@@ -33,6 +33,8 @@ class Reading:
         """Read the table and discretise it where that was asked for."""
         from dagora.data.discretise import discretise
         from dagora.data.readers import read_table
+        from dagora.files import naming
+        from dagora.stats.oddities import check_learnable
 
         if self.bins is not None and self.discretise is None:
             raise OptionError("--bins goes with --discretise")
@@ -44,6 +46,8 @@ class Reading:
             missing=self.missing,
             separator=self.separator,
         )
+        with naming(path):
+            check_learnable(table.schema, table.n_rows)
         if self.discretise is None:
             return table
         return discretise(table, self.discretise, bins=self.bins or 2)

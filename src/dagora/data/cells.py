@@ -96,7 +96,7 @@ def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column.null_count == len(column):
+    if not may_be_numbers(column):
         return column
     try:
         integers = column.cast(pa.int64())
@@ -108,6 +108,18 @@ def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
             return integers
     numbers = parse_floats(column)
     return column if numbers is None else numbers
+
+
+def may_be_numbers(column: pa.ChunkedArray) -> bool:
+    """Whether the first cell is a number: Arrow takes long to find that no cell is."""
+    first = next((chunk.drop_null()[0] for chunk in column.chunks if chunk.null_count < len(chunk)), None)
+    if first is None:
+        return False
+    try:
+        float(first.as_py())
+    except ValueError:
+        return False
+    return True
 
 
 def parse_floats(column: pa.ChunkedArray) -> pa.ChunkedArray | None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+# Columns with fewer rows than this are typed faster by one thread.
+WORTH_A_THREAD = 100_000
 POLICIES = ("error", "drop", "level")
 
 
@@ -78,7 +80,8 @@ def build_table(
         return add_missing_level(type_column(names[i], column, declared.get(names[i]), row_number))
 
     # Arrow works outside the interpreter lock; of the wrong columns the first, in order, is reported.
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+    workers = min(8, os.cpu_count() or 1) if len(columns[0]) >= WORTH_A_THREAD else 1
+    with ThreadPoolExecutor(workers) as pool:
         typed = list(pool.map(type_next, range(len(names))))
     return Table(Schema(column.variable for column in typed), tuple(column.values for column in typed))
 

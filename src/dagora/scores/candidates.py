@@ -58,12 +58,15 @@ def find_candidates(score: LocalScore, run: Run) -> Candidates:
     required = run.knowledge.required_matrix(names)
     limit = min(d - 1, d if run.knowledge.max_parents is None else run.knowledge.max_parents)
     per_child = [int((~forbidden[:, child]).sum()) for child in range(d)]
-    families = sum(math.comb(free, size) for free in per_child for size in range(limit + 1))
-    if families > MOST_FAMILIES:
-        raise OptionError(
-            f"{families:.2g} parent sets of {d} columns are too many to score one by one: "
-            "set a smaller limit (--max-parents)"
-        )
+    families = 0
+    for free in per_child:
+        for size in range(limit + 1):
+            families += math.comb(free, size)
+            if families > MOST_FAMILIES:
+                raise OptionError(
+                    f"{d} columns have over {MOST_FAMILIES:,} parent sets, too many to score one by one: "
+                    "set a smaller limit (--max-parents)"
+                )
     found = []
     for child in range(d):
         allowed = [int(i) for i in np.flatnonzero(~forbidden[:, child])]

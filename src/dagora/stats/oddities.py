@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagora.data.schema import Kind
+from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.stats.statistics import Statistics
 
 
-def check_learnable(statistics: Statistics) -> None:
+def check_learnable(schema: Schema, n_rows: int) -> None:
     """Refuse data that hold no structure to learn."""
-    if len(statistics.schema) < 2:
-        raise DataError(
-            f"the data have {len(statistics.schema)} column, a network needs 2: is the separator right?"
-        )
-    if statistics.n_rows < 2:
-        raise DataError(f"the data have {statistics.n_rows} row: at least 2 are needed")
+    if len(schema) < 2:
+        raise DataError(f"there is {len(schema)} column, a network needs 2: is the separator right?")
+    if n_rows < 2:
+        raise DataError(f"there is {n_rows} row: at least 2 are needed")
 
 
 def oddities(statistics: Statistics) -> list[str]:

@@ -1,0 +1,119 @@
+"""Levels of the lattice of parent sets: sets of one size as rows of an array, found again by a key.
+
+A set {a < b < c} of columns is the row (a, b, c); its key is the number with those digits in base d, so that
+keys sort like rows. Level-wise search (as in frequent item sets) makes a set of size k only where all its
+subsets of size k − 1 are alive: a set that is cut takes all its supersets with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+
+
+def largest_size(d: int) -> int:
+    """How many columns a key can hold among d.
+
+    >>> largest_size(37), largest_size(441)
+    (11, 7)
+    """
+    return int(62 / np.log2(max(2, d)))
+
+
+def keys_of(sets: NDArray[np.int64], d: int) -> NDArray[np.int64]:
+    """Keys of sets given as sorted rows."""
+    keys = np.zeros(len(sets), dtype=np.int64)
+    for column in range(sets.shape[1]):
+        keys = keys * d + sets[:, column]
+    return keys
+
+
+def unique_sets(sets: NDArray[np.int64], d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different rows in lexicographic order, and for each given row its place among them."""
+    _, first, place = np.unique(keys_of(sets, d), return_index=True, return_inverse=True)
+    return sets[first], place
+
+
+def with_child(sets: NDArray[np.int64], children: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add to each row its child, keeping rows sorted."""
+    return np.sort(np.concatenate([sets, children[:, None]], axis=1), axis=1)
+
+
+@kernel
+def find_key(keys: NDArray[np.int64], key: int) -> int:
+    """Position of a key in a sorted array; −1 where it is not there."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(keys) and keys[low] == key else -1
+
+
+@kernel
+def key_without(row: NDArray[np.int64], skipped: int, d: int) -> int:
+    """Key of a row without its `skipped`-th column."""
+    key = 0
+    for i in range(len(row)):
+        if i != skipped:
+            key = key * d + row[i]
+    return key
+
+
+@kernel
+def grow(
+    sets: NDArray[np.int64], keys: NDArray[np.int64], best: NDArray[np.float64], allowed: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """All sets with one column more whose subsets are all alive.
+
+    Returns the sets, the positions of their subsets (column i of row r: the set without its i-th column),
+    and the best score among all smaller subsets.
+    """
+    number, size = sets.shape
+    d = len(allowed)
+    capacity = 1024
+    grown = np.empty((capacity, size + 1), dtype=np.int64)
+    subsets = np.empty((capacity, size + 1), dtype=np.int64)
+    below = np.empty(capacity)
+    count = 0
+    row = np.empty(size + 1, dtype=np.int64)
+    places = np.empty(size + 1, dtype=np.int64)
+    for a in range(number):
+        row[:size] = sets[a]
+        start = sets[a, size - 1] + 1 if size else 0
+        for j in range(start, d):
+            if not allowed[j]:
+                continue
+            row[size] = j
+            places[size] = a
+            top = best[a]
+            whole = True
+            for skipped in range(size):
+                place = find_key(keys, key_without(row, skipped, d))
+                if place < 0:
+                    whole = False
+                    break
+                places[skipped] = place
+                top = max(top, best[place])
+            if not whole:
+                continue
+            if count == capacity:
+                capacity *= 2
+                wider = np.empty((capacity, size + 1), dtype=np.int64)
+                wider[:count] = grown
+                grown = wider
+                longer = np.empty((capacity, size + 1), dtype=np.int64)
+                longer[:count] = subsets
+                subsets = longer
+                higher = np.empty(capacity)
+                higher[:count] = below
+                below = higher
+            grown[count] = row
+            subsets[count] = places
+            below[count] = top
+            count += 1
+    return grown[:count], subsets[:count], below[:count]
