@@ -163,7 +163,9 @@ def compare(
         csv, job = Path(folder, "rows.csv"), Path(folder, "job.json")
         dagora.write_table(table, csv)
         named = [(table.names[child], [table.names[k] for k in parents]) for child, parents in families]
-        job.write_text(json.dumps({"csv": str(csv), "levels": levels, "families": named}))
+        job.write_text(
+            json.dumps({"csv": str(csv), "levels": levels, "families": named, "scores": list(SCORES)})
+        )
         if levels is None:  # everybody sees the levels in the file
             table = dagora.read_table(csv)
             shape = shape_of(table, families)
@@ -215,12 +217,11 @@ def main() -> None:
         more, fine = compare(what, table, levels, options.families, options.peers)
         lines += more
         explained &= fine
-    pins = ", ".join(peers.PINS[name]["packages"][0].replace("==", " ") for name in options.peers)
     text = [
         "## Local scores beside the peers'",
         EXPLANATION,
         markdown_table(HEADER, lines),
-        f"{where} Peers: {pins}.",
+        f"{where} {peers.pinned(options.peers)}",
     ]
     deliver("\n\n".join(text), options.output)
     if not explained:

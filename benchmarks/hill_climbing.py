@@ -20,7 +20,7 @@ from typing import Any
 
 import dagora
 import peers
-from report import deliver, digits, machine, markdown_table, seconds
+from report import deliver, digits, machine, markdown_table, promises, seconds, verdict
 from runs import cores, network_file, note, one_thread, run_worker
 
 ROWS = 10_000
@@ -165,13 +165,14 @@ def verdicts(name: str, found: dict[Learner, Measured], limit: float) -> list[li
         fastest = min(settings, key=lambda measured: measured.wall)
         known = math.isfinite(fastest.wall)
         ratio = (fastest.wall if known else limit) / ours.wall
-        kept = "kept" if ratio >= factor else "missed" if known else "not decided: raise the limit (--full)"
+        decided = known or ratio >= factor
+        kept = verdict(ratio >= factor) if decided else "not decided: raise the limit (--full)"
         shown = ("" if known else "> ") + digits(ratio)
         which = " in its faster setting" if len(settings) > 1 else ""
         lines.append([name, f"{factor:.0f}× faster than {peer}{which}", shown, kept])
         if known:
             gap = bic_gap(ours.runs[0]["bic"], fastest.runs[0]["bic"])
-            kept = "kept" if gap >= -WORSE_PER_CENT else "missed"
+            kept = verdict(gap >= -WORSE_PER_CENT)
             lines.append([name, f"BIC at most {WORSE_PER_CENT} % worse than {peer}'s", f"{gap:+.4f} %", kept])
     return lines
 
@@ -226,11 +227,10 @@ def main() -> None:
             cost = cost or starting_cost(name, folder, found)
             rows += table_rows(name, found, limit)
             judged += verdicts(name, found, limit)
-    pins = ", ".join(peers.PINS[name]["packages"][0].replace("==", " ") for name in options.peers)
     text = [TITLE, explanation(options.repeats, limit), markdown_table(HEADER, rows), cost]
     if judged:
-        text.append(markdown_table(["network", "promise", "measured", ""], judged))
-    text.append(f"{where} Peers: {pins or 'none'}.")
+        text.append(promises(judged))
+    text.append(f"{where} {peers.pinned(options.peers)}")
     deliver("\n\n".join(text), options.output)
 
 

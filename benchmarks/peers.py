@@ -64,6 +64,12 @@ def require(names: list[str]) -> None:
         sys.exit(f"run `python benchmarks/peers.py {' '.join(absent)}` first: the pinned peers are not there")
 
 
+def pinned(names: list[str]) -> str:
+    """The peers and their versions, for the end of a report."""
+    found = ", ".join(PINS[name]["packages"][0].replace("==", " ") for name in names)
+    return f"Peers: {found or 'none'}."
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the virtual environments of the peers.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(PINS)} (default: all)")

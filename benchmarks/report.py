@@ -24,6 +24,16 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([padded[0], rule, *padded[1:]])
 
 
+def promises(lines: Sequence[Sequence[str]]) -> str:
+    """A table of what is promised, what was measured, and the verdict."""
+    return markdown_table(["problem", "promise", "measured", ""], lines)
+
+
+def verdict(kept: bool) -> str:
+    """The verdict on a promise."""
+    return "kept" if kept else "missed"
+
+
 def seconds(times: Sequence[float]) -> str:
     """The median, with the range where there are several."""
     middle = digits(median(times))

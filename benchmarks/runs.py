@@ -22,13 +22,17 @@ class WorkerError(RuntimeError):
     """A worker ended with an error."""
 
 
+def data_file(folder: str, name: str) -> Path:
+    """A file of the reference data."""
+    file = Path(os.environ.get("DAGORA_DATA", ROOT.parent / "shared" / "data")) / folder / name
+    if not file.exists():
+        sys.exit(f"{file}: no such file; set DAGORA_DATA to the folder of the reference data")
+    return file
+
+
 def network_file(name: str) -> Path:
     """A network of the reference data."""
-    folder = Path(os.environ.get("DAGORA_DATA", ROOT.parent / "shared" / "data"))
-    file = folder / "networks" / f"{name}.bif.gz"
-    if not file.exists():
-        sys.exit(f"{file}: no such network; set DAGORA_DATA to the folder of the reference data")
-    return file
+    return data_file("networks", f"{name}.bif.gz")
 
 
 def run_worker(

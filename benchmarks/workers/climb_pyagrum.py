@@ -1,4 +1,7 @@
-"""pyAgrum's greedy hill climbing with plain BIC: no prior, no limit on parents. 0 threads: its default."""
+"""pyAgrum's greedy hill climbing with plain BIC: no prior, no limit on parents. 0 threads: its default.
+
+With the word `tabu` as a last argument it is its local search with a tabu list, as that comes.
+"""
 
 import sys
 
@@ -10,7 +13,10 @@ def main() -> None:
     file, threads, limit = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     # The rows are read and coded here, not while learning.
     learner, load, _ = timed(lambda: pyagrum.BNLearner(file))
-    learner.useGreedyHillClimbing()
+    if sys.argv[4:] == ["tabu"]:
+        learner.useLocalSearchWithTabuList()
+    else:
+        learner.useGreedyHillClimbing()
     learner.useScoreBIC()
     learner.useNoPrior()
     learner.setNumberOfThreads(threads)

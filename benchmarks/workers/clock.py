@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -30,7 +31,16 @@ def timed(job: Callable[[], T], limit: float = 0.0) -> tuple[T, float, float]:
 
 
 def peak_memory() -> float:
-    """The most memory this process has held, in bytes (Linux counts in KiB, macOS in bytes)."""
+    """The most memory this process has held, in bytes.
+
+    On Linux ru_maxrss also counts what the parent held when it started this process, so the kernel's mark for
+    the process alone is read instead; elsewhere (macOS counts in bytes) it is ru_maxrss.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024.0 * int(line.split()[1])
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return float(size if sys.platform == "darwin" else size * 1024)
 

@@ -45,6 +45,7 @@ class Budget:
         self._started = time.monotonic()
         self._limit = seconds
         self._stopped = ""
+        self._whole: Budget | None = None
 
     @property
     def elapsed(self) -> float:
@@ -54,7 +55,7 @@ class Budget:
     @property
     def left(self) -> float:
         """Seconds left; infinite without a limit, zero when stopped."""
-        if self._stopped:
+        if self._stopped or (self._whole and self._whole.exhausted):
             return 0.0
         return float("inf") if self._limit is None else max(0.0, self._limit - self.elapsed)
 
@@ -66,7 +67,15 @@ class Budget:
     @property
     def reason(self) -> str:
         """Why the work ended early, for the result's message."""
-        return self._stopped or f"the time limit of {self._limit:g} s was reached"
+        if self._stopped or self._limit is None:
+            return self._stopped or (self._whole.reason if self._whole else "it was not limited")
+        return f"the time limit of {self._limit:.3g} s was reached"
+
+    def part(self, share: float) -> Budget:
+        """A budget for one part of the work: a share of the time left, and it ends with the whole."""
+        part = Budget(None if self._limit is None else self.left * share)
+        part._whole = self
+        return part
 
     def stop(self, reason: str) -> None:
         """End the work at the next opportunity; safe to call from a signal handler or another thread."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
@@ -13,16 +14,20 @@ from dagora.data.readers import read_table
 from dagora.data.table import Table
 from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore
-from dagora.graph.cpdag import CPDAG
+from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from dagora.methods import Method, method_named
 from dagora.options import check_options
 from dagora.result import Result, TracePoint
 from dagora.run import Run
-from dagora.scores.candidates import Candidates, find_candidates
+from dagora.scores.candidate_score import CandidateScore
+from dagora.scores.candidates import Candidates
+from dagora.scores.jkl import read_jkl
+from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score, default_score, score_named
+from dagora.search.hill_climb import tabu_search
 from dagora.stats.oddities import check_learnable, oddities
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
@@ -42,7 +47,7 @@ def learn(
     budget: Budget | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
-    """Learn a graph from a table, a file, a data frame, or any `Statistics`.
+    """Learn a graph from a table, a file, a data frame, any `Statistics`, or scored `Candidates` (`.jkl`).
 
     Options of the method and of the score are keyword arguments; `dagora methods NAME` lists them.
 
@@ -52,12 +57,10 @@ def learn(
     """
     entry = method_named(method)
     known = known_knowledge(knowledge, max_parents)
-    time_allowed = check_circumstances(seed, time_limit, jobs)
-    clock = budget or Budget(time_allowed)
-    statistics = as_statistics(data, jobs)
-    check_learnable(statistics.schema, statistics.n_rows)
-    known.check_nodes(statistics.schema.names)
-    chosen = choose_score(entry, score, statistics)
+    clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
+    source = read_source(data, jobs)
+    known.check_nodes(source.names)
+    chosen = choose_score(entry, score, source)
     method_options, score_options = share_options(entry, chosen, options)
     trace: list[TracePoint] = []
 
@@ -67,11 +70,13 @@ def learn(
         on_event(event)
 
     run = Run(known, seed, clock, jobs, observe)
-    learner = entry.load()
-    if chosen is None:
-        outcome = learner(statistics, run, **method_options)
-    else:
-        outcome = learner(chosen.make(statistics, **score_options), run, **method_options)
+    local = None if chosen is None else chosen.make(source.statistics, **score_options)
+    given, notes, work = learner_input(entry, source, local, run)
+    outcome = entry.load()(given, run, **method_options)
+    if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
+        # What is best among some candidates is no proof about all of them.
+        late = f"{outcome.message}; {clock.reason}" if clock.exhausted else outcome.message
+        outcome = replace(outcome, status="time-limit" if clock.exhausted else "finished", message=late)
     settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
     return Result(
         graph=outcome.graph,
@@ -84,21 +89,92 @@ def learn(
         seed=seed,
         weights=outcome.weights,
         trace=tuple(trace),
-        stats={**outcome.stats, "rows": statistics.n_rows},
+        stats={**work, **outcome.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
-        warnings=(*oddities(statistics), *outcome.warnings),
+        warnings=(*source.oddities, *notes, *outcome.warnings),
     )
 
 
-def score_graph(data: object, graph: DAG, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
+@dataclass(frozen=True)
+class Source:
+    """What is learned from: statistics of rows, or candidates that somebody scored before."""
+
+    rows: Statistics | None = None
+    scored: Candidates | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self.statistics.schema.names if self.scored is None else self.scored.names
+
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics; an error where there are only scores."""
+        if self.rows is None:
+            raise OptionError("a .jkl file holds scores and no rows: choose a method that searches on scores")
+        return self.rows
+
+    @property
+    def oddities(self) -> list[str]:
+        """Warnings about odd data."""
+        return [] if self.rows is None else oddities(self.rows)
+
+
+def read_source(data: object, jobs: int) -> Source:
+    """Read a table or a `.jkl` file, or take what is given."""
+    if isinstance(data, str | Path) and str(data).lower().removesuffix(".gz").endswith(".jkl"):
+        data = read_jkl(data)
+    if isinstance(data, Candidates):
+        return Source(scored=data)
+    statistics = as_statistics(data, jobs)
+    check_learnable(statistics.schema, statistics.n_rows)
+    return Source(rows=statistics)
+
+
+def learner_input(
+    method: Method, source: Source, score: LocalScore | None, run: Run
+) -> tuple[object, list[str], dict[str, float]]:
+    """Make what a method takes, with notes for the user and numbers about the work."""
+    work = {} if source.rows is None else {"rows": float(source.rows.n_rows)}
+    if method.takes == "statistics":
+        return source.statistics, [], work
+    if method.takes == "score":
+        if source.scored is not None:
+            return CandidateScore(source.scored), [], work
+        return score, [], work
+    if score is None:
+        found = source.scored.obeying(run.knowledge) if source.scored is not None else None
+    else:
+        started = run.budget.elapsed
+        found = find_candidates(score, replace(run, budget=run.budget.part(0.5)))
+        if not found.complete:
+            found = with_climbed(found, score, run)
+        work["scoring_seconds"] = run.budget.elapsed - started
+    if found is None:
+        raise OptionError(f"the method {method.name} needs a score")
+    work["parent_sets"] = float(sum(len(child) for child in found))
+    notes = [f"the candidate parent sets are incomplete; {found.note}"] if found.note else []
+    return found, notes, work
+
+
+def with_climbed(found: Candidates, score: LocalScore, run: Run) -> Candidates:
+    """Add the families of a tabu search to incomplete candidates, so that no search on them need do worse."""
+    outcome = tabu_search(score, replace(run, budget=run.budget.part(0.3), on_event=ignore))
+    graph = cast("DAG", outcome.graph)
+    families = [(child, graph.parent_indices(child)) for child in range(len(graph))]
+    return found.adding(graph, score.families(families))
+
+
+def score_graph(data: object, graph: Graph, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
     """Score of a graph on data.
 
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
     >>> round(score_graph(table, DAG(["a", "b"]), score="bic"), 3)
     -59.141
     """
-    return graph_score(make_score(data, score, **options), graph)
+    directed = graph.extension() if isinstance(graph, CPDAG) else graph
+    return graph_score(make_score(data, score, **options), directed)
 
 
 def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
@@ -175,13 +251,22 @@ def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float
     return time_limit
 
 
-def choose_score(method: Method, name: str | None, statistics: Statistics) -> Score | None:
+def choose_score(method: Method, name: str | None, source: Source) -> Score | None:
     """Find the score that a method runs on: the named one, else the one that fits the columns."""
-    if method.takes != "score":
+    if source.scored is not None and name is not None:
+        raise OptionError("a .jkl file brings its own scores: leave --score out")
+    if method.takes == "statistics":
         if name is not None:
             raise OptionError(f"the method {method.name} has an objective of its own and takes no score")
         return None
-    return default_score(statistics.schema) if name is None else score_named(name)
+    if source.scored is not None:
+        return None
+    chosen = default_score(source.statistics.schema) if name is None else score_named(name)
+    if method.needs_equivalence and not chosen.equivalent:
+        raise OptionError(
+            f"the method {method.name} needs a score that equivalent graphs share; {chosen.name} is not one"
+        )
+    return chosen
 
 
 def share_options(

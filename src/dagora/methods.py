@@ -18,7 +18,8 @@ from dagora.result import Outcome
 class Method:
     """A learner's entry; `learner` is imported only when the method is used.
 
-    `takes` says what the learner is given: a `score` (any LocalScore), or the `statistics` themselves.
+    `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, or the
+    `statistics` themselves. `needs_equivalence` says that the score must not tell equivalent graphs apart.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Method:
     reference: str
     learner: str
     options: tuple[Option, ...] = ()
+    needs_equivalence: bool = False
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""
@@ -49,6 +51,8 @@ RESTARTS = (
     Option("perturb", "int", None, "random moves per restart (a tenth of the nodes, at least 2)", low=1),
     Option("max_steps", "int", None, "stop after this many moves", low=0),
 )
+
+MEMORY = Option("memory", "float", 4.0, "GiB that tables and states may take", low=0.0, open_low=True)
 
 METHODS = (
     Method(
@@ -74,6 +78,93 @@ METHODS = (
             Option("patience", "int", 100, "stop after this many moves without a better graph", low=1),
             *RESTARTS,
         ),
+    ),
+    Method(
+        name="ges",
+        summary="greedy search over classes of equivalent graphs",
+        takes="score",
+        returns="cpdag",
+        promise="no edge inserted, deleted or turned in any graph of the class improves the score",
+        reference="Chickering 2002; Hauser & Bühlmann 2012",
+        learner="dagora.search.ges:ges",
+        options=(
+            Option("start", "graph", None, "graph whose class to start from; without it, the empty graph"),
+            Option("turning", "bool", True, "also turn edges; without it, insert and delete only"),
+            Option("max_steps", "int", None, "stop after this many steps", low=0),
+        ),
+        needs_equivalence=True,
+    ),
+    Method(
+        name="k2",
+        summary="greedy parents along a given order of the variables",
+        takes="score",
+        returns="dag",
+        promise="no further parent helps any variable in that order",
+        reference="Cooper & Herskovits 1992",
+        learner="dagora.search.k2:k2",
+        options=(
+            Option("order", "text", None, "names with commas between them; without it, the columns' order"),
+        ),
+    ),
+    Method(
+        name="order-search",
+        summary="iterated insertion search over orders, on pruned parent sets: the best heuristic here",
+        takes="candidates",
+        returns="dag",
+        promise="the best network found; the first choice where no proof is needed",
+        reference="Teyssier & Koller 2005; Lee & van Beek 2017",
+        learner="dagora.search.order_search:order_search",
+        options=(
+            Option("chains", "int", 4, "independent searches, shared by the jobs", low=1),
+            Option("patience", "int", None, "stop after this many disturbances without gain (2000)", low=0),
+        ),
+    ),
+    Method(
+        name="dynamic",
+        summary="exact, by dynamic programming over subsets; to about 26 variables that depend on each other",
+        takes="candidates",
+        returns="dag",
+        promise="a best network, proved",
+        reference="Silander & Myllymäki 2006; Singh & Moore 2005",
+        learner="dagora.search.dynamic:dynamic",
+        options=(MEMORY,),
+    ),
+    Method(
+        name="astar",
+        summary="exact, best first over sets of placed variables; to 64 variables that depend on each other",
+        takes="candidates",
+        returns="dag",
+        promise="a best network, proved; or the best found with its distance from the optimum at most",
+        reference="Yuan, Malone & Wu 2011; Yuan & Malone 2013; Karan & Zola 2016",
+        learner="dagora.search.astar:astar",
+        options=(
+            MEMORY,
+            Option("group", "int", 20, "variables per group of the bound; more saves states", low=1, high=25),
+        ),
+    ),
+    Method(
+        name="obs",
+        summary="ordering-based search: swaps of neighbours with a tabu list and restarts",
+        takes="candidates",
+        returns="dag",
+        promise="the best network found",
+        reference="Teyssier & Koller 2005",
+        learner="dagora.search.obs:obs",
+        options=(
+            Option("restarts", "int", 100, "random orders to start from", low=1),
+            Option("length", "int", 10, "swaps for which a pair may not be swapped back", low=0),
+            Option("patience", "int", 100, "stop a search after this many swaps without gain", low=1),
+        ),
+    ),
+    Method(
+        name="asobs",
+        summary="random orders, parents selected beyond the order as long as no cycle arises",
+        takes="candidates",
+        returns="dag",
+        promise="the best network found",
+        reference="Scanagatta, de Campos, Corani & Zaffalon 2015",
+        learner="dagora.search.asobs:asobs",
+        options=(Option("orders", "int", 20_000, "random orders to try", low=1),),
     ),
 )
 

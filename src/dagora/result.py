@@ -23,6 +23,7 @@ STATUSES = {
     "local-optimum": "no single change improves the graph",
     "time-limit": "stopped early; the best graph found is returned",
     "step-limit": "the number of steps was used up; the best graph found is returned",
+    "memory-limit": "the memory limit was reached; the best graph found is returned",
     "finished": "the method ran to its end",
     "failed": "no graph was found",
 }

@@ -29,7 +29,8 @@ def test_json_list(run: Callable) -> None:
 def test_one_with_its_options(run: Callable, entry: object) -> None:
     shown = run("methods", entry.name).out
     assert entry.reference in shown
-    content = json.loads(run("methods", entry.name, "--json").out)
+    kind = "method" if entry in METHODS else "score"
+    content = json.loads(run("methods", entry.name, "--json").out)[kind]
     assert content["name"] == entry.name
     assert [option["name"] for option in content["options"]] == [option.name for option in entry.options]
     for option in entry.options:

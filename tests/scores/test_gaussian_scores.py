@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_t
 
 from dagora.errors import DataError, OptionError
-from dagora.scores.gaussian import family_pivots
+from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table, random_continuous
@@ -126,10 +126,11 @@ def test_pivots_equal_determinants():
     root = rng.normal(size=(5, 7))
     matrix = root @ root.T
     for child, parents in ((0, ()), (1, (0,)), (4, (2, 0)), (3, (0, 1, 2, 4))):
-        logs, residuals, sizes = family_pivots(matrix, [(child, parents)])
+        families = FlatFamilies.of([(child, parents)])
+        logs, residuals = family_pivots(matrix, families)
         block = matrix[np.ix_(parents, parents)]
         whole = matrix[np.ix_((*parents, child), (*parents, child))]
-        assert sizes[0] == len(parents)
+        assert families.sizes.tolist() == [len(parents)]
         assert logs[0] == pytest.approx(np.linalg.slogdet(block)[1] if parents else 0.0)
         assert residuals[0] == pytest.approx(
             np.linalg.det(whole) / (np.linalg.det(block) if parents else 1.0)

@@ -9,8 +9,9 @@ import pytest
 from dagora.errors import FormatError
 from dagora.graph.knowledge import Knowledge
 from dagora.run import Run
-from dagora.scores.candidates import Candidates, ParentSets, find_candidates
+from dagora.scores.candidates import Candidates
 from dagora.scores.jkl import read_jkl, render_jkl
+from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import scores
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
@@ -144,4 +145,4 @@ def test_files_that_are_no_text(tmp_path):
 @pytest.mark.parametrize("name", ["", "two words", "a\tb", "line\u2028end"])
 def test_names_that_the_format_cannot_hold(name):
     with pytest.raises(FormatError, match="cannot hold the name"):
-        render_jkl(Candidates((name,), (ParentSets(0, ((),), np.array([-1.0])),)))
+        render_jkl(Candidates.of([name], [[((), -1.0)]]))

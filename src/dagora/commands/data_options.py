@@ -21,13 +21,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Reading:
     """How to read a table."""
 
-    discrete: str
-    continuous: str
-    drop: str
-    missing: str
-    separator: str | None
-    discretise: str | None
-    bins: int | None
+    discrete: str = ""
+    continuous: str = ""
+    drop: str = ""
+    missing: str = "error"
+    separator: str | None = None
+    discretise: str | None = None
+    bins: int | None = None
 
     def table(self, path: str) -> Table:
         """Read the table and discretise it where that was asked for."""

@@ -10,15 +10,16 @@ import click
 from dagora.commands.data_options import Reading, data_options
 
 if TYPE_CHECKING:
-    from dagora.data.table import Table
     from dagora.graph.cpdag import Graph
     from dagora.result import Result
+    from dagora.scores.candidates import Candidates
 
 EXAMPLES = """\b
 Examples:
   dagora learn patients.csv
   dagora learn patients.csv --score bdeu --option ess=10 -o network.bif --picture network.svg
   dagora learn sensors.parquet --method tabu --max-parents 4 --time-limit 60 --json
+  dagora learn patients.csv --method order-search --jobs 2
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
 """
 
@@ -61,7 +62,7 @@ def command(
     quiet: bool,
     reading: Reading,
 ) -> None:
-    """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz).
+    """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
 
     Text, booleans and integers with at most 20 distinct values are discrete, other numbers continuous.
     Ctrl-C or --time-limit returns the best graph found so far.
@@ -81,14 +82,15 @@ def command(
     if picture:
         check_picture(picture)
     known_truth = read_graph(truth) if truth else None
-    table = reading.table(data)
+    table = None if is_jkl(data) else reading.table(data)
+    source = table or read_scores(data, reading)
     if output:
         check_output(output, table)
     if known_truth is not None:
-        check_truth(truth or "", known_truth, table)
+        check_truth(truth or "", known_truth, source.names)
     with progress(budget, quiet=quiet) as on_event:
         result = learn(
-            table,
+            source,
             method_named(method).name,
             score=score,
             knowledge=knowledge,
@@ -147,20 +149,35 @@ def parse_options(method: str | None, score: str | None, written: tuple[str, ...
     return values
 
 
-def check_truth(path: str, truth: Graph, table: Table) -> None:
+def is_jkl(path: str) -> bool:
+    """Whether a file holds scores instead of rows."""
+    return path.lower().removesuffix(".gz").endswith(".jkl")
+
+
+def read_scores(path: str, reading: Reading) -> Candidates:
+    """Read candidates; options about columns have no meaning for them."""
+    from dagora.errors import OptionError
+    from dagora.scores.jkl import read_jkl
+
+    if reading != Reading():
+        raise OptionError(f"{path} holds scores and no rows: leave out the options about reading columns")
+    return read_jkl(path)
+
+
+def check_truth(path: str, truth: Graph, names: tuple[str, ...]) -> None:
     """Refuse a truth about other variables, before any work is done."""
     from dagora.errors import GraphError
 
-    for names, others, where in (
-        (truth.nodes, table.names, "a node of the truth but not a column"),
-        (table.names, truth.nodes, "a column but not a node of it"),
+    for some, others, where in (
+        (truth.nodes, names, "a node of the truth but not a column"),
+        (names, truth.nodes, "a column but not a node of it"),
     ):
-        for name in names:
+        for name in some:
             if name not in others:
                 raise GraphError(f"{path}: '{name}' is {where}: truth and data must have the same variables")
 
 
 def caption(result: Result) -> str:
     """Title of the picture."""
-    score = "" if result.score is None else f", {result.score_name} {result.score:.2f}"
+    score = "" if result.score is None else f", {result.score_name or 'score'} {result.score:.2f}"
     return f"{result.method}{score}"

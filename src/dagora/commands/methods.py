@@ -32,9 +32,16 @@ def command(*, name: str | None, as_json: bool) -> None:
         }
         click.echo(json.dumps(listing, ensure_ascii=False) if as_json else overview())
         return
-    both = {method.name: method for method in METHODS} | {score.name: score for score in SCORES}
-    chosen = find("method or score", name, both)
-    click.echo(json.dumps(entry(chosen), ensure_ascii=False) if as_json else details(chosen))
+    # A method and a score may share a name, as k2 does: then both are shown.
+    kinds: dict[str, dict[str, Method | Score]] = {}
+    for item in (*METHODS, *SCORES):
+        kinds.setdefault(item.name, {})["method" if isinstance(item, Method) else "score"] = item
+    chosen = find("method or score", name, kinds)
+    if as_json:
+        shown = {kind: entry(item) for kind, item in chosen.items()}
+        click.echo(json.dumps(shown, ensure_ascii=False))
+    else:
+        click.echo("\n\n".join(details(item) for item in chosen.values()))
 
 
 def entry(item: Method | Score) -> dict[str, Any]:
@@ -53,7 +60,7 @@ def overview() -> str:
 
 def details(item: Method | Score) -> str:
     """One method or score with its options."""
-    lines = [f"{item.name}: {item.summary}"]
+    lines = [f"{'method' if isinstance(item, Method) else 'score'} {item.name}: {item.summary}"]
     if isinstance(item, Method):
         takes = "any score" if item.takes == "score" else item.takes
         lines += [f"  takes      {takes}", f"  promises   {item.promise}"]

@@ -41,12 +41,16 @@ def check_picture(path: str) -> None:
     check_target(path)
 
 
-def check_output(path: str, table: Table) -> None:
+def check_output(path: str, table: Table | None) -> None:
     """Refuse a file that cannot be written, or whose format cannot hold the network of such a table."""
     from dagora.data.schema import Kind
     from dagora.formats.registry import find_format
 
-    if find_format(path).name == "BIF" and Kind.CONTINUOUS in table.schema.kinds:
+    if find_format(path).name == "BIF" and table is None:
+        raise FormatError(
+            f"{path}: BIF needs parameters, which scores alone do not give; write another format"
+        )
+    if find_format(path).name == "BIF" and table is not None and Kind.CONTINUOUS in table.schema.kinds:
         raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
     check_target(path)
 
@@ -59,7 +63,7 @@ def write_picture(graph: Graph, path: str, *, truth: Graph | None = None, title:
     write_whole(path, draw_svg(graph, truth=truth, title=title))
 
 
-def write_result(result: Result, table: Table, path: str) -> None:
+def write_result(result: Result, table: Table | None, path: str) -> None:
     """Write the graph; as BIF with parameters fitted to the table, as JSON with all that the result knows."""
     from dagora.formats.registry import find_format, write_graph, write_network
     from dagora.graph.dag import DAG
@@ -69,7 +73,7 @@ def write_result(result: Result, table: Table, path: str) -> None:
     name = find_format(path).name
     if name == "JSON":
         write_whole(path, json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
-    elif name == "BIF" and isinstance(result.graph, DAG):
+    elif name == "BIF" and isinstance(result.graph, DAG) and table is not None:
         write_network(fit(result.graph, TableStatistics(table)), path)
     else:
         write_graph(result.graph, path)
@@ -82,7 +86,7 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
         f"{result.method}: {len(graph.edges) + len(graph.undirected)} edges among {len(graph)} variables"
     )
     if result.score is not None:
-        click.echo(f"{result.score_name}: {result.score:.4f}")
+        click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
     click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
     click.echo("")
     for tail, head in graph.edges:

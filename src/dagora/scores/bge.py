@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import OptionError
-from dagora.scores.gaussian import family_pivots, gaussian_moments
-from dagora.scores.local_score import Family
+from dagora.scores.gaussian import FlatFamilies, family_pivots, gaussian_moments, in_blocks
+from dagora.scores.local_score import Family, Watch, unwatched
 from dagora.stats.statistics import Statistics
 
 
@@ -57,10 +57,19 @@ class BGe:
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families."""
+        return self._score(FlatFamilies.of(families))
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> NDArray[np.float64]:
+        """Scores of many families of one size."""
+        return in_blocks(self._score, children, parents, watch)
+
+    def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         from scipy.special import gammaln
 
-        n, freedom = self._n, self._freedom
-        parents, residuals, p = family_pivots(self._posterior, families)
+        n, freedom, p = self._n, self._freedom, families.sizes
+        parents, residuals = family_pivots(self._posterior, families)
         family = parents + np.log(residuals)
         constant = -n / 2 * np.log(np.pi) + 0.5 * np.log(self._alpha_mu / (n + self._alpha_mu))
         values: NDArray[np.float64] = (

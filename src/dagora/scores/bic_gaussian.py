@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
-from dagora.scores.gaussian import family_pivots, gaussian_moments
-from dagora.scores.local_score import Family
+from dagora.scores.gaussian import FlatFamilies, family_pivots, gaussian_moments, in_blocks
+from dagora.scores.local_score import Family, Watch, unwatched
 from dagora.stats.statistics import Statistics
 
 
@@ -36,9 +36,38 @@ class GaussianBIC:
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families."""
-        m = self._moments.n
-        _, residuals, sizes = family_pivots(self._moments.scatter, families)
-        likelihood = -m / 2 * (np.log(2 * np.pi * residuals / m) + 1)
-        values: NDArray[np.float64] = likelihood - np.log(m) / 2 * (sizes + 2)
-        values[sizes + 1 >= m] = -np.inf
+        return self._score(FlatFamilies.of(families))
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> NDArray[np.float64]:
+        """Scores of many families of one size."""
+        return in_blocks(self._score, children, parents, watch)
+
+    def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
+        sizes = families.sizes
+        values = self._likelihood(families) - self.price(sizes)
+        values[sizes + 1 >= self._moments.n] = -np.inf
         return values
+
+    def _likelihood(self, families: FlatFamilies) -> NDArray[np.float64]:
+        m = self._moments.n
+        _, residuals = family_pivots(self._moments.scatter, families)
+        values: NDArray[np.float64] = -m / 2 * (np.log(2 * np.pi * residuals / m) + 1)
+        return values
+
+    def price(self, parents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What families with so many parents cost."""
+        cost: NDArray[np.float64] = np.log(self._moments.n) / 2 * (parents + 2)
+        return cost
+
+    def likelihood_bounds(self, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """For each child j the log-likelihood with all parents i that `allowed[i, j]` permits.
+
+        No smaller set fits better. Infinite where the parents allowed are as many as the rows.
+        """
+        d = len(self._schema)
+        families = [(child, np.flatnonzero(allowed[:, child]).tolist()) for child in range(d)]
+        bounds = self._likelihood(FlatFamilies.of(families))
+        bounds[allowed.sum(axis=0) + 1 >= self._moments.n] = np.inf
+        return bounds

@@ -1,47 +1,140 @@
 """Candidates: for each child, the parent sets that could be part of a best network, with their scores.
 
 A parent set is dropped where one of its subsets scores at least as well: in any graph the smaller set could
-stand in its place, as it forbids no more orders. That rule is safe for every score.
+stand in its place, as it forbids no more orders. `find_candidates` fills a `Candidates` from a score;
+exact solvers, order searches and samplers start from one.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
-from dagora.events import Budget, Event
-from dagora.run import Run
-from dagora.scores.local_score import LocalScore
-
-# More families than this are not scored one by one: the answer is a parent limit.
-MOST_FAMILIES = 20_000_000
-BATCH = 20_000
+from dagora.errors import KnowledgeError
+from dagora.graph.bits import Rows, pack, unpack
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ParentSets:
-    """Parent sets of one child (as positions, ascending) and their scores, best first."""
+    """Parent sets of one child as bit rows, with their scores, best first."""
 
     child: int
-    parents: tuple[tuple[int, ...], ...]
+    masks: Rows
     scores: NDArray[np.float64]
+    columns: int
+
+    @cached_property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """The sets as ascending positions."""
+        return tuple(tuple(np.flatnonzero(row).tolist()) for row in unpack(self.masks, self.columns))
 
     def __len__(self) -> int:
-        return len(self.parents)
+        return len(self.scores)
 
 
 @dataclass(frozen=True)
+class FlatCandidates:
+    """All parent sets in one array: child x has rows `offsets[x]` to `offsets[x + 1]`, best first."""
+
+    masks: Rows
+    scores: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class Candidates:
-    """The parent sets of every child, in column order."""
+    """The parent sets of every child, in column order.
+
+    `complete` says whether every set that could matter was looked at; if not, `note` says what was not.
+    `hint` is an order (positions) that is known to permit a good network, where one is.
+    """
 
     names: tuple[str, ...]
     sets: tuple[ParentSets, ...]
+    complete: bool = True
+    note: str = ""
+    hint: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        listed: Iterable[Iterable[tuple[Sequence[int], float]]],
+        *,
+        complete: bool = True,
+        note: str = "",
+    ) -> Candidates:
+        """Make candidates from (parents, score) pairs, child by child; each child's are sorted here.
+
+        >>> Candidates.of(["a", "b"], [[((), -2.0), ((1,), -1.0)], [((), -3.0)]]).sets[0].parents
+        ((1,), ())
+        """
+        d = len(names)
+        made = []
+        for child, pairs in enumerate(listed):
+            ordered = sorted(pairs, key=lambda pair: (len(pair[0]), tuple(pair[0])))
+            matrix = np.zeros((len(ordered), d), dtype=np.bool_)
+            for row, (parents, _) in enumerate(ordered):
+                matrix[row, list(parents)] = True
+            scores = np.array([score for _, score in ordered], dtype=np.float64)
+            made.append(best_first(child, pack(matrix), scores, d))
+        return cls(tuple(names), tuple(made), complete, note)
+
+    @cached_property
+    def flat(self) -> FlatCandidates:
+        """All sets in one array, for kernels."""
+        offsets = np.concatenate([[0], np.cumsum([len(child) for child in self.sets])]).astype(np.int64)
+        masks = np.ascontiguousarray(np.concatenate([child.masks for child in self.sets]))
+        return FlatCandidates(masks, np.concatenate([child.scores for child in self.sets]), offsets)
+
+    def graph(self, choice: Sequence[int] | NDArray[np.int64]) -> DAG:
+        """The graph in which child x has the parents of flat row `choice[x]`."""
+        return DAG.from_numpy(unpack(self.flat.masks[np.asarray(choice)], len(self)).T, self.names)
+
+    def obeying(self, knowledge: Knowledge) -> Candidates:
+        """Only the sets that knowledge permits; an error says what leaves a child without any."""
+        if knowledge.is_empty:
+            return self
+        d = len(self)
+        forbidden = knowledge.forbidden_matrix(self.names)
+        required = knowledge.required_matrix(self.names)
+        limit = d if knowledge.max_parents is None else knowledge.max_parents
+        kept = []
+        for child in self.sets:
+            members = unpack(child.masks, d)
+            rules = (
+                ("required parents", (members | ~required[:, child.child]).all(axis=1)),
+                ("forbidden parents and tiers", ~(members & forbidden[:, child.child]).any(axis=1)),
+                ("max_parents", members.sum(axis=1) <= limit),
+            )
+            left = np.ones(len(child), dtype=np.bool_)
+            for name, obeyed in rules:
+                left &= obeyed
+                if not left.any():
+                    raise KnowledgeError(
+                        f"no candidate parent set of '{self.names[child.child]}' obeys the knowledge ({name})"
+                    )
+            kept.append(ParentSets(child.child, child.masks[left], child.scores[left], d))
+        return replace(self, sets=tuple(kept))
+
+    def adding(self, graph: DAG, scores: NDArray[np.float64]) -> Candidates:
+        """With the families of a graph, whose scores are given by child, and its order as a hint."""
+        more = []
+        for child in self.sets:
+            own = graph.parent_rows[child.child]
+            if (child.masks == own).all(axis=1).any():
+                more.append(child)
+                continue
+            masks = np.concatenate([child.masks, own[None, :]])
+            values = np.append(child.scores, scores[child.child])
+            more.append(best_first(child.child, masks, values, len(self)))
+        return replace(self, sets=tuple(more), hint=graph.order_indices)
 
     def __iter__(self) -> Iterator[ParentSets]:
         return iter(self.sets)
@@ -50,52 +143,7 @@ class Candidates:
         return len(self.sets)
 
 
-def find_candidates(score: LocalScore, run: Run) -> Candidates:
-    """Score all parent sets that knowledge permits and keep those that no subset equals."""
-    names = score.schema.names
-    d = len(names)
-    forbidden = run.knowledge.forbidden_matrix(names)
-    required = run.knowledge.required_matrix(names)
-    limit = min(d - 1, d if run.knowledge.max_parents is None else run.knowledge.max_parents)
-    per_child = [int((~forbidden[:, child]).sum()) for child in range(d)]
-    families = 0
-    for free in per_child:
-        for size in range(limit + 1):
-            families += math.comb(free, size)
-            if families > MOST_FAMILIES:
-                raise OptionError(
-                    f"{d} columns have over {MOST_FAMILIES:,} parent sets, too many to score one by one: "
-                    "set a smaller limit (--max-parents)"
-                )
-    found = []
-    for child in range(d):
-        allowed = [int(i) for i in np.flatnonzero(~forbidden[:, child])]
-        needed = frozenset(int(i) for i in np.flatnonzero(required[:, child]))
-        found.append(undominated(score, child, allowed, needed, limit, run.budget))
-        run.on_event(Event("scoring", child + 1, total=d))
-    return Candidates(names, tuple(found))
-
-
-def undominated(
-    score: LocalScore, child: int, allowed: list[int], needed: frozenset[int], limit: int, budget: Budget
-) -> ParentSets:
-    """Parent sets of one child that score more than each of their subsets, all with the `needed` parents."""
-    kept: list[tuple[float, tuple[int, ...]]] = []
-    optional = [parent for parent in allowed if parent not in needed]
-    best: dict[tuple[int, ...], float] = {}
-    for size in range(limit - len(needed) + 1):
-        level: dict[tuple[int, ...], float] = {}
-        chosen = list(combinations(optional, size))
-        for start in range(0, len(chosen), BATCH):
-            batch = chosen[start : start + BATCH]
-            values = score.families([(child, tuple(sorted((*needed, *parents)))) for parents in batch])
-            for parents, value in zip(batch, values.tolist(), strict=True):
-                below = max((best[parents[:k] + parents[k + 1 :]] for k in range(size)), default=-math.inf)
-                if value > below:
-                    kept.append((value, tuple(sorted((*needed, *parents)))))
-                level[parents] = max(value, below)
-            if budget.exhausted:
-                raise OptionError(f"scoring was not finished: {budget.reason}; nothing was written")
-        best = level
-    kept.sort(key=lambda entry: (-entry[0], entry[1]))
-    return ParentSets(child, tuple(parents for _, parents in kept), np.array([value for value, _ in kept]))
+def best_first(child: int, masks: Rows, scores: NDArray[np.float64], columns: int) -> ParentSets:
+    """Sort a child's sets by score; of equals the one given first comes first."""
+    order = np.argsort(-scores, kind="stable")
+    return ParentSets(child, np.ascontiguousarray(masks[order]), scores[order], columns)

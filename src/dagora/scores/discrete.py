@@ -1,51 +1,142 @@
-"""What the scores of discrete families have in common: occupied joint counts and numbers of cells.
+"""Scores of discrete families, as sums over the occupied cells of joint counts.
 
-For child X with r levels and parents P with q joint configurations, the scores here are
-Σ φ(n) over the occupied cells of P ∪ {X} plus Σ ψ(n) over those of P, plus a term of r and q alone.
+For child X with r levels and parents P with q joint configurations, every score here is
+Σ φ(n) over the occupied cells of P ∪ {X}, minus Σ ψ(n) over those of P, minus price · (r − 1) q. φ depends on
+the number of cells alone, ψ also on r: so a set of columns is counted once, whoever the child is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.data.schema import Kind
+from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
-from dagora.scores.local_score import Family
-from dagora.stats.statistics import Statistics
+from dagora.scores.lattice import unique_sets, with_child
+from dagora.scores.local_score import Family, Watch, unwatched
+from dagora.stats.statistics import Cells, Statistics
+
+Floats = NDArray[np.float64]
 
 # No data fill more configurations than this; numbers of configurations beyond it are not told apart.
 MOST_CONFIGURATIONS = 1e200
+# Sets that are counted in one call when there are very many.
+BATCH = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyCounts:
-    """Counts of K families: joint cells of family k are sets k, parent cells sets K + k of `offsets`.
+@dataclass(frozen=True)
+class Terms:
+    """The parts of a discrete score.
 
-    `levels` is r, `configurations` is q as a float (it may exceed any integer type).
+    `joint(counts, cells)` gives Σ φ for each set with that many cells, `parents(counts, configurations,
+    levels)` gives Σ ψ for each parent set and child's number of levels; `price` is per free parameter.
     """
 
-    values: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    configurations: NDArray[np.float64]
+    joint: Callable[[Cells, Floats], Floats]
+    parents: Callable[[Cells, Floats, Floats], Floats]
+    price: float = 0.0
 
 
-def count_families(statistics: Statistics, families: Sequence[Family]) -> FamilyCounts:
-    """Ask for the counts of all families in one call."""
-    joint = [(child, *parents) for child, parents in families]
-    counts = statistics.counts(joint + [tuple(parents) for _, parents in families])
-    cardinalities = statistics.schema.cardinalities
-    levels = cardinalities[[child for child, _ in families]] if families else cardinalities[:0]
-    configurations = np.ones(len(families))
-    for k, (_, parents) in enumerate(families):
-        for parent in parents:
-            configurations[k] = min(configurations[k] * cardinalities[parent], MOST_CONFIGURATIONS)
-    return FamilyCounts(counts.values, counts.offsets, levels, configurations)
+class DiscreteScore:
+    """A score of discrete families, made of its terms."""
+
+    def __init__(self, statistics: Statistics, terms: Terms) -> None:
+        self._statistics = statistics
+        self._terms = terms
+        self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
+
+    @property
+    def schema(self) -> Schema:
+        """The variables that are scored."""
+        return self._statistics.schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows behind the score."""
+        return self._statistics.n_rows
+
+    @property
+    def price(self) -> float:
+        """What a free parameter costs; 0 where the score does not count them."""
+        return self._terms.price
+
+    def families(self, families: Sequence[Family]) -> Floats:
+        """Scores of many families, their counts asked for in one call."""
+        size = len(families)
+        joint = [(child, *parents) for child, parents in families]
+        different, place = distinct(joint + [tuple(parents) for _, parents in families])
+        counts = self._statistics.counts(different)
+        levels = self._cardinalities[[child for child, _ in families]] if families else np.zeros(0)
+        configurations = np.ones(size)
+        for k, (_, parents) in enumerate(families):
+            for parent in parents:
+                configurations[k] = min(configurations[k] * self._cardinalities[parent], MOST_CONFIGURATIONS)
+        fit = self._terms.joint(counts.of(place[:size]), configurations * levels)
+        fit -= self._terms.parents(counts.of(place[size:]), configurations, levels)
+        return fit - self.penalty(levels, configurations)
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> Floats:
+        """Scores of many families of one size (rows of `parents`, ascending); each set is counted once."""
+        d = len(self._cardinalities)
+        joint, place = unique_sets(with_child(parents, children), d)
+        fit = self.joint_sums(joint, watch)[place]
+        levels = self._cardinalities[children]
+        for r in np.unique(levels):
+            rows = np.flatnonzero(levels == r)
+            different, place = unique_sets(parents[rows], d)
+            fit[rows] -= self._parent_sums(different, float(r))[place]
+        return fit - self.penalty(levels, self.cells(parents))
+
+    def joint_sums(self, sets: NDArray[np.int64], watch: Watch = unwatched) -> Floats:
+        """Σ φ of sets of one size, given as rows in lexicographic order."""
+        parts = []
+        for part in batches(sets):
+            parts.append(self._terms.joint(self._statistics.counts(part).of(), self.cells(part)))
+            watch(sum(map(len, parts)), len(sets))
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _parent_sums(self, sets: NDArray[np.int64], levels: float) -> Floats:
+        parts = []
+        for part in batches(sets):
+            counts = self._statistics.counts(part).of()
+            parts.append(self._terms.parents(counts, self.cells(part), np.full(len(part), levels)))
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def cells(self, sets: NDArray[np.int64]) -> Floats:
+        """How many cells each set has."""
+        with np.errstate(over="ignore"):
+            product: Floats = np.minimum(self._cardinalities[sets].prod(axis=1), MOST_CONFIGURATIONS)
+        return product
+
+    def penalty(self, levels: Floats, configurations: Floats) -> Floats:
+        """Price of the free parameters of families."""
+        return self._terms.price * (levels - 1) * configurations
+
+
+def batches(sets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Cut many sets into calls of bounded memory."""
+    for start in range(0, len(sets), BATCH):
+        yield sets[start : start + BATCH]
+
+
+def distinct(sets: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+    """The different sets, and for each given one its place among them.
+
+    Sets that differ in the order of their columns stay apart: their sums may differ in the last bit, and a
+    family's score must not depend on what else is asked for.
+
+    >>> distinct([(2, 1), (3,), (2, 1)])
+    ([(2, 1), (3,)], array([0, 1, 0]))
+    """
+    places: dict[tuple[int, ...], int] = {}
+    place = np.array([places.setdefault(columns, len(places)) for columns in sets], dtype=np.int64)
+    return list(places), place
 
 
 def require_discrete(statistics: Statistics, score: str) -> None:
@@ -60,13 +151,13 @@ def require_discrete(statistics: Statistics, score: str) -> None:
 
 @kernel
 def sum_over_cells(
-    values: NDArray[np.int64], offsets: NDArray[np.int64], function: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    values: NDArray[np.int64], starts: NDArray[np.int64], stops: NDArray[np.int64], function: Floats
+) -> Floats:
     """Σ function[n] over the counts of each set."""
-    sums = np.zeros(len(offsets) - 1)
+    sums = np.zeros(len(starts))
     for k in range(len(sums)):
         total = 0.0
-        for cell in range(offsets[k], offsets[k + 1]):
+        for cell in range(starts[k], stops[k]):
             total += function[values[cell]]
         sums[k] = total
     return sums

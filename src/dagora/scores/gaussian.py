@@ -6,7 +6,8 @@ ln det S_PP (its first pivots) and the residual S_xx − S_xP S_PP⁻¹ S_Px (it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,13 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.data.schema import Kind
 from dagora.errors import DataError
-from dagora.scores.local_score import Family
-from dagora.stats.statistics import Moments, Statistics
+from dagora.scores.local_score import Family, Watch
+from dagora.stats.statistics import Moments, Statistics, flatten
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
 COLLINEAR = 1e-12
+# Families that are scored in one go where there are very many.
+BLOCK = 200_000
 
 
 def gaussian_moments(statistics: Statistics, score: str) -> Moments:
@@ -39,16 +42,51 @@ def gaussian_moments(statistics: Statistics, score: str) -> Moments:
     return moments
 
 
+@dataclass(frozen=True)
+class FlatFamilies:
+    """Many families in arrays: the parents of `children[k]` are `parents[offsets[k]:offsets[k + 1]]`."""
+
+    children: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, families: Sequence[Family]) -> FlatFamilies:
+        """Families of any sizes."""
+        parents, offsets = flatten([parents for _, parents in families])
+        return cls(np.array([child for child, _ in families], dtype=np.int64), parents, offsets)
+
+    @classmethod
+    def block(cls, children: NDArray[np.int64], parents: NDArray[np.int64]) -> FlatFamilies:
+        """Families of one size, whose parents are rows of an array."""
+        return cls(children, *flatten(parents))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Numbers of parents."""
+        return np.diff(self.offsets)
+
+
+def in_blocks(
+    score: Callable[[FlatFamilies], NDArray[np.float64]],
+    children: NDArray[np.int64],
+    parents: NDArray[np.int64],
+    watch: Watch,
+) -> NDArray[np.float64]:
+    """Score families of one size some at a time, telling the watcher."""
+    values = np.empty(len(children))
+    for start in range(0, len(children), BLOCK):
+        some = slice(start, start + BLOCK)
+        values[some] = score(FlatFamilies.block(children[some], parents[some]))
+        watch(min(start + BLOCK, len(children)), len(children))
+    return values
+
+
 def family_pivots(
-    matrix: NDArray[np.float64], families: Sequence[Family]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Per family: ln det of the parents' block, the child's residual, and the number of parents."""
-    sizes = np.array([len(parents) for _, parents in families], dtype=np.int64)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    parents = np.fromiter((p for _, parents in families for p in parents), dtype=np.int64, count=offsets[-1])
-    children = np.array([child for child, _ in families], dtype=np.int64)
-    log_determinants, residuals = cholesky_pivots(matrix, children, parents, offsets)
-    return log_determinants, residuals, sizes
+    matrix: NDArray[np.float64], families: FlatFamilies
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Per family: ln det of the parents' block, and the child's residual."""
+    return cholesky_pivots(matrix, families.children, families.parents, families.offsets)
 
 
 @kernel

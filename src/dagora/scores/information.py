@@ -7,55 +7,33 @@ r, q the declared numbers of levels (Schwarz 1978; Akaike 1974).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-
 import numpy as np
-from numpy.typing import NDArray
 
-from dagora.data.schema import Schema
-from dagora.scores.discrete import count_families, require_discrete, sum_over_cells
-from dagora.scores.local_score import Family
-from dagora.stats.statistics import Statistics
+from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete, sum_over_cells
+from dagora.stats.statistics import Cells, Statistics
 
 
-class PenalisedLikelihood:
-    """Log-likelihood of discrete families minus `price` per free parameter."""
-
-    def __init__(self, statistics: Statistics, price: float) -> None:
-        self._statistics = statistics
-        self._price = price
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._statistics.schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._statistics.n_rows
-
-    @cached_property
-    def _n_log_n(self) -> NDArray[np.float64]:
-        n = np.arange(self.n_rows + 1, dtype=np.float64)
-        return n * np.log(np.maximum(n, 1.0))
-
-    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
-        """Scores of many families."""
-        counts = count_families(self._statistics, families)
-        sums = sum_over_cells(counts.values, counts.offsets, self._n_log_n)
-        likelihood = sums[: len(families)] - sums[len(families) :]
-        return likelihood - self._price * (counts.levels - 1) * counts.configurations
-
-
-def bic(statistics: Statistics) -> PenalisedLikelihood:
+def bic(statistics: Statistics) -> DiscreteScore:
     """Bayesian information criterion."""
     require_discrete(statistics, "bic")
-    return PenalisedLikelihood(statistics, price=np.log(max(1, statistics.n_rows)) / 2)
+    return penalised_likelihood(statistics, price=np.log(max(1, statistics.n_rows)) / 2)
 
 
-def aic(statistics: Statistics) -> PenalisedLikelihood:
+def aic(statistics: Statistics) -> DiscreteScore:
     """Akaike's information criterion."""
     require_discrete(statistics, "aic")
-    return PenalisedLikelihood(statistics, price=1.0)
+    return penalised_likelihood(statistics, price=1.0)
+
+
+def penalised_likelihood(statistics: Statistics, price: float) -> DiscreteScore:
+    """Log-likelihood minus `price` per free parameter."""
+    n = np.arange(statistics.n_rows + 1, dtype=np.float64)
+    n_log_n = n * np.log(np.maximum(n, 1.0))
+
+    def joint(counts: Cells, cells: Floats) -> Floats:  # noqa: ARG001 - the number of cells plays no part
+        return sum_over_cells(counts.values, counts.starts, counts.stops, n_log_n)
+
+    def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
+        return sum_over_cells(counts.values, counts.starts, counts.stops, n_log_n)
+
+    return DiscreteScore(statistics, Terms(joint, parents, price))

@@ -10,11 +10,9 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from dagora.errors import FormatError
 from dagora.files import read_text
-from dagora.scores.candidates import Candidates, ParentSets
+from dagora.scores.candidates import Candidates
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -67,7 +65,7 @@ class JklReader:
         index = {name: position for position, name in enumerate(names)}
         if len(index) < size:
             raise FormatError(f"{self._source}: a variable is listed twice")
-        return Candidates(names, tuple(self._sets(index, name, entries) for name, entries in raw))
+        return Candidates.of(names, [self._sets(index, name, entries) for name, entries in raw])
 
     def _parent_set(self) -> tuple[float, list[str], int]:
         number, words = self._take("a parent set")
@@ -83,7 +81,7 @@ class JklReader:
 
     def _sets(
         self, index: dict[str, int], name: str, entries: list[tuple[float, list[str], int]]
-    ) -> ParentSets:
+    ) -> list[tuple[tuple[int, ...], float]]:
         sets: dict[tuple[int, ...], float] = {}
         for value, words, number in entries:
             for word in words:
@@ -93,8 +91,7 @@ class JklReader:
             if len(set(parents)) < len(parents) or parents in sets:
                 self._fail(number, f"a parent or a parent set of '{name}' is listed twice")
             sets[parents] = value
-        ordered = sorted(sets, key=lambda parents: (-sets[parents], parents))
-        return ParentSets(index[name], tuple(ordered), np.array([sets[parents] for parents in ordered]))
+        return list(sets.items())
 
     def _take(self, expected: str) -> tuple[int, list[str]]:
         if self._next >= len(self._lines):

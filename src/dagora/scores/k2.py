@@ -5,47 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-
 import numpy as np
-from numpy.typing import NDArray
 
-from dagora.data.schema import Schema
 from dagora.scores.bdeu import sum_log_rising
-from dagora.scores.discrete import count_families, require_discrete, sum_over_cells
-from dagora.scores.local_score import Family
-from dagora.stats.statistics import Statistics
+from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete, sum_over_cells
+from dagora.stats.statistics import Cells, Statistics
 
 
-class K2Score:
+def k2(statistics: Statistics) -> DiscreteScore:
     """The score of Cooper and Herskovits."""
+    from scipy.special import gammaln
 
-    def __init__(self, statistics: Statistics) -> None:
-        require_discrete(statistics, "k2")
-        self._statistics = statistics
+    require_discrete(statistics, "k2")
+    log_factorial: Floats = gammaln(np.arange(1, statistics.n_rows + 2, dtype=np.float64))
 
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._statistics.schema
+    def joint(counts: Cells, cells: Floats) -> Floats:  # noqa: ARG001 - the number of cells plays no part
+        return sum_over_cells(counts.values, counts.starts, counts.stops, log_factorial)
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._statistics.n_rows
+    def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
+        return sum_log_rising(counts.values, counts.starts, counts.stops, levels)
 
-    @cached_property
-    def _log_factorial(self) -> NDArray[np.float64]:
-        from scipy.special import gammaln
-
-        table: NDArray[np.float64] = gammaln(np.arange(1, self.n_rows + 2, dtype=np.float64))
-        return table
-
-    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
-        """Scores of many families."""
-        size = len(families)
-        counts = count_families(self._statistics, families)
-        joint = sum_over_cells(counts.values, counts.offsets[: size + 1], self._log_factorial)
-        levels = counts.levels.astype(np.float64)
-        return joint - sum_log_rising(counts.values, counts.offsets[size:], levels)
+    return DiscreteScore(statistics, Terms(joint, parents))

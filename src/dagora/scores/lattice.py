@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.graph.bits import Rows, words_for
 
 
 def largest_size(d: int) -> int:
@@ -28,6 +29,19 @@ def keys_of(sets: NDArray[np.int64], d: int) -> NDArray[np.int64]:
     for column in range(sets.shape[1]):
         keys = keys * d + sets[:, column]
     return keys
+
+
+def masks_of(sets: NDArray[np.int64], d: int) -> Rows:
+    """Bit rows of sets given as rows of positions.
+
+    >>> masks_of(np.array([[0, 2], [1, 65]]), 70)
+    array([[5, 0], [2, 2]], dtype=uint64)
+    """
+    masks = np.zeros((len(sets), words_for(d)), dtype=np.uint64)
+    rows = np.arange(len(sets))
+    for column in range(sets.shape[1]):
+        masks[rows, sets[:, column] >> 6] |= np.uint64(1) << (sets[:, column] & 63).astype(np.uint64)
+    return masks
 
 
 def unique_sets(sets: NDArray[np.int64], d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,8 +7,8 @@ methods all run on anything that keeps this protocol.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,14 @@ Family = tuple[int, Sequence[int]]
 TIE = 1e-9
 
 
+# Told how many of how many sets are done; it may raise to end the work.
+Watch = Callable[[int, int], None]
+
+
+def unwatched(done: int, total: int) -> None:
+    """Watch nothing."""
+
+
 class LocalScore(Protocol):
     """A score that is a sum over families."""
 
@@ -37,6 +45,16 @@ class LocalScore(Protocol):
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families; neighbours that differ only in their last parent are cheapest."""
+
+
+@runtime_checkable
+class BlockScore(Protocol):
+    """A score that is much faster on many families of one size."""
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> NDArray[np.float64]:
+        """Scores of `children[k]` with the parents in row k (ascending) of `parents`."""
 
 
 def scores(score: LocalScore, child: int, parent_sets: Sequence[Sequence[int]]) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
 """Kernels over orders: the best parents that an order permits, and moves of single variables along it.
 
-Candidates are given flat: the sets of child x are rows `offsets[x]` to `offsets[x + 1]` of `masks` (bit rows)
-and `scores`, best first. Given what stands before x in the order, its best parents are the first row that is a
-subset of it. Moving one variable changes the choice of that variable, and of those it passes only where it
-enters or leaves their parents; a step is therefore one or two short scans.
+Candidates are given flat: the sets of child x are rows `offsets[x]` to `offsets[x + 1]` of `masks` (bit
+rows) and `scores`, best first. Given what stands before x in the order, its best parents are the first row
+that is a subset of it. Moving one variable changes the choice of that variable, and of those it passes only
+where it enters or leaves their parents; a step is therefore one or two short scans.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit, is_subset
 
-ONE = np.uint64(1)
+
+def random_state(*entropy: int) -> NDArray[np.uint64]:
+    """State of a kernel's own random numbers, from a seed and what tells several users of it apart."""
+    return np.array([np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]], dtype=np.uint64)
 
 
 @kernel
@@ -23,13 +27,19 @@ def next_random(state: NDArray[np.uint64]) -> np.uint64:
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return np.uint64(z ^ (z >> np.uint64(31)))
 
 
 @kernel
 def random_below(state: NDArray[np.uint64], bound: int) -> int:
     """Draw a number from 0 to bound − 1."""
-    return np.int64(next_random(state) >> np.uint64(11)) % bound
+    return int(next_random(state) >> np.uint64(11)) % bound
+
+
+@kernel
+def random_unit(state: NDArray[np.uint64]) -> float:
+    """Draw a number above 0 and at most 1."""
+    return (float(next_random(state) >> np.uint64(11)) + 1.0) / 9007199254740992.0
 
 
 @kernel
@@ -38,36 +48,6 @@ def shuffle(order: NDArray[np.int64], state: NDArray[np.uint64]) -> None:
     for i in range(len(order) - 1, 0, -1):
         j = random_below(state, i + 1)
         order[i], order[j] = order[j], order[i]
-
-
-@kernel
-def is_subset(mask: NDArray[np.uint64], allowed: NDArray[np.uint64]) -> bool:
-    """Whether every bit of `mask` is set in `allowed`."""
-    for w in range(len(mask)):  # noqa: SIM110 - a kernel
-        if mask[w] & ~allowed[w]:
-            return False
-    return True
-
-
-@kernel
-def has_bit(mask: NDArray[np.uint64], bit: int) -> bool:
-    """Whether one bit is set."""
-    return (mask[bit >> 6] >> np.uint64(bit & 63)) & ONE != 0
-
-
-@kernel
-def flip_bit(mask: NDArray[np.uint64], bit: int) -> None:
-    """Set a bit that is clear, or clear one that is set."""
-    mask[bit >> 6] ^= ONE << np.uint64(bit & 63)
-
-
-@kernel
-def first_subset(masks: NDArray[np.uint64], start: int, stop: int, allowed: NDArray[np.uint64]) -> int:
-    """First row from `start` on that is a subset of `allowed`; `stop` where none is."""
-    for row in range(start, stop):
-        if is_subset(masks[row], allowed):
-            return row
-    return stop
 
 
 @kernel
@@ -101,7 +81,7 @@ def best_insertion(
     choice: NDArray[np.int64],
     position: int,
 ) -> tuple[float, int]:
-    """Largest gain of moving the variable at `position`, and where to; `prefixes[p]` is the set before place p."""
+    """Largest gain of moving the variable at `position`, and its new place; `prefixes[p]` stands before p."""
     x = order[position]
     own = scores[choice[x]]
     best_gain, best_place = 0.0, position
@@ -196,7 +176,7 @@ def descend(
     where = np.empty(d, dtype=np.int64)
     for p in range(d):
         where[order[p]] = p
-    turn = np.arange(d)
+    turn: NDArray[np.int64] = np.arange(d)
     waiting = d
     while waiting > 0:
         shuffle(turn, state)
@@ -232,15 +212,17 @@ def iterate(
     tolerance: float,
     kicks: int,
 ) -> float:
-    """Iterated local search: disturb, descend, keep if not worse; `kicks` times. Return the best score.
+    """Iterated local search: disturb and descend, `kicks` times. Return the best score.
 
-    A disturbance moves a few variables, or a block of neighbours, to random places. `order` is where the
-    search stands, `best_order` the best seen.
+    A disturbance moves a few variables, or a block of neighbours, to random places. A result that is worse by
+    some loss is gone on from with probability exp(−loss / temperature), the temperature being half the usual
+    loss. `order` is where the search stands, `best_order` the best seen.
     """
     d = len(order)
     choice = np.empty(d, dtype=np.int64)
     current = choose_parents(masks, scores, offsets, order, choice)
     trial = np.empty(d, dtype=np.int64)
+    usual_loss = 0.0
     for _ in range(kicks):
         trial[:] = order
         if random_below(state, 4) == 0 and d > 3:
@@ -253,10 +235,13 @@ def iterate(
                 else:
                     insert(trial, start, place + length - 1)
         else:
-            for _ in range(2 + random_below(state, 4)):
+            for _ in range(2 + random_below(state, 8)):
                 insert(trial, random_below(state, d), random_below(state, d))
         score = descend(masks, scores, offsets, trial, choice, state, tolerance)
-        if score >= current - tolerance:
+        loss = max(0.0, current - score)
+        if loss > 0:
+            usual_loss = 0.95 * usual_loss + 0.05 * loss if usual_loss > 0 else loss
+        if loss <= tolerance or loss < -0.5 * usual_loss * np.log(random_unit(state)):
             order[:] = trial
             current = score
         if score > best + tolerance:

@@ -32,6 +32,22 @@ class CellCounts:
     values: NDArray[np.int64]
     offsets: NDArray[np.int64]
 
+    def of(self, sets: NDArray[np.int64] | None = None) -> Cells:
+        """Counts of some of the sets, in any order and any number of times; of all without `sets`."""
+        starts, stops = self.offsets[:-1], self.offsets[1:]
+        if sets is None:
+            return Cells(self.values, starts, stops)
+        return Cells(self.values, starts[sets], stops[sets])
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Counts chosen from a `CellCounts`: those of the k-th choice are `values[starts[k]:stops[k]]`."""
+
+    values: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class Contingency:

@@ -1,0 +1,40 @@
+"""Kernels on bit rows: membership, subsets, the first subset in a list."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+
+ONE = np.uint64(1)
+
+
+@kernel
+def is_subset(mask: NDArray[np.uint64], allowed: NDArray[np.uint64]) -> bool:
+    """Whether every bit of `mask` is set in `allowed`."""
+    for w in range(len(mask)):  # noqa: SIM110 - a kernel
+        if mask[w] & ~allowed[w]:
+            return False
+    return True
+
+
+@kernel
+def has_bit(mask: NDArray[np.uint64], bit: int) -> bool:
+    """Whether one bit is set."""
+    return bool((mask[bit >> 6] >> np.uint64(bit & 63)) & ONE != 0)
+
+
+@kernel
+def flip_bit(mask: NDArray[np.uint64], bit: int) -> None:
+    """Set a bit that is clear, or clear one that is set."""
+    mask[bit >> 6] ^= ONE << np.uint64(bit & 63)
+
+
+@kernel
+def first_subset(masks: NDArray[np.uint64], start: int, stop: int, allowed: NDArray[np.uint64]) -> int:
+    """First row from `start` on that is a subset of `allowed`; `stop` where none is."""
+    for row in range(start, stop):
+        if is_subset(masks[row], allowed):
+            return row
+    return stop

@@ -1,0 +1,215 @@
+"""Rules that cut a parent set together with all its supersets, because none of them can be best.
+
+With t(P) = price · (r − 1) · q(P), the price of parent set P of child X (r levels; q configurations):
+
+* de Campos & Ji (2011): P ⊂ P′ and s(P) + t(P′) ≥ 0 cut P′, since the log-likelihood is at most 0;
+* de Campos, Scanagatta, Corani & Zaffalon (2018): m · min{H(X|P), H(Y|P)} ≤ (|Y| − 1) t(P) cuts P ∪ {Y},
+  since Y can add no more information than either entropy.
+
+Both hold for any price, so for BIC and AIC. For Gaussian BIC: the likelihood with all allowed parents bounds
+that of every set, so P′ is cut where a subset beats that bound minus the price of |P′| parents.
+Other scores have no rule here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.scores.bic_gaussian import GaussianBIC
+from dagora.scores.discrete import DiscreteScore
+from dagora.scores.lattice import unique_sets
+from dagora.scores.local_score import LocalScore
+
+
+@dataclass(frozen=True)
+class Grown:
+    """Sets of one child with one column more than those alive; `base` are parents that every set has besides.
+
+    `subsets[r, i]` is the place, among the sets alive, of set r without its i-th column; `below[r]` the best
+    score among all its subsets.
+    """
+
+    child: int
+    sets: NDArray[np.int64]
+    subsets: NDArray[np.int64]
+    below: NDArray[np.float64]
+    base: NDArray[np.int64]
+
+    @property
+    def parents(self) -> NDArray[np.int64]:
+        """The sets with the base, rows ascending."""
+        if not len(self.base):
+            return self.sets
+        base = np.broadcast_to(self.base, (len(self.sets), len(self.base)))
+        return np.sort(np.concatenate([self.sets, base], axis=1), axis=1)
+
+    def only(self, rows: NDArray[np.bool_]) -> Grown:
+        """Return some of the sets."""
+        return replace(self, sets=self.sets[rows], subsets=self.subsets[rows], below=self.below[rows])
+
+
+class Rules(Protocol):
+    """Cuts sets before they are scored."""
+
+    cuts: bool
+
+    def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
+        """Take the scores of the children with their required parents alone."""
+
+    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+        """Return what is left of the next level."""
+
+    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+        """Take the scores of a child's sets, which are now those alive."""
+
+    def select(self, child: int, rows: NDArray[np.bool_]) -> None:
+        """Forget sets of a child that are no longer alive."""
+
+
+def rules_for(score: LocalScore, allowed: NDArray[np.bool_]) -> Rules:
+    """Return the rules that hold for a score."""
+    if isinstance(score, DiscreteScore) and score.price > 0:
+        return EntropyRules(score)
+    if isinstance(score, GaussianBIC):
+        return LikelihoodBound(score, allowed)
+    return NoRules()
+
+
+class NoRules:
+    """Nothing is known about supersets."""
+
+    cuts = False
+
+    def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
+        """Nothing to do."""
+
+    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+        """Keep everything."""
+        return list(grown)
+
+    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+        """Nothing to do."""
+
+    def select(self, child: int, rows: NDArray[np.bool_]) -> None:
+        """Nothing to do."""
+
+
+@dataclass
+class Information:
+    """Per set alive of one child: m · H(X | P) and Σ n ln n over the cells of P."""
+
+    entropy: NDArray[np.float64]
+    cells: NDArray[np.float64]
+
+
+class EntropyRules:
+    """The two theorems for scores that are log-likelihood minus a price per parameter."""
+
+    cuts = True
+
+    def __init__(self, score: DiscreteScore) -> None:
+        self._score = score
+        self._levels = score.schema.cardinalities.astype(np.float64)
+        self._known: list[Information] = []
+        self._fresh: dict[int, NDArray[np.float64]] = {}
+
+    def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
+        """Entropies given the required parents alone."""
+        self._known = []
+        for child, base in enumerate(bases):
+            row = base[None, :]
+            price = self._score.penalty(self._levels[child : child + 1], self._score.cells(row))
+            self._known.append(Information(-(scores[child : child + 1] + price), self._score.joint_sums(row)))
+
+    def _price(self, entry: Grown) -> NDArray[np.float64]:
+        """t(P′) of each set."""
+        return self._score.penalty(
+            np.full(len(entry.sets), self._levels[entry.child]), self._score.cells(entry.parents)
+        )
+
+    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+        """Cut by what is known, then by the counts of the parent sets alone."""
+        first = [entry.only(self._uncut_by_child(entry)) for entry in grown]
+        sizes = [len(entry.sets) for entry in first]
+        if not sum(sizes):
+            return []
+        left: list[Grown] = []
+        widths = {entry.parents.shape[1] for entry in first}
+        sums: dict[int, NDArray[np.float64]] = {}
+        for width in widths:
+            chosen = [k for k, entry in enumerate(first) if entry.parents.shape[1] == width]
+            different, place = unique_sets(
+                np.concatenate([first[k].parents for k in chosen]), len(self._levels)
+            )
+            whole = self._score.joint_sums(different)[place]
+            start = 0
+            for k in chosen:
+                sums[k] = whole[start : start + sizes[k]]
+                start += sizes[k]
+        for k, entry in enumerate(first):
+            uncut = self._uncut_by_parents(entry, sums[k])
+            self._fresh[entry.child] = sums[k][uncut]
+            left.append(entry.only(uncut))
+        return left
+
+    def _uncut_by_child(self, entry: Grown) -> NDArray[np.bool_]:
+        price = self._price(entry)
+        uncut: NDArray[np.bool_] = entry.below + price < 0
+        known = self._known[entry.child]
+        for i in range(entry.sets.shape[1]):
+            levels = self._levels[entry.sets[:, i]]
+            uncut &= known.entropy[entry.subsets[:, i]] > (levels - 1) * price / levels
+        return uncut
+
+    def _uncut_by_parents(self, entry: Grown, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
+        price = self._price(entry)
+        uncut = np.ones(len(entry.sets), dtype=np.bool_)
+        known = self._known[entry.child]
+        for i in range(entry.sets.shape[1]):
+            levels = self._levels[entry.sets[:, i]]
+            # m · H(Y | P) of the i-th column Y given the others.
+            entropy = known.cells[entry.subsets[:, i]] - cells
+            uncut &= entropy > (levels - 1) * price / levels
+        return uncut
+
+    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+        """Keep the entropies for the next level."""
+        self._known[scored.child] = Information(-(scores + self._price(scored)), self._fresh[scored.child])
+
+    def select(self, child: int, rows: NDArray[np.bool_]) -> None:
+        """Forget some sets."""
+        known = self._known[child]
+        self._known[child] = Information(known.entropy[rows], known.cells[rows])
+
+
+class LikelihoodBound:
+    """Gaussian BIC: no set fits better than all allowed parents together."""
+
+    def __init__(self, score: GaussianBIC, allowed: NDArray[np.bool_]) -> None:
+        self._score = score
+        self._bounds = score.likelihood_bounds(allowed)
+        self.cuts = bool(np.isfinite(self._bounds).all())
+
+    def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
+        """Nothing to do."""
+
+    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+        """Cut sets whose price alone is too high."""
+        return [entry.only(self._uncut(entry)) for entry in grown]
+
+    def _uncut(self, entry: Grown) -> NDArray[np.bool_]:
+        parents = entry.sets.shape[1] + len(entry.base)
+        price = self._score.price(np.array([parents]))[0]
+        uncut: NDArray[np.bool_] = entry.below < self._bounds[entry.child] - price
+        return uncut
+
+    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+        """Nothing to do."""
+
+    def select(self, child: int, rows: NDArray[np.bool_]) -> None:
+        """Nothing to do."""

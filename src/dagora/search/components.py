@@ -1,0 +1,203 @@
+"""Split a learning problem into parts that can be solved one after the other.
+
+Draw an edge p → x where p occurs in a candidate parent set of x. No network has an edge between two strongly
+connected components of that graph but in its direction, so the components are solved in topological order:
+within one, only the order of its own members matters, and parents from earlier components are free (Fan,
+Malone & Yuan 2014). A `LocalProblem` is what is left of a component: for each member the sets of other
+members, best first, less those that a smaller set makes useless.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
+from dagora.graph.bits import Rows, pack, unpack
+from dagora.scores.candidates import Candidates
+from dagora.search.order_moves import choose_parents
+
+# The row of a set that is not among the candidates; see `LocalProblem`.
+NO_ROW = -1
+
+Order = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalProblem:
+    """The learning problem of some variables, numbered by their position in `members`.
+
+    Sets of member x are rows `offsets[x]` to `offsets[x + 1]` of `masks` and `scores`, best first; `rows`
+    says which flat row of the candidates each comes from. The last set of every member is the empty one.
+    Where it is not among the candidates, its score is so low that any network without it is better and its
+    row is `NO_ROW`: every order then permits a network, and kernels need not ask.
+    """
+
+    members: tuple[int, ...]
+    masks: Rows
+    scores: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, candidates: Candidates, members: tuple[int, ...]) -> LocalProblem:
+        """Build the problem of some columns, where all others are free parents.
+
+        >>> listed = [[((), -5.0), ((2,), -1.0), ((1, 2), -2.0)], [((), -3.0), ((0,), -2.0)], [((), -1.0)]]
+        >>> problem = LocalProblem.of(Candidates.of("abc", listed), (0, 1))
+        >>> problem.masks.ravel(), problem.rows
+        (array([0, 1, 0], dtype=uint64), array([0, 3, 4]))
+        """
+        return cls.whole(candidates).restrict(members)
+
+    @classmethod
+    def whole(cls, candidates: Candidates) -> LocalProblem:
+        """The problem of all columns."""
+        flat = candidates.flat
+        members = tuple(range(len(candidates)))
+        rows = np.arange(len(flat.scores))
+        return cls(members, flat.masks, flat.scores, flat.offsets, rows).with_empty_sets()
+
+    def restrict(self, positions: tuple[int, ...]) -> LocalProblem:
+        """The problem of some members, where all others are free parents."""
+        masks, scores, rows, ends = [], [], [], [0]
+        for x in positions:
+            own = slice(self.offsets[x], self.offsets[x + 1])
+            inside = unpack(self.masks[own], len(self.members))[:, positions]
+            # Of sets that score the same, the one that was larger may now be the smaller.
+            turn = np.lexsort((inside.sum(axis=1), -self.scores[own]))
+            within = pack(inside[turn])
+            kept = undominated(within)
+            masks.append(within[kept])
+            scores.append(self.scores[own][turn[kept]])
+            rows.append(self.rows[own][turn[kept]])
+            ends.append(ends[-1] + len(rows[-1]))
+        members = tuple(self.members[x] for x in positions)
+        offsets = np.array(ends, dtype=np.int64)
+        made = LocalProblem(
+            members, np.concatenate(masks), np.concatenate(scores), offsets, np.concatenate(rows)
+        )
+        return made.with_empty_sets()
+
+    def with_empty_sets(self) -> LocalProblem:
+        """The same, with a hopeless empty set for each member that has none."""
+        best, worst = self.scores[self.offsets[:-1]], self.scores[self.offsets[1:] - 1]
+        lacking = np.flatnonzero(self.masks[self.offsets[1:] - 1].any(axis=1))
+        if not len(lacking):
+            return self
+        # What all members together can lose, and a margin well beyond a tie.
+        loss = float((best - worst).sum()) + 1.0 + 1e-3 * float(np.abs(worst).sum())
+        after = self.offsets[lacking + 1]
+        counts = np.diff(self.offsets)
+        counts[lacking] += 1
+        return LocalProblem(
+            self.members,
+            np.insert(self.masks, after, np.uint64(0), axis=0),
+            np.insert(self.scores, after, worst[lacking] - loss),
+            np.concatenate([[0], np.cumsum(counts)]),
+            np.insert(self.rows, after, NO_ROW),
+        )
+
+    @cached_property
+    def bound(self) -> float:
+        """Sum of the best scores: no network has more."""
+        return float(self.scores[self.offsets[:-1]].sum())
+
+    def choose(self, order: Order) -> NDArray[np.int64]:
+        """Best set of each member, as a row of this problem, that an order permits."""
+        choice = np.empty(len(self), dtype=np.int64)
+        choose_parents(self.masks, self.scores, self.offsets, order, choice)
+        return choice
+
+    def score(self, order: Order) -> float:
+        """Score of the best network that an order permits."""
+        return float(self.scores[self.choose(order)].sum())
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+
+def components(candidates: Candidates) -> list[tuple[int, ...]]:
+    """Strongly connected components of the candidate-parent graph, in topological order, each ascending.
+
+    >>> listed = [[((), -5.0), ((1,), -1.0)], [((), -3.0), ((0,), -2.0), ((2,), -1.0)], [((), -1.0)]]
+    >>> components(Candidates.of("abc", listed))
+    [(2,), (0, 1)]
+    """
+    d = len(candidates)
+    above = np.zeros((d, d), dtype=np.bool_)
+    for child in candidates:
+        above[child.child] = unpack(np.bitwise_or.reduce(child.masks, axis=0)[None, :], d)[0]
+    np.fill_diagonal(above, val=True)
+    for via in range(d):
+        above |= above[:, via : via + 1] & above[via]
+    together = above & above.T
+    first = together.argmax(axis=1)
+    # A component's ancestors are among those of any later one, which has more.
+    heads = sorted(set(first.tolist()), key=lambda x: (int(above[x].sum()), x))
+    return [tuple(np.flatnonzero(together[x]).tolist()) for x in heads]
+
+
+def feasible_order(candidates: Candidates) -> tuple[Order, tuple[int, ...]]:
+    """An order that permits a network, as far as it goes, and the columns that no order can place.
+
+    The candidates' hint is taken where it will do. Columns are left over only where no acyclic graph exists.
+
+    >>> order, stuck = feasible_order(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
+    >>> order, stuck
+    (array([2]), (0, 1))
+    """
+    flat = candidates.flat
+    d = len(candidates)
+    if candidates.hint is not None:
+        hint = np.array(candidates.hint, dtype=np.int64)
+        if np.isfinite(
+            choose_parents(flat.masks, flat.scores, flat.offsets, hint, np.empty(d, dtype=np.int64))
+        ):
+            return hint, ()
+    order = place_all(flat.masks, flat.offsets)
+    return order, tuple(sorted(set(range(d)) - set(order.tolist())))
+
+
+@kernel
+def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which of one child's sets, best first, are not supersets of (or equal to) an earlier one."""
+    kept = np.empty_like(masks)
+    count = 0
+    flags = np.zeros(len(masks), dtype=np.bool_)
+    for row in range(len(masks)):
+        useless = False
+        for k in range(count):
+            if is_subset(kept[k], masks[row]):
+                useless = True
+                break
+        if not useless:
+            kept[count] = masks[row]
+            count += 1
+            flags[row] = True
+    return flags
+
+
+@kernel
+def place_all(masks: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Place variables while one has a set among those placed; return them in that order."""
+    d = len(offsets) - 1
+    order = np.empty(d, dtype=np.int64)
+    placed = np.zeros(d, dtype=np.bool_)
+    before = np.zeros(masks.shape[1], dtype=np.uint64)
+    count = 0
+    again = True
+    while again:
+        again = False
+        for x in range(d):
+            if not placed[x] and first_subset(masks, offsets[x], offsets[x + 1], before) < offsets[x + 1]:
+                placed[x] = True
+                order[count] = x
+                count += 1
+                flip_bit(before, x)
+                again = True
+    return order[:count]

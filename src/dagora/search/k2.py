@@ -1,0 +1,190 @@
+"""K2: along a given order of the variables, each takes the parents that raise its score most, one by one.
+
+A variable's candidates are those before it in the order. The best of them becomes a parent, as long as it
+raises the score and the limit on parents is not reached (Cooper & Herskovits 1992; their score is `k2`, any
+other will do). The search itself never sees a number: it asks `choose` which candidate wins.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.events import Event
+from dagora.graph.dag import DAG, topological_order
+from dagora.graph.knowledge import Knowledge
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.local_score import TIE, Family, LocalScore
+
+# Asked with a child, its parents so far and its candidates: the candidate that becomes a parent, or None.
+Choose = Callable[[int, Sequence[int], Sequence[int]], int | None]
+
+
+def k2(score: LocalScore, run: Run, *, order: str | None = None) -> Outcome:
+    """Greedy parents along `order` (names with commas between them); without it, the order of the columns.
+
+    Where knowledge does not permit the order of the columns, the nearest one that it permits is taken.
+
+    >>> from dagora.data.table import Table
+    >>> from dagora.scores.information import bic
+    >>> from dagora.stats.table import TableStatistics
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> k2(bic(TableStatistics(table)), Run(), order="b,a").graph.edges
+    (('b', 'a'),)
+    """
+    names = score.schema.names
+    knowledge = run.knowledge
+    if order is None:
+        sequence = permitted_order(knowledge, names)
+    else:
+        sequence = read_order(order, names)
+        check_order(knowledge, names, sequence)
+    required = knowledge.required_matrix(names)
+    start = [np.flatnonzero(required[:, child]).tolist() for child in range(len(names))]
+    chooser = LocalChooser(score, run, start)
+    forbidden = knowledge.forbidden_matrix(names)
+    parents = run_k2(sequence, knowledge.max_parents, chooser.choose, start=start, forbidden=forbidden)
+    stats = {"steps": float(chooser.steps), "evaluations": float(chooser.evaluations)}
+    graph = DAG.from_parents(names, parents)
+    if chooser.stopped:
+        message = f"stopped after {chooser.steps} edges: {run.budget.reason}; the graph so far is returned"
+        return Outcome(graph, "time-limit", message, chooser.score, stats)
+    whose = "the given order" if order is not None else "the order of the columns"
+    if order is None and sequence != list(range(len(names))):
+        whose = "an order that the knowledge permits"
+    return Outcome(
+        graph, "finished", f"no further parent helps any variable in {whose}", chooser.score, stats
+    )
+
+
+def run_k2(
+    order: Sequence[int],
+    max_parents: int | None,
+    choose: Choose,
+    *,
+    start: Sequence[Sequence[int]] | None = None,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> list[list[int]]:
+    """Parents of each variable, in the sequence in which they were chosen.
+
+    `start` are parents that are there from the beginning; `forbidden[i, j]` keeps i from being offered to j.
+
+    >>> run_k2([0, 1, 2], 1, lambda child, parents, candidates: candidates[-1])
+    [[], [0], [1]]
+    """
+    parents = [list(start[child]) if start is not None else [] for child in range(len(order))]
+    for position, child in enumerate(order):
+        candidates = [
+            other
+            for other in order[:position]
+            if other not in parents[child] and (forbidden is None or not forbidden[other, child])
+        ]
+        while candidates and (max_parents is None or len(parents[child]) < max_parents):
+            winner = choose(child, tuple(parents[child]), tuple(candidates))
+            if winner is None:
+                break
+            parents[child].append(winner)
+            candidates.remove(winner)
+    return parents
+
+
+class LocalChooser:
+    """The chooser that compares scores; of equal candidates the first wins, and none wins without a gain."""
+
+    def __init__(self, score: LocalScore, run: Run, start: Sequence[Sequence[int]]) -> None:
+        self._score = score
+        self._run = run
+        self._local = self._families([(child, parents) for child, parents in enumerate(start)])
+        for child in np.flatnonzero(self._local == -np.inf).tolist():
+            raise DataError(
+                f"'{score.schema.names[child]}' with {len(start[child])} parents cannot be scored "
+                f"on {score.n_rows} rows: require fewer edges, or get more rows"
+            )
+        self.evaluations = len(start)
+        self.steps = 0
+        self.stopped = False
+
+    @property
+    def score(self) -> float:
+        """Score of the graph so far."""
+        return float(self._local.sum())
+
+    def _families(self, families: Sequence[Family]) -> NDArray[np.float64]:
+        return self._score.families(families)
+
+    def choose(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> int | None:
+        """The candidate that raises the child's score most, if any does."""
+        if self._run.budget.exhausted:
+            self.stopped = True
+            return None
+        values = self._families([(child, (*parents, candidate)) for candidate in candidates])
+        self.evaluations += len(candidates)
+        own, best = float(self._local[child]), float(values.max())
+        if not best > own + TIE * abs(own):
+            return None
+        winner = int(np.flatnonzero(values >= best - TIE * abs(best))[0])
+        self._local[child] = values[winner]
+        self.steps += 1
+        self._run.on_event(Event("adding parents", self.steps, score=self.score))
+        return candidates[winner]
+
+
+def read_order(text: str, names: tuple[str, ...]) -> list[int]:
+    """Positions of the names in an order; a name that holds a comma stands in double quotes.
+
+    >>> read_order("c, a, b", ("a", "b", "c"))
+    [2, 0, 1]
+    """
+    listed = next(csv.reader([text], skipinitialspace=True), [])
+    index = {name: position for position, name in enumerate(names)}
+    found: list[int] = []
+    for entry in listed:
+        name = entry if entry in index else entry.strip()
+        if name not in index:
+            raise OptionError(f"option 'order' names '{name}', which is not a variable of the data")
+        if index[name] in found:
+            raise OptionError(f"option 'order' names '{name}' twice")
+        found.append(index[name])
+    missing = next((name for name in names if index[name] not in found), None)
+    if missing is not None:
+        raise OptionError(f"option 'order' must name every variable once: '{missing}' is missing")
+    return found
+
+
+def check_order(knowledge: Knowledge, names: tuple[str, ...], order: Sequence[int]) -> None:
+    """Refuse an order in which the knowledge cannot be obeyed."""
+    place = {names[node]: position for position, node in enumerate(order)}
+    for tail, head in knowledge.required:
+        if place[tail] > place[head]:
+            raise KnowledgeError(
+                f"the method k2 cannot obey the required edge {tail} → {head} with this order: "
+                f"put '{tail}' before '{head}'"
+            )
+    ranked = [(rank, name) for rank, tier in enumerate(knowledge.tiers) for name in tier]
+    ranked.sort(key=lambda entry: place[entry[1]])
+    for (rank, name), (following, other) in pairwise(ranked):
+        if rank > following:
+            raise KnowledgeError(
+                f"the method k2 cannot obey the tiers with this order: put '{other}', which is in an "
+                f"earlier tier, before '{name}'"
+            )
+
+
+def permitted_order(knowledge: Knowledge, names: tuple[str, ...]) -> list[int]:
+    """The order nearest to that of the columns in which required edges and tiers lead forward."""
+    required = knowledge.required_matrix(names)
+    before = required.copy()
+    index = {name: position for position, name in enumerate(names)}
+    for rank, tier in enumerate(knowledge.tiers):
+        later = [index[name] for following in knowledge.tiers[rank + 1 :] for name in following]
+        before[np.ix_([index[name] for name in tier], later)] = True
+    # Required edges may lead back between tiers through a variable in none; they then come first.
+    order = topological_order(before) or topological_order(required)
+    assert order is not None, "required edges have no cycle"
+    return list(order)
