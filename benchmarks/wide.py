@@ -115,7 +115,7 @@ def discrete_searches(problem: str, file: Path, seconds: float) -> list[Search]:
     ]
 
 
-def judge_discrete(found: list[Found]) -> list[str]:
+def judge_discrete(found: list[Found], small: bool) -> list[str]:
     """Whether order-search beats plain tabu search within time and memory."""
     ours, tabu, restarted = found
     lead = ours.score - tabu.score
@@ -125,7 +125,7 @@ def judge_discrete(found: list[Found]) -> list[str]:
         f"{digits(ours.seconds)} s, {ours.peak / 1e9:.2f} GB"
     )
     promise = f"a better BIC than tabu's in {SECONDS:.0f} s and {MEMORY / 1e9:.0f} GB, {THREADS} threads"
-    return [ours.search.problem, promise, measured, verdict(kept)]
+    return [ours.search.problem, promise, measured, "small run" if small else verdict(kept)]
 
 
 def judge_ges(found: Found, small: bool) -> list[str]:
@@ -198,7 +198,7 @@ def main() -> None:
             )
             searched = [measure(search) for search in discrete_searches(problem, file, seconds)]
             lines += searched
-            judged.append(judge_discrete(searched))
+            judged.append(judge_discrete(searched, options.quick))
             said = dict.fromkeys(remark for found in searched for remark in found.remarks)
             sentences += [f"{problem}: {remark}." for remark in said]
     text = [

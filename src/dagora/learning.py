@@ -160,7 +160,7 @@ def learner_input(
 
 def with_climbed(found: Candidates, score: LocalScore, run: Run) -> Candidates:
     """Add the families of a tabu search to incomplete candidates, so that no search on them need do worse."""
-    outcome = tabu_search(score, replace(run, budget=run.budget.part(0.3), on_event=ignore))
+    outcome = tabu_search(score, replace(run, budget=run.budget.part(0.6), on_event=ignore))
     graph = cast("DAG", outcome.graph)
     families = [(child, graph.parent_indices(child)) for child in range(len(graph))]
     return found.adding(graph, score.families(families))

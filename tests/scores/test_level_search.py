@@ -126,7 +126,7 @@ def test_what_is_too_much_is_cut_down_and_said(monkeypatch):
     table = random_discrete(np.random.default_rng(8), 200, [2] * 12)
     score = score_named("bic").make(TableStatistics(table))
     whole = find_candidates(score, Run())
-    monkeypatch.setattr(level_search, "AFFORDABLE", 10_000)
+    monkeypatch.setattr(level_search, "AFFORDABLE", 30_000)
     some = find_candidates(score, Run())
     assert whole.complete
     assert not some.complete

@@ -33,12 +33,14 @@ class Terms:
     """The parts of a discrete score.
 
     `joint(counts, cells)` gives Σ φ for each set with that many cells, `parents(counts, configurations,
-    levels)` gives Σ ψ for each parent set and child's number of levels; `price` is per free parameter.
+    levels)` gives Σ ψ for each parent set and child's number of levels (`levels_matter`, if that plays a
+    part); `price` is per free parameter.
     """
 
     joint: Callable[[Cells, Floats], Floats]
     parents: Callable[[Cells, Floats, Floats], Floats]
     price: float = 0.0
+    levels_matter: bool = False
 
 
 class DiscreteScore:
@@ -87,10 +89,12 @@ class DiscreteScore:
         joint, place = unique_sets(with_child(parents, children), d)
         fit = self.joint_sums(joint, watch)[place]
         levels = self._cardinalities[children]
-        for r in np.unique(levels):
-            rows = np.flatnonzero(levels == r)
+        # A parent set is counted once for all children with which its sum is the same.
+        groups = levels if self._terms.levels_matter else np.zeros(len(levels))
+        for group in np.unique(groups):
+            rows = np.flatnonzero(groups == group)
             different, place = unique_sets(parents[rows], d)
-            fit[rows] -= self._parent_sums(different, float(r))[place]
+            fit[rows] -= self._parent_sums(different, float(group))[place]
         return fit - self.penalty(levels, self.cells(parents))
 
     def joint_sums(self, sets: NDArray[np.int64], watch: Watch = unwatched) -> Floats:

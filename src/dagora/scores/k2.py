@@ -25,4 +25,4 @@ def k2(statistics: Statistics) -> DiscreteScore:
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
         return sum_log_rising(counts.values, counts.starts, counts.stops, levels)
 
-    return DiscreteScore(statistics, Terms(joint, parents))
+    return DiscreteScore(statistics, Terms(joint, parents, levels_matter=True))

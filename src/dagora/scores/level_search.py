@@ -21,12 +21,16 @@ from dagora.events import Event
 from dagora.graph.bits import Rows
 from dagora.run import Run
 from dagora.scores.candidates import Candidates, ParentSets, best_first
+from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
 from dagora.scores.local_score import TIE, BlockScore, LocalScore, Watch
 from dagora.scores.pruning import Grown, rules_for
 
-# Families times rows that a level may cost; about half a minute on one core.
+# Sets times rows that a level may cost, and how many are done in a second on one core.
 AFFORDABLE = 1e10
+ROWS_PER_SECOND = 2e8
+# A Gaussian family costs as much as counting this many rows.
+GAUSSIAN_ROWS = 100
 # Parent sets that are kept in all; a million is far beyond what exact solvers can use.
 MOST_SETS = 1_000_000
 # Sets of one column and size that are kept where the candidates are incomplete anyway.
@@ -62,6 +66,7 @@ class LevelSearch:
         limit = d - 1 if run.knowledge.max_parents is None else min(d - 1, run.knowledge.max_parents)
         self._limit = min(limit, largest_size(d) - 1)
         self._wanted = limit
+        self._narrowed = False
         self._notes: list[str] = []
         self._rules = rules_for(score, ~forbidden)
         self._kept: list[list[Kept]] = [[] for _ in range(d)]
@@ -85,7 +90,8 @@ class LevelSearch:
             if self._run.budget.exhausted:
                 self._notes.append(f"sets of {size} or more parents ({self._run.budget.reason})")
                 break
-            self._afford(size)
+            if not self._afford(size):
+                break
             if not self._level(size):
                 self._notes.append(f"all sets of {size} or more parents ({self._run.budget.reason})")
                 break
@@ -102,26 +108,36 @@ class LevelSearch:
         scores = np.concatenate([level.scores for level in levels])
         return best_first(child, masks, scores, len(self._names))
 
-    def _afford(self, size: int) -> None:
-        """Where the next level is too large, let each child combine only its best single parents."""
+    def _afford(self, size: int) -> bool:
+        """Where the next level is too large, let each child combine only its best single parents.
+
+        False where not even a few can be combined in time.
+        """
         if size == 1:
             self._refuse_endless()
-            return
-        free = [len(alive.sets) and int(alive.allowed.sum()) for alive in self._alive]
-        families = sum(math.comb(n, size) for n in free)
-        # A set of `size` parents and a child is shared by up to size + 1 children.
-        allowed = AFFORDABLE * (size + 1) / max(1, self._score.n_rows)
-        alive_sets = sum(len(alive.sets) * int(alive.allowed.sum()) for alive in self._alive) / size
-        if min(families, alive_sets) <= allowed:
-            return
+            return True
+        free = [int(alive.allowed.sum()) if len(alive.sets) else 0 for alive in self._alive]
+        grown = sum(len(alive.sets) * n for alive, n in zip(self._alive, free, strict=True)) / size
+        families = min(sum(math.comb(n, size) for n in free), grown)
+        rows = self._score.n_rows if isinstance(self._score, DiscreteScore) else GAUSSIAN_ROWS
+        allowed = min(AFFORDABLE, self._run.budget.left * ROWS_PER_SECOND / 2) / max(1, rows)
+        # As long as all parents are combined, a set is counted once for the size + 1 children it serves.
+        if families / (1 if self._narrowed else size + 1) <= allowed:
+            return True
         most = max(free)
-        while most > size and sum(math.comb(min(n, most), size) for n in free) > allowed / (size + 1):
+        while most > size and sum(math.comb(min(n, most), size) for n in free) > allowed / 2:
             most -= 1
-        if most >= max(free):
-            return
-        for child, alive in enumerate(self._alive):
-            self._keep_best_parents(child, alive, most)
-        self._notes.append(f"sets of {size} or more parents beyond each column's {most} best single parents")
+        if most <= size:
+            self._notes.append(f"sets of {size} or more parents (there are too many)")
+            return False
+        if most < max(free):
+            self._narrowed = True
+            for child, alive in enumerate(self._alive):
+                self._keep_best_parents(child, alive, most)
+            self._notes.append(
+                f"sets of {size} or more parents beyond each column's {most} best single parents"
+            )
+        return True
 
     def _refuse_endless(self) -> None:
         """A score without rules needs a parent limit, unless there are few columns."""
@@ -158,13 +174,14 @@ class LevelSearch:
             if len(alive.sets) and size + len(self._base[child]) <= self._limit:
                 sets, subsets, below = grow(alive.sets, keys_of(alive.sets, d), alive.best, alive.allowed)
                 grown.append(Grown(child, sets, subsets, below, self._base[child]))
-        grown = [entry for entry in self._rules.screen(grown) if len(entry.sets)]
-        for alive in self._alive:
-            alive.sets = np.zeros((0, size), dtype=np.int64)
+        watch = self._watch(size)
         try:
-            values = score_blocks(self._score, grown, self._watch(size))
+            grown = [entry for entry in self._rules.screen(grown, watch) if len(entry.sets)]
+            values = score_blocks(self._score, grown, watch)
         except OutOfTimeError:
             return False
+        for alive in self._alive:
+            alive.sets = np.zeros((0, size), dtype=np.int64)
         start = 0
         for entry in grown:
             self._keep(entry, values[start : start + len(entry.sets)], size)

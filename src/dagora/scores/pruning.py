@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import unique_sets
-from dagora.scores.local_score import LocalScore
+from dagora.scores.local_score import LocalScore, Watch
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Rules(Protocol):
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Take the scores of the children with their required parents alone."""
 
-    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
         """Return what is left of the next level."""
 
     def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
@@ -88,7 +88,7 @@ class NoRules:
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Nothing to do."""
 
-    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:  # noqa: ARG002
         """Keep everything."""
         return list(grown)
 
@@ -132,7 +132,7 @@ class EntropyRules:
             np.full(len(entry.sets), self._levels[entry.child]), self._score.cells(entry.parents)
         )
 
-    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
         """Cut by what is known, then by the counts of the parent sets alone."""
         first = [entry.only(self._uncut_by_child(entry)) for entry in grown]
         sizes = [len(entry.sets) for entry in first]
@@ -146,7 +146,7 @@ class EntropyRules:
             different, place = unique_sets(
                 np.concatenate([first[k].parents for k in chosen]), len(self._levels)
             )
-            whole = self._score.joint_sums(different)[place]
+            whole = self._score.joint_sums(different, watch)[place]
             start = 0
             for k in chosen:
                 sums[k] = whole[start : start + sizes[k]]
@@ -198,7 +198,7 @@ class LikelihoodBound:
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Nothing to do."""
 
-    def screen(self, grown: Sequence[Grown]) -> list[Grown]:
+    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:  # noqa: ARG002
         """Cut sets whose price alone is too high."""
         return [entry.only(self._uncut(entry)) for entry in grown]
 

@@ -127,26 +127,31 @@ def count_by_sorting(
 @kernel
 def extend_labels(
     labels: NDArray[np.int32], size: int, column: NDArray[Any], cardinality: int, out: NDArray[np.int32]
-) -> int:
-    """Split labels by one more column, numbering occupied cells in lexicographic order; return how many."""
+) -> NDArray[np.int64]:
+    """Split labels by one more column; number occupied cells in lexicographic order, return their counts."""
     n = len(labels)
-    if size * cardinality <= max(SMALL_TABLE, CELLS_PER_ROW * n):
-        rank = np.zeros(size * cardinality, dtype=np.int32)
+    cells = size * cardinality
+    if cells <= max(SMALL_TABLE, CELLS_PER_ROW * n):
+        rank = np.zeros(cells, dtype=np.int32)
         for i in range(n):
             out[i] = labels[i] * cardinality + column[i]
-            rank[out[i]] = 1
+            rank[out[i]] += 1
+        counts = np.empty(min(cells, n), dtype=np.int64)
         occupied = 0
-        for cell in range(size * cardinality):
+        for cell in range(cells):
             if rank[cell]:
+                counts[occupied] = rank[cell]
                 rank[cell] = occupied
                 occupied += 1
-        for i in range(n):
-            out[i] = rank[out[i]]
-        return occupied
+        if occupied < cells:
+            for i in range(n):
+                out[i] = rank[out[i]]
+        return counts[:occupied]
     keys = np.empty(n, dtype=np.int64)
     for i in range(n):
         keys[i] = np.int64(labels[i]) * cardinality + column[i]
     order = np.argsort(keys)
+    counts = np.zeros(n, dtype=np.int64)
     occupied = 0
     previous = keys[order[0]]
     for i in order:
@@ -154,7 +159,8 @@ def extend_labels(
             previous = keys[i]
             occupied += 1
         out[i] = occupied
-    return occupied + 1
+        counts[occupied] += 1
+    return counts[: occupied + 1]
 
 
 @kernel
@@ -203,14 +209,16 @@ def count_sets(
             shared += 1
         for t in range(shared, depth):
             column = columns[first + t]
-            occupied[t + 1] = extend_labels(
+            totals = extend_labels(
                 labels[t], occupied[t], codes[column], cardinalities[column], labels[t + 1]
             )
+            occupied[t + 1] = len(totals)
             path[t] = column
-        if shared < depth or base != depth:
+        if shared == depth and base != depth:
             totals = np.zeros(occupied[depth], dtype=np.int64)
             for i in range(n):
                 totals[labels[depth, i]] += 1
+        if shared < depth or base != depth:
             base_bits = np.empty((0, 0), dtype=np.uint64)
         valid = base = depth
         column = columns[stop - 1]

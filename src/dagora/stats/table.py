@@ -124,14 +124,13 @@ class TableStatistics:
         chosen = np.array(columns, dtype=np.int64)
         self._require_discrete(chosen)
         labels = np.zeros(self.n_rows, dtype=np.int32)
-        occupied = 1
+        counts = np.array([self.n_rows])
         for column in columns:
             split = np.empty_like(labels)
-            occupied = extend_labels(
-                labels, occupied, self._codes[column], int(self._cardinalities[column]), split
+            counts = extend_labels(
+                labels, len(counts), self._codes[column], int(self._cardinalities[column]), split
             )
             labels = split
-        counts = np.bincount(labels, minlength=occupied)
-        example = np.empty(occupied, dtype=np.int64)
+        example = np.empty(len(counts), dtype=np.int64)
         example[labels] = np.arange(self.n_rows)
         return Contingency(self._codes[chosen][:, example].T.astype(np.int64), counts)

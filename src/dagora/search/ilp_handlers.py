@@ -1,0 +1,89 @@
+"""What SCIP calls back: the constraint that there is no cycle, and the search for better networks.
+
+Each callback asks the program and hands its answer on. Of what SCIP passes along, only a solution to be
+checked is needed: there is one constraint, and the program knows all variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from pyscipopt import Conshdlr, Heur
+from pyscipopt.scip import PY_SCIP_RESULT, Constraint, Solution, Variable
+
+from dagora.search.components import Order
+
+
+class Network(Protocol):
+    """The program as the callbacks see it."""
+
+    variables: list[Variable]
+
+    def guarded(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
+        """Run a callback and keep what it raises."""
+
+    def separate(self, *, integral: bool) -> int:
+        """Cut off the LP solution."""
+
+    def order_of(self, solution: Solution | None) -> Order | None:
+        """An order that permits an integral solution; None for a cycle."""
+
+    def improve(self, heuristic: Heur) -> int:
+        """Look for a better network near the LP solution."""
+
+
+class Acyclicity(Conshdlr):
+    """The constraint: cuts off points of the LP, and accepts an integral one only if it has no cycle."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    def conssepalp(self, *_: object) -> dict[str, int]:
+        """Cut off the LP solution."""
+        return self.network.guarded(lambda: self.network.separate(integral=False), PY_SCIP_RESULT.DIDNOTRUN)
+
+    def consenfolp(self, *_: object) -> dict[str, int]:
+        """Cut off an integral LP solution that has a cycle."""
+        return self.network.guarded(lambda: self.enforce(by_cuts=True), PY_SCIP_RESULT.INFEASIBLE)
+
+    def consenfops(self, *_: object) -> dict[str, int]:
+        """Refuse a pseudo solution that has a cycle."""
+        return self.network.guarded(lambda: self.enforce(by_cuts=False), PY_SCIP_RESULT.INFEASIBLE)
+
+    def conscheck(self, _: object, solution: Solution, *__: object) -> dict[str, int]:
+        """Accept what has no cycle."""
+        return self.network.guarded(lambda: self.judge(solution), PY_SCIP_RESULT.INFEASIBLE)
+
+    def constrans(self, _: object) -> dict[str, Constraint]:
+        """Make the constraint's copy here: the one made otherwise is freed once too often."""
+        return {"targetcons": self.model.createCons(self, "acyclic")}
+
+    def conslock(self, _: object, locktype: int, up: int, down: int) -> None:
+        """Say that taking a set, or another in its place, may close a cycle."""
+        for variable in self.network.variables:
+            self.model.addVarLocksType(variable, locktype, up + down, up + down)
+
+    def judge(self, solution: Solution | None) -> int:
+        """Whether an integral solution (None: the current one) has no cycle."""
+        cyclic = self.network.order_of(solution) is None
+        return int(PY_SCIP_RESULT.INFEASIBLE if cyclic else PY_SCIP_RESULT.FEASIBLE)
+
+    def enforce(self, *, by_cuts: bool) -> int:
+        """Judge the current solution, and cut it off if it is cyclic."""
+        verdict = self.judge(None)
+        if verdict == PY_SCIP_RESULT.FEASIBLE or not by_cuts:
+            return verdict
+        result = self.network.separate(integral=True)
+        return verdict if result == PY_SCIP_RESULT.DIDNOTFIND else result
+
+
+class OrderHeuristic(Heur):
+    """The search for better networks."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    def heurexec(self, *_: object) -> dict[str, int]:
+        """Start from the LP solution."""
+        return self.network.guarded(lambda: self.network.improve(self), PY_SCIP_RESULT.DIDNOTRUN)
