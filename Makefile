@@ -28,6 +28,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/agreement.py
 	$(BIN)/python benchmarks/hill_climbing.py
 	$(BIN)/python benchmarks/large_table.py
+	$(BIN)/python benchmarks/local_scores.py
+	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/orders.py
+	$(BIN)/python benchmarks/wide.py
 
 # The environment: pinned and hashed packages of all extras, then dagora itself.
 $(READY): requirements.txt pyproject.toml

@@ -90,13 +90,13 @@ from dagora.graph.dag import DAG
 from dagora import learning, __version__
 def f():
     import dagora.cli
-    return import_module("dagora.search.hill_climb:hill_climb"), "dagora methods NAME"
+    return import_module("dagora.search.greedy.hill_climb:hill_climb"), "dagora methods NAME"
 """
     assert sorted(imported(source)) == [
         "dagora.cli",
         "dagora.graph.dag",
         "dagora.learning",
-        "dagora.search.hill_climb",
+        "dagora.search.greedy.hill_climb",
     ]
     with pytest.raises(AssertionError, match="Add 'attic' to FLOORS"):
         floor("dagora.attic.box")

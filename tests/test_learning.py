@@ -20,7 +20,7 @@ from dagora.methods import METHODS, method_named
 from dagora.result import Result
 from dagora.run import Run
 from dagora.scores.registry import SCORES, score_named
-from dagora.search.hill_climb import hill_climb
+from dagora.search.greedy.hill_climb import hill_climb
 from dagora.stats.table import TableStatistics
 from tests.random_tables import (
     continuous_table,

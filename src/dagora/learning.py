@@ -27,7 +27,7 @@ from dagora.scores.jkl import read_jkl
 from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score, default_score, score_named
-from dagora.search.hill_climb import tabu_search
+from dagora.search.greedy.hill_climb import tabu_search
 from dagora.stats.oddities import check_learnable, oddities
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics

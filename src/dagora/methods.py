@@ -62,7 +62,7 @@ METHODS = (
         returns="dag",
         promise="a local optimum: no added, deleted or reversed edge improves the score",
         reference="Heckerman, Geiger & Chickering 1995",
-        learner="dagora.search.hill_climb:hill_climb",
+        learner="dagora.search.greedy.hill_climb:hill_climb",
         options=RESTARTS,
     ),
     Method(
@@ -72,7 +72,7 @@ METHODS = (
         returns="dag",
         promise="the best graph seen, at least as good as hill climbing's first optimum",
         reference="Glover 1989",
-        learner="dagora.search.hill_climb:tabu_search",
+        learner="dagora.search.greedy.hill_climb:tabu_search",
         options=(
             Option("length", "int", 100, "how many graphs visited last are not visited again", low=1),
             Option("patience", "int", 100, "stop after this many moves without a better graph", low=1),
@@ -86,7 +86,7 @@ METHODS = (
         returns="cpdag",
         promise="no edge inserted, deleted or turned in any graph of the class improves the score",
         reference="Chickering 2002; Hauser & Bühlmann 2012",
-        learner="dagora.search.ges:ges",
+        learner="dagora.search.ges.ges:ges",
         options=(
             Option("start", "graph", None, "graph whose class to start from; without it, the empty graph"),
             Option("turning", "bool", True, "also turn edges; without it, insert and delete only"),
@@ -113,7 +113,7 @@ METHODS = (
         returns="dag",
         promise="the best network found; the first choice where no proof is needed",
         reference="Teyssier & Koller 2005; Lee & van Beek 2017",
-        learner="dagora.search.order_search:order_search",
+        learner="dagora.search.order.order_search:order_search",
         options=(
             Option("chains", "int", 4, "independent searches, shared by the jobs", low=1),
             Option("patience", "int", None, "stop after this many disturbances without gain (2000)", low=0),
@@ -126,7 +126,7 @@ METHODS = (
         returns="dag",
         promise="a best network, proved",
         reference="Silander & Myllymäki 2006; Singh & Moore 2005",
-        learner="dagora.search.dynamic:dynamic",
+        learner="dagora.search.exact.dynamic:dynamic",
         options=(MEMORY,),
     ),
     Method(
@@ -136,11 +136,21 @@ METHODS = (
         returns="dag",
         promise="a best network, proved; or the best found with its distance from the optimum at most",
         reference="Yuan, Malone & Wu 2011; Yuan & Malone 2013; Karan & Zola 2016",
-        learner="dagora.search.astar:astar",
+        learner="dagora.search.exact.astar:astar",
         options=(
             MEMORY,
             Option("group", "int", 20, "variables per group of the bound; more saves states", low=1, high=25),
         ),
+    ),
+    Method(
+        name="ilp",
+        summary="exact, by branch and cut over candidate parent sets (SCIP); the strongest proof here",
+        takes="candidates",
+        returns="dag",
+        promise="a best network, proved; on a time or memory limit the best found and its gap",
+        reference="Cussens 2011; Bartlett & Cussens 2017",
+        learner="dagora.search.exact.ilp:ilp",
+        options=(MEMORY, Option("facets", "bool", True, "also cut by facets of four nodes")),
     ),
     Method(
         name="obs",
@@ -149,7 +159,7 @@ METHODS = (
         returns="dag",
         promise="the best network found",
         reference="Teyssier & Koller 2005",
-        learner="dagora.search.obs:obs",
+        learner="dagora.search.order.obs:obs",
         options=(
             Option("restarts", "int", 100, "random orders to start from", low=1),
             Option("length", "int", 10, "swaps for which a pair may not be swapped back", low=0),
@@ -163,7 +173,7 @@ METHODS = (
         returns="dag",
         promise="the best network found",
         reference="Scanagatta, de Campos, Corani & Zaffalon 2015",
-        learner="dagora.search.asobs:asobs",
+        learner="dagora.search.order.asobs:asobs",
         options=(Option("orders", "int", 20_000, "random orders to try", low=1),),
     ),
 )

@@ -6,7 +6,7 @@ from dagora.errors import GraphError
 from dagora.graph.dag import DAG
 from dagora.scores.local_score import TIE, graph_score
 from dagora.scores.registry import score_named
-from dagora.search.moves import ADD, DELETE, REVERSE
+from dagora.search.greedy.moves import ADD, DELETE, REVERSE
 from dagora.stats.table import TableStatistics
 from tests.random_tables import random_continuous, random_discrete
 

@@ -5,8 +5,8 @@ import pytest
 from dagora.graph.bits import pack
 from dagora.scores.candidates import Candidates
 from dagora.search.components import NO_ROW, LocalProblem, components, feasible_order, undominated
-from tests.search.exact_oracles import best_of_graphs, layered_lists, random_lists
-from tests.search.order_oracles import best_of_order
+from tests.search.exact.exact_oracles import best_of_graphs, layered_lists, random_lists
+from tests.search.order.order_oracles import best_of_order
 
 
 def parent_graph(candidates):

@@ -1,0 +1,121 @@
+"""The best network by A* over subsets of the variables, best bound first.
+
+A state is a set U of variables that have been placed, with the best score g(U) found for them; h(U) bounds
+what the others can still add. States are expanded in the order of g + h until none exceeds the best network
+known: then that network is optimal (Yuan, Malone & Wu 2011; Yuan & Malone 2013). The bound is a static
+pattern database, the first network comes from local search over orders. Most states are never made:
+
+- A variable whose best set of all lies within U is placed at once (Karan & Zola 2016).
+- Given U, the sets that can still matter to a variable are those better than its best set within U and good
+  enough to beat the best network known. The graph of these sets has a strongly connected component that no
+  other leads into; its members may come first without loss, so only they are tried.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.candidates import Candidates
+from dagora.scores.local_score import TIE
+from dagora.search.components import LocalProblem, Order
+from dagora.search.exact.astar_kernels import (
+    EXPANDED,
+    FULL,
+    GENERATED,
+    GOAL,
+    PAUSED,
+    STATES,
+    WAITING,
+    Patterns,
+    Sets,
+    advance,
+    begin,
+    trace_order,
+)
+from dagora.search.exact.frame import Answer, Watch, solve_exactly
+from dagora.search.exact.pattern_database import grouped, pattern_database
+from dagora.search.exact.state_space import BYTES_PER_STATE, make_space
+
+# States are sets of 64 bits.
+LARGEST = 64
+
+# Sets looked at between two looks at the clock: about 0.1 s.
+WORK_PER_ROUND = 5_000_000
+
+SMALLEST_SPACE = 1 << 12
+
+GIBIBYTE = 2**30
+
+
+def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, group: int = 20) -> Outcome:
+    """Find a best network, one component after the other.
+
+    `memory` is what the states may use, in GiB; `group` how many variables a group of the bound has at most.
+
+    >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
+    >>> outcome = astar(Candidates.of("ab", listed), Run())
+    >>> outcome.status, outcome.score, outcome.graph.edges
+    ('optimal', -3.0, (('b', 'a'),))
+    """
+
+    def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
+        return search(problem, order, watch, memory, group)
+
+    return solve_exactly(candidates, run, solve, "A*", refusal, effort=20)
+
+
+def refusal(size: int) -> str:
+    """Why a component of that size cannot be solved; nothing where it can."""
+    if size <= LARGEST:
+        return ""
+    return (
+        f"A* takes at most {LARGEST} variables that depend on each other, here there are {size}: "
+        "try the method ilp or order-search"
+    )
+
+
+def largest_group(memory: float) -> int:
+    """How many variables a group may have so that the tables take at most a quarter of the memory.
+
+    >>> largest_group(4.0)
+    25
+    """
+    quarter = memory * GIBIBYTE / 4
+    return max((g for g in range(1, LARGEST) if 8 * 2**g * (LARGEST // g + 1) <= quarter), default=1)
+
+
+def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group: int) -> Answer:
+    """Prove an order of one component best or find a better one, as far as time and memory go."""
+    problem, positions, starts = grouped(given, min(group, largest_group(memory)))
+    database = pattern_database(problem, starts, lambda: watch.exhausted)
+    if database is None:
+        return Answer(start, given.bound, "time-limit")
+    room = memory * GIBIBYTE - database.tables.nbytes
+    sets = Sets(problem.masks[:, 0].copy(), problem.scores, problem.offsets)
+    patterns = Patterns(database.starts, database.offsets, database.tables)
+    counts = np.zeros(5, dtype=np.int64)
+    counts[GOAL] = -1
+    best = np.array([given.score(start)])
+    tie = TIE * abs(given.bound)
+    capacity = SMALLEST_SPACE
+    space = make_space(capacity)
+    begin(sets, patterns, space, counts, best, tie)
+    status = "optimal"
+    while (ended := advance(sets, patterns, space, counts, best, tie, WORK_PER_ROUND)) in {PAUSED, FULL}:
+        watch.report(int(counts[EXPANDED]), float(best[0]), max(float(space.keys[0]), float(best[0])))
+        if watch.exhausted:
+            status = "time-limit"
+            break
+        if ended == FULL:
+            capacity *= 2
+            if capacity * BYTES_PER_STATE > room:
+                status = "memory-limit"
+                break
+            space = make_space(capacity, space, int(counts[STATES]), int(counts[WAITING]))
+    order = start if counts[GOAL] < 0 else positions[trace_order(sets, space, counts[GOAL])]
+    waiting = status != "optimal" and counts[WAITING] > 0
+    bound = max(float(best[0]), float(space.keys[0])) if waiting else float(best[0])
+    stats = {"expanded": float(counts[EXPANDED]), "generated": float(counts[GENERATED])}
+    return Answer(order, bound, status, stats)

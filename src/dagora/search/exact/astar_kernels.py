@@ -1,0 +1,256 @@
+"""Kernels of A* over subsets: bounds, which variables need be tried, and the search itself (see `astar`)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.search.exact.state_space import Space, find_slot, pop, push
+
+ONE = np.uint64(1)
+NONE = np.uint64(0)
+
+# How a call of `advance` ended.
+PROVED, PAUSED, FULL = 0, 1, 2
+
+# Places in the array of counts.
+STATES, WAITING, EXPANDED, GENERATED, GOAL = 0, 1, 2, 3, 4
+
+
+class Sets(NamedTuple):
+    """Sets of variable x are rows `offsets[x]` to `offsets[x + 1]`, best first, the last one empty."""
+
+    masks: NDArray[np.uint64]
+    scores: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+
+class Patterns(NamedTuple):
+    """The pattern database, see there."""
+
+    starts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    tables: NDArray[np.float64]
+
+
+@kernel
+def group_bound(patterns: Patterns, placed: np.uint64, k: int) -> float:
+    """What the remaining variables of group k can add at most."""
+    low, high = patterns.starts[k], patterns.starts[k + 1]
+    within = (placed >> np.uint64(low)) & ((ONE << np.uint64(high - low)) - ONE)
+    value: float = patterns.tables[patterns.offsets[k] + np.int64(within)]
+    return value
+
+
+@kernel
+def bound_of(patterns: Patterns, placed: np.uint64) -> float:
+    """What the remaining variables can add at most: h."""
+    total = 0.0
+    for k in range(len(patterns.starts) - 1):
+        total += group_bound(patterns, placed, k)
+    return total
+
+
+@kernel
+def extend(
+    sets: Sets, placed: np.uint64, gain: float, order: NDArray[np.int64], count: int
+) -> tuple[np.uint64, float, int]:
+    """Place every variable whose best set lies within what is placed, and enter it into the order."""
+    size = len(sets.offsets) - 1
+    again = True
+    while again:
+        again = False
+        for x in range(size):
+            bit = ONE << np.uint64(x)
+            if placed & bit == NONE and sets.masks[sets.offsets[x]] & ~placed == NONE:
+                placed |= bit
+                gain += sets.scores[sets.offsets[x]]
+                order[count] = x
+                count += 1
+                again = True
+    return placed, gain, count
+
+
+@kernel
+def examine(
+    sets: Sets,
+    patterns: Patterns,
+    placed: np.uint64,
+    spare: float,
+    above: NDArray[np.uint64],
+    own: NDArray[np.float64],
+) -> int:
+    """What each remaining variable could still wait for, and what it has if placed now; return the work done.
+
+    `spare` is by how much the state's g + h exceeds the best network known. `above[x]` becomes the union of
+    the sets, less what is placed, that are better than the best one within; `own[x]` the score of that one,
+    or −∞ where it is too low. Sets too low to beat the best network are left out: with such a set for x its
+    group adds at most the sum of its best scores, less the difference that the set makes.
+    """
+    work = 0
+    for k in range(len(patterns.starts) - 1):
+        low, high = patterns.starts[k], patterns.starts[k + 1]
+        best = 0.0
+        for x in range(low, high):
+            if placed >> np.uint64(x) & ONE == NONE:
+                best += sets.scores[sets.offsets[x]]
+        # By how much a set of this group may be worse than the variable's best.
+        slack = spare + best - group_bound(patterns, placed, k)
+        for x in range(low, high):
+            if placed >> np.uint64(x) & ONE == NONE:
+                first = sets.offsets[x]
+                row = first
+                union = NONE
+                own[x] = -np.inf
+                while sets.scores[first] - sets.scores[row] < slack:
+                    missing = sets.masks[row] & ~placed
+                    if missing == NONE:
+                        own[x] = sets.scores[row]
+                        break
+                    union |= missing
+                    row += 1
+                above[x] = union
+                work += row - first + 2
+    return work
+
+
+@kernel
+def closed_component(above: NDArray[np.uint64], remaining: np.uint64, size: int) -> np.uint64:
+    """Members of a strongly connected component that no other variable leads into."""
+    start = ONE
+    while start & remaining == NONE:
+        start <<= ONE
+    while True:
+        ancestors = start
+        grown = NONE
+        while grown != ancestors:
+            grown = ancestors
+            for x in range(size):
+                if ancestors >> np.uint64(x) & ONE:
+                    ancestors |= above[x]
+        reached = start
+        grown = NONE
+        while grown != reached:
+            grown = reached
+            for x in range(size):
+                if ancestors >> np.uint64(x) & ONE and above[x] & reached:
+                    reached |= ONE << np.uint64(x)
+        others = ancestors & ~reached
+        if others == NONE:
+            return ancestors
+        start = others & (~others + ONE)
+
+
+@kernel
+def reach(
+    patterns: Patterns,
+    space: Space,
+    counts: NDArray[np.int64],
+    best: NDArray[np.float64],
+    tie: float,
+    goal: np.uint64,
+    placed: np.uint64,
+    gain: float,
+    came_from: int,
+    variable: int,
+) -> None:
+    """Enter a state, or a better way to it, unless it cannot beat the best network known."""
+    key = gain + bound_of(patterns, placed)
+    if key <= best[0] + tie:
+        return
+    slot = find_slot(space.placed, space.slots, placed)
+    number = int(space.slots[slot])
+    if number < 0:
+        number = int(counts[STATES])
+        counts[STATES] += 1
+        space.slots[slot] = number
+        space.placed[number] = placed
+    elif gain <= space.gains[number]:
+        return
+    space.gains[number] = gain
+    space.came_from[number] = came_from
+    space.variable[number] = variable
+    if placed == goal:
+        best[0] = gain
+        counts[GOAL] = number
+    else:
+        push(space.keys, space.heap, counts[WAITING], key, number)
+        counts[WAITING] += 1
+
+
+@kernel
+def begin(
+    sets: Sets,
+    patterns: Patterns,
+    space: Space,
+    counts: NDArray[np.int64],
+    best: NDArray[np.float64],
+    tie: float,
+) -> None:
+    """Enter the first state."""
+    size = len(sets.offsets) - 1
+    goal = ~NONE >> np.uint64(64 - size)
+    placed, gain, _ = extend(sets, NONE, 0.0, np.empty(size, dtype=np.int64), 0)
+    reach(patterns, space, counts, best, tie, goal, placed, gain, -1, -1)
+
+
+@kernel
+def advance(
+    sets: Sets,
+    patterns: Patterns,
+    space: Space,
+    counts: NDArray[np.int64],
+    best: NDArray[np.float64],
+    tie: float,
+    work: int,
+) -> int:
+    """Expand states, best first, until the best network is proved, the work is done or the space is full."""
+    size = len(sets.offsets) - 1
+    goal = ~NONE >> np.uint64(64 - size)
+    above = np.empty(size, dtype=np.uint64)
+    own = np.empty(size, dtype=np.float64)
+    order = np.empty(size, dtype=np.int64)
+    room = len(space.placed) - size
+    while work > 0:
+        if counts[WAITING] == 0 or space.keys[0] <= best[0] + tie:
+            return PROVED
+        if counts[STATES] > room or counts[WAITING] > room:
+            return FULL
+        key, number = space.keys[0], space.heap[0]
+        pop(space.keys, space.heap, counts[WAITING])
+        counts[WAITING] -= 1
+        placed, gain = space.placed[number], space.gains[number]
+        if gain + bound_of(patterns, placed) != key:
+            continue
+        counts[EXPANDED] += 1
+        work -= examine(sets, patterns, placed, key - best[0] - tie, above, own)
+        component = closed_component(above, goal & ~placed, size)
+        for x in range(size):
+            if component >> np.uint64(x) & ONE and own[x] > -np.inf:
+                counts[GENERATED] += 1
+                after, total, added = extend(sets, placed | ONE << np.uint64(x), gain + own[x], order, 0)
+                work -= size * (added + 1)
+                reach(patterns, space, counts, best, tie, goal, after, total, number, x)
+    return PAUSED
+
+
+@kernel
+def trace_order(sets: Sets, space: Space, number: int) -> NDArray[np.int64]:
+    """The order in which the variables of a state were placed."""
+    size = len(sets.offsets) - 1
+    path = np.empty(size + 1, dtype=np.int64)
+    length = 0
+    while number >= 0:
+        path[length] = number
+        length += 1
+        number = int(space.came_from[number])
+    order = np.empty(size, dtype=np.int64)
+    placed, _, count = extend(sets, NONE, 0.0, order, 0)
+    for step in range(length - 2, -1, -1):
+        x = space.variable[path[step]]
+        order[count] = x
+        placed, _, count = extend(sets, placed | ONE << np.uint64(x), 0.0, order, count + 1)
+    return order

@@ -1,0 +1,345 @@
+"""The integer program of a best network, in SCIP.
+
+A binary I(x, P) for every candidate parent set; every x has one; maximise Σ score · I. No two nodes are each
+other's parents; all other cycles are forbidden by a constraint handler, which adds cluster inequalities and
+facets of four nodes where the linear program's solution violates them. Scores are given as differences to the
+best of each child, so that numbers stay small. (Cussens 2011; Bartlett & Cussens 2017.)
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from pyscipopt import Model, quicksum
+from pyscipopt.scip import (
+    PY_SCIP_HEURTIMING,
+    PY_SCIP_PARAMSETTING,
+    PY_SCIP_RESULT,
+    PY_SCIP_STAGE,
+    Heur,
+    Solution,
+    Variable,
+)
+
+from dagora.graph.bits import unpack
+from dagora.scores.local_score import TIE
+from dagora.search.components import LocalProblem, Order
+from dagora.search.exact.cluster_cuts import (
+    arc_weights,
+    cluster_row,
+    order_along,
+    support,
+    topological,
+    violated_clusters,
+)
+from dagora.search.exact.dag_facets import facet_row, separators, violated_facets
+from dagora.search.exact.frame import Watch
+from dagora.search.exact.ilp_handlers import Acyclicity, OrderHeuristic
+from dagora.search.order.moves import descend, iterate, random_state
+
+# More cuts a round make the linear programs slower than they make them better.
+CLUSTERS_A_ROUND = 20
+FACETS_A_ROUND = 15
+
+# Connected sets of three or four nodes that are looked at in one round.
+SETS_A_ROUND = 200_000
+
+# With so many parent sets, branching on arcs is better than branching on sets.
+SETS_FOR_ARCS = 2000
+
+# Disturbances of the order that an LP solution suggests.
+KICKS = 2
+
+# An arc of less weight is taken as none when facets are looked for.
+LEAST_WEIGHT = 1e-6
+
+SECONDS_A_REPORT = 0.1
+
+SETTINGS = {
+    "limits/gap": 0.0,
+    "limits/absgap": 0.0,
+    "misc/usesymmetry": 0,
+    "misc/catchctrlc": False,
+    "timing/clocktype": 2,
+    "conflict/enable": False,
+    "separating/maxroundsroot": -1,
+    "separating/maxstallroundsroot": 20,
+    "separating/maxrounds": 20,
+    "separating/maxstallrounds": 3,
+    "separating/maxcutsroot": 1000,
+    "separating/maxcuts": 1000,
+    "cutselection/hybrid/minorthoroot": 0.5,
+    "branching/relpscost/maxlookahead": 4,
+    "branching/relpscost/initcand": 20,
+    "randomization/randomseedshift": 0,
+    "randomization/permutationseed": 0,
+}
+
+
+class Program:
+    """The program of one problem, with the sets `kept`; `start` is an order that needs no other."""
+
+    def __init__(
+        self,
+        problem: LocalProblem,
+        kept: NDArray[np.int64],
+        start: Order,
+        watch: Watch,
+        *,
+        facets: bool,
+        memory: float,
+    ) -> None:
+        self.whole = problem
+        self.masks = problem.masks[kept]
+        self.offsets = np.searchsorted(kept, problem.offsets)
+        self.kept = kept
+        self.watch = watch
+        self.with_facets = facets
+        self.error: BaseException | None = None
+        self.rounds = self.clusters = self.facets = 0
+        self.best = start
+        self.best_score = problem.score(start)
+        self._reported = -math.inf
+        self._state = random_state(watch.run.seed, len(problem))
+        self._columns: list[Variable] = []
+        self.model = Model("network")
+        self._configure(memory)
+        best = problem.scores[problem.offsets[:-1]]
+        gains = problem.scores[kept] - np.repeat(best, np.diff(self.offsets))
+        self.variables = [
+            self.model.addVar(f"I{row}", vtype="B", obj=gain) for row, gain in enumerate(gains.tolist())
+        ]
+        self.model.setMaximize()
+        self.arcs = self._add_rows()
+        self._add_handlers()
+        self.model.addSol(self._fill(self.model.createSol(), self.whole.choose(start)))
+
+    def _configure(self, memory: float) -> None:
+        self.model.hideOutput()
+        self.model.setPresolve(PY_SCIP_PARAMSETTING.OFF)
+        self.model.setHeuristics(PY_SCIP_PARAMSETTING.OFF)
+        self.model.setSeparating(PY_SCIP_PARAMSETTING.OFF)
+        self.model.setParams(SETTINGS)
+        self.model.setParam("limits/memory", memory * 1024)
+
+    def _add_rows(self) -> dict[tuple[int, int], Variable]:
+        """One set for each child, no two arcs between two nodes; return the variables of arcs, if any."""
+        model, variables, offsets = self.model, self.variables, self.offsets
+        d = len(self.whole)
+        for x in range(d):
+            model.addCons(quicksum(variables[offsets[x] : offsets[x + 1]]) == 1, name=f"one{x}")
+        child = np.repeat(np.arange(d), np.diff(offsets))
+        using: dict[tuple[int, int], list[Variable]] = {}
+        for row, i in np.argwhere(unpack(self.masks, d)).tolist():
+            using.setdefault((i, int(child[row])), []).append(variables[row])
+        for (i, j), sets in using.items():
+            if i < j and (j, i) in using:
+                model.addCons(quicksum(sets + using[j, i]) <= 1, name=f"pair{i},{j}")
+        arcs = {}
+        if len(variables) >= SETS_FOR_ARCS:
+            for (i, j), sets in using.items():
+                arcs[i, j] = model.addVar(f"A{i},{j}", vtype="B")
+                model.chgVarBranchPriority(arcs[i, j], 1)
+                model.addCons(quicksum(sets) == arcs[i, j], name=f"arc{i},{j}")
+        return arcs
+
+    def _add_handlers(self) -> None:
+        handler = Acyclicity(self)
+        self.model.includeConshdlr(
+            handler, "acyclicity", "no cycles", sepapriority=1, enfopriority=-10, chckpriority=-10, sepafreq=1
+        )
+        self.model.addPyCons(self.model.createCons(handler, "acyclic"))
+        timing = PY_SCIP_HEURTIMING.DURINGLPLOOP | PY_SCIP_HEURTIMING.AFTERLPNODE
+        self.model.includeHeur(OrderHeuristic(self), "order", "descent over orders", "o", timingmask=timing)
+
+    def _fill(self, solution: Solution, choice: NDArray[np.int64]) -> Solution:
+        """Write a choice of sets, given as rows of the whole problem, into a solution."""
+        for row in np.searchsorted(self.kept, choice).tolist():
+            self.model.setSolVal(solution, self.variables[row], 1.0)
+        if self.arcs:
+            for j, i in np.argwhere(unpack(self.whole.masks[choice], len(choice))).tolist():
+                self.model.setSolVal(solution, self.arcs[i, j], 1.0)
+        return solution
+
+    def solve(self) -> str:
+        """Run SCIP; return its status. What a callback raised is raised here."""
+        left = self.watch.run.budget.left
+        if math.isfinite(left):
+            self.model.setParam("limits/time", left)
+        self.model.optimizeNogil()
+        if self.error is not None:
+            raise self.error
+        if self.model.getNSols():
+            order = self.order_of(self.model.getBestSol())
+            if order is not None and self.whole.score(order) > self.best_score:
+                self.best, self.best_score = order, self.whole.score(order)
+        return str(self.model.getStatus())
+
+    def free(self) -> None:
+        """Give the solver's memory back."""
+        self.model.free()
+
+    @property
+    def bound(self) -> float:
+        """What no network of the problem can exceed, as far as it is known."""
+        return self.whole.bound + min(0.0, float(self.model.getDualbound()))
+
+    @property
+    def claim(self) -> float:
+        """Score of the solver's best network, by the solver's own account."""
+        return self.whole.bound + float(self.model.getPrimalbound())
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """Numbers about the work done."""
+        return {
+            "sets": float(len(self.variables)),
+            "nodes": float(self.model.getNTotalNodes()),
+            "rounds": float(self.rounds),
+            "iterations": float(self.model.getNLPIterations()),
+            "clusters": float(self.clusters),
+            "facets": float(self.facets),
+        }
+
+    @property
+    def columns(self) -> list[Variable]:
+        """The variables as the solver sees them."""
+        if not self._columns:
+            self._columns = [self.model.getTransformedVar(variable) for variable in self.variables]
+        return self._columns
+
+    def guarded(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
+        """Run a callback; what it raises ends the solve and is kept, as SCIP would lose it."""
+        if self.error is None:
+            try:
+                self.look_around()
+                return {"result": callback()}
+            except BaseException as error:
+                self.error = error
+        self.interrupt()
+        return {"result": otherwise}
+
+    def interrupt(self) -> None:
+        """End the solve; while it is only being set up, SCIP cannot yet, and the next callback will."""
+        if self.model.getStage() == PY_SCIP_STAGE.SOLVING:
+            self.model.interruptSolve()
+
+    def look_around(self) -> None:
+        """Stop if the run must; say now and then where the search stands."""
+        if self.watch.exhausted:
+            self.interrupt()
+        now = time.monotonic()
+        if now - self._reported > SECONDS_A_REPORT:
+            self._reported = now
+            self.watch.report(
+                int(self.model.getNTotalNodes()), self.best_score, max(self.best_score, self.bound)
+            )
+
+    def separate(self, *, integral: bool) -> int:
+        """Add inequalities that the current LP solution violates; say what came of it."""
+        self.rounds += 1
+        point = self._point()
+        infeasible = [self._add_cluster(cluster, force=integral) for cluster in point.clusters()]
+        self.clusters += len(infeasible)
+        if self.with_facets and not integral:
+            for nodes, facet in point.facets():
+                infeasible.append(self._add_facet(nodes, facet))
+                self.facets += 1
+        if any(infeasible):
+            return PY_SCIP_RESULT.CUTOFF
+        return PY_SCIP_RESULT.SEPARATED if infeasible else PY_SCIP_RESULT.DIDNOTFIND
+
+    def _add_cluster(self, cluster: NDArray[np.uint64], *, force: bool) -> bool:
+        """Add a cluster's inequality in the shorter of its two forms."""
+        meeting, free, size = cluster_row(self.masks, self.offsets, cluster)
+        if len(free) <= len(meeting):
+            return self._add_cut(free, np.ones(len(free)), 1.0, None, force=force)
+        return self._add_cut(meeting, np.ones(len(meeting)), None, size - 1.0, force=force)
+
+    def _add_facet(self, nodes: NDArray[np.int64], facet: int) -> bool:
+        known = separators()
+        rows, weights = facet_row(self.masks, self.offsets, nodes, known.coefficients[facet])
+        return self._add_cut(rows, weights, None, float(known.sides[facet]), force=False)
+
+    def _add_cut(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        low: float | None,
+        high: float | None,
+        *,
+        force: bool,
+    ) -> bool:
+        """Add a row that holds everywhere; True where it shows that nothing is left here."""
+        model, columns = self.model, self.columns
+        row = model.createEmptyRowUnspec("cut", lhs=low, rhs=high, local=False)
+        model.cacheRowExtensions(row)
+        for position, weight in zip(rows.tolist(), weights.tolist(), strict=True):
+            model.addVarToRow(row, columns[position], weight)
+        model.flushRowExtensions(row)
+        infeasible = bool(model.addCut(row, forcecut=force))
+        model.releaseRow(row)
+        return infeasible
+
+    def _point(self) -> Point:
+        values = np.array([column.getLPSol() for column in self.columns])
+        return Point(self.masks, self.offsets, values)
+
+    def order_of(self, solution: Solution | None) -> Order | None:
+        """An order that permits the network of an integral solution (None: of the LP's); None for a cycle."""
+        values = [self.model.getSolVal(solution, variable) for variable in self.variables]
+        choice = np.array(
+            [low + np.argmax(values[low:high]) for low, high in pairwise(self.offsets.tolist())]
+        )
+        order = np.empty(len(choice), dtype=np.int64)
+        return order if topological(self.masks, choice, order) else None
+
+    def improve(self, heuristic: Heur) -> int:
+        """Search near the order that the LP solution suggests; offer what is better than the best."""
+        whole, tolerance = self.whole, TIE * abs(self.whole.bound)
+        arrays = (whole.masks, whole.scores, whole.offsets)
+        order = order_along(self._point().weights)
+        score = descend(*arrays, order, np.empty(len(order), dtype=np.int64), self._state, tolerance)
+        best = order.copy()
+        score = iterate(*arrays, order, best, score, self._state, tolerance, KICKS)
+        if score <= self.best_score + tolerance:
+            return PY_SCIP_RESULT.DIDNOTFIND
+        self.best, self.best_score = best, score
+        solution = self._fill(self.model.createSol(heuristic), whole.choose(best))
+        stored = self.model.trySol(solution, printreason=False)
+        return PY_SCIP_RESULT.FOUNDSOL if stored else PY_SCIP_RESULT.DIDNOTFIND
+
+
+class Point:
+    """A point of the linear program: its positive values, and the arcs they make."""
+
+    def __init__(
+        self, masks: NDArray[np.uint64], offsets: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> None:
+        self.sparse = (masks, *support(values, offsets))
+        self.weights = arc_weights(*self.sparse)
+
+    def clusters(self) -> NDArray[np.uint64]:
+        """The most violated clusters."""
+        found, violations = violated_clusters(*self.sparse, self.weights)
+        return found[np.argsort(-violations, kind="stable")[:CLUSTERS_A_ROUND]]
+
+    def facets(self) -> list[tuple[NDArray[np.int64], int]]:
+        """The facets farthest cut into, with their nodes."""
+        known = separators()
+        nodes, which, distances = violated_facets(
+            *self.sparse,
+            self.weights > LEAST_WEIGHT,
+            known.coefficients,
+            known.sides,
+            known.lengths,
+            known.triples,
+            SETS_A_ROUND,
+        )
+        farthest = np.argsort(-distances, kind="stable")[:FACETS_A_ROUND]
+        return [(nodes[k], int(which[k])) for k in farthest]

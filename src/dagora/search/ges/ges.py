@@ -1,0 +1,207 @@
+"""Greedy equivalence search: the best single-edge change of a whole class of equivalent graphs, step by step.
+
+Forward, edges are inserted while the score rises; backward, deleted; then turned; and again until none of
+the three helps. A step looks at all members of the class at once, so it never depends on a direction that
+the data cannot tell. With a consistent score and endless data the first two phases alone end at the true
+class. (Meek 1997; Chickering 2002; turning: Hauser & Bühlmann 2012.) The score must give equivalent graphs
+one value.
+
+After a step only the operators near it are made anew, as in Ramsey et al. (2017), but nothing is left out
+except where more than 1024 cliques meet in the neighbours of one node: then the larger ones, with a warning.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import DataError, KnowledgeError
+from dagora.events import Event
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.local_score import TIE, LocalScore, align
+from dagora.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph
+from dagora.search.ges.family_memory import BATCH, BudgetSpentError, FamilyMemory
+from dagora.search.ges.operators import MOST_CLIQUES, Limits, offers
+from dagora.search.ges.partially_directed import Matrix, complete
+from dagora.search.ges.ranking import Ranking
+
+TOO_MANY_CLIQUES = (
+    f"a variable has more than {MOST_CLIQUES} cliques among its neighbours: the larger ones were not tried"
+)
+PHASES = {INSERT: "forward", DELETE: "backward", TURN: "turning"}
+
+
+def ges(
+    score: LocalScore,
+    run: Run,
+    *,
+    start: DAG | None = None,
+    turning: bool = True,
+    max_steps: int | None = None,
+) -> Outcome:
+    """Search the classes of equivalent graphs, from the empty graph or from the class of `start`.
+
+    >>> from dagora.data.table import Table
+    >>> from dagora.scores.information import bic
+    >>> from dagora.stats.table import TableStatistics
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> ges(bic(TableStatistics(table)), Run()).graph.undirected
+    (('a', 'b'),)
+    """
+    names = score.schema.names
+    limits = limits_of(run.knowledge, names)
+    search = EquivalenceSearch(score, run, limits, first_class(start, names, limits))
+    kinds = (INSERT, DELETE, TURN) if turning else (INSERT, DELETE)
+    status = "local-optimum"
+    idle = turn = 0
+    try:
+        while status == "local-optimum" and idle < len(kinds):
+            before = search.steps
+            status = search.climb(kinds[turn % len(kinds)], max_steps)
+            # A phase that made steps is at its own end; the others may now go on.
+            idle = idle + 1 if search.steps == before else 1
+            turn += 1
+    except BudgetSpentError:
+        status = "time-limit"
+    graph = CPDAG.from_numpy(search.graph.matrix, names)
+    stats = {"steps": float(search.steps), "evaluations": float(search.memory.evaluations)}
+    warnings = () if search.complete else (TOO_MANY_CLIQUES,)
+    message = describe(status, search.steps, run, turning=turning)
+    return Outcome(graph, status, message, search.score, stats, warnings=warnings)
+
+
+class EquivalenceSearch:
+    """The current class, its score, and the way to the next one."""
+
+    def __init__(self, score: LocalScore, run: Run, limits: Limits, graph: ClassGraph) -> None:
+        self._run = run
+        self._limits = limits
+        self._names = score.schema.names
+        self.memory = FamilyMemory(score, run.budget)
+        self.steps = 0
+        self.complete = True
+        self.graph = graph
+        self._member = graph.member()
+        self._local = self._scores(self._member, list(range(len(graph))))
+        for child in np.flatnonzero(self._local == -np.inf).tolist():
+            raise DataError(
+                f"'{self._names[child]}' with {self._member[:, child].sum()} parents cannot be scored "
+                f"on {score.n_rows} rows: start with fewer edges, or get more rows"
+            )
+
+    @property
+    def score(self) -> float:
+        """Score of the class, by the member that `CPDAG.extension` finds."""
+        return float(self._local.sum())
+
+    def _scores(self, dag: Matrix, children: list[int]) -> NDArray[np.float64]:
+        return self.memory.values(
+            [(child, tuple(np.flatnonzero(dag[:, child]).tolist())) for child in children]
+        )
+
+    def climb(self, kind: str, max_steps: int | None) -> str:
+        """Apply the best operator of a kind until none gains; say how it ended."""
+        ranking = Ranking(len(self.graph))
+        self._refresh(ranking, kind, list(range(len(self.graph))))
+        while True:
+            if self._run.budget.exhausted:
+                return "time-limit"
+            operator = ranking.best(self.graph, TIE * abs(self.score))
+            if operator is None:
+                return "local-optimum"
+            if max_steps is not None and self.steps >= max_steps:
+                return "step-limit"
+            after = self.graph.after(operator)
+            if after is None or not self._accept(after, ranking, kind):
+                ranking.drop(operator)
+
+    def _accept(self, after: ClassGraph, ranking: Ranking, kind: str) -> bool:
+        """Move to another class, if its score as a whole is larger.
+
+        Where columns depend on each other exactly, rounding can promise a gain that is none; the search
+        could go in circles.
+        """
+        member = after.member()
+        moved = np.flatnonzero((member != self._member).any(axis=0)).tolist()
+        local = self._local.copy()
+        local[moved] = self._scores(member, moved)
+        if not local.sum() > self.score + TIE * abs(self.score):
+            return False
+        changed = self.graph.changed_nodes(after)
+        if kind == TURN:
+            # Turning y → x also takes the parents of x into account.
+            changed = sorted({*changed, *(parent for node in changed for parent in after.parents(node))})
+        narrowed = self.graph.narrowed_nodes(after).tolist()
+        self.graph, self._member, self._local = after, member, local
+        self.steps += 1
+        self._run.on_event(Event(PHASES[kind], self.steps, score=self.score))
+        self._refresh(ranking, kind, changed)
+        ranking.wake(narrowed)
+        return True
+
+    def _refresh(self, ranking: Ranking, kind: str, nodes: list[int]) -> None:
+        """Make the operators into some nodes anew."""
+        size = max(1, BATCH // len(self.graph))
+        for first in range(0, len(nodes), size):
+            if self._run.budget.exhausted:
+                raise BudgetSpentError
+            self.memory.forget()
+            for table in offers(kind, self.graph, self.memory, self._limits, nodes[first : first + size]):
+                ranking.place(table)
+                self.complete &= table.all_cliques
+            if len(nodes) == len(self.graph):
+                seen = min(first + size, len(nodes))
+                self._run.on_event(Event("scoring", seen, score=self.score, total=len(nodes)))
+
+
+def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
+    """What knowledge asks of a class of graphs; what only a single graph can obey is refused."""
+    reason = "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
+    if knowledge.required:
+        tail, head = knowledge.required[0]
+        raise KnowledgeError(f"the method ges cannot obey required edges ({tail} → {head}): {reason}")
+    if sum(map(bool, knowledge.tiers)) > 1:
+        raise KnowledgeError(f"the method ges cannot obey tiers: {reason}")
+    forbidden = knowledge.forbidden_matrix(names)
+    one_way = np.argwhere(forbidden & ~forbidden.T)
+    if len(one_way):
+        i, j = one_way[0]
+        raise KnowledgeError(
+            f"the method ges cannot obey forbidden edges in one direction only ({names[i]} → {names[j]}): "
+            f"{reason}, or forbid {names[j]} → {names[i]} too"
+        )
+    most = len(names) if knowledge.max_parents is None else knowledge.max_parents
+    return Limits(forbidden, most)
+
+
+def first_class(start: DAG | None, names: tuple[str, ...], limits: Limits) -> ClassGraph:
+    """Class of the start graph, which must obey the knowledge; the empty graph without one."""
+    if start is None:
+        return ClassGraph(np.zeros((len(names), len(names)), dtype=np.bool_))
+    dag = align(start, names).to_numpy()
+    for i, j in np.argwhere(dag & limits.apart):
+        raise KnowledgeError(f"the start graph breaks the knowledge: {names[i]} → {names[j]} is forbidden")
+    counts = dag.sum(axis=0)
+    if counts.max(initial=0) > limits.max_parents:
+        node = names[int(counts.argmax())]
+        raise KnowledgeError(
+            f"the start graph breaks the knowledge: {node} has {counts.max()} parents, "
+            f"more than {limits.max_parents}"
+        )
+    completed = complete(dag)
+    assert completed is not None, "a DAG has no cycle"
+    return ClassGraph(completed)
+
+
+def describe(status: str, steps: int, run: Run, *, turning: bool) -> str:
+    """Say in a sentence how the search ended."""
+    if status == "time-limit":
+        return f"stopped after {steps} steps: {run.budget.reason}; the best class of graphs found is returned"
+    if status == "step-limit":
+        return f"stopped at the limit of {steps} steps; the best class of graphs found is returned"
+    changes = "inserted, deleted or turned" if turning else "inserted or deleted"
+    return f"no edge {changes} in any graph of the class improves it, after {steps} steps"

@@ -1,0 +1,217 @@
+"""A graph that knows the gain of each of its single changes.
+
+After a change only the families that changed are scored again, so a step costs one or two columns of the
+gain matrices. What a child's gains are depends on its parents alone; they are remembered, which makes
+coming back to an old family (tabu search, restarts) free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import DataError, KnowledgeError
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.scores.local_score import TIE, Family, LocalScore
+from dagora.search.greedy.moves import (
+    ADD,
+    DELETE,
+    NONE,
+    REVERSE,
+    best_move,
+    extend_reach,
+    reachability,
+    topological_sort,
+)
+
+NO_TABU = np.zeros(0, dtype=np.uint64)
+# Gains of children that are remembered, in numbers of float64: 64 MiB.
+MEMORY = 8_000_000
+
+
+class Climber:
+    """The current graph, its score, and the gains of all single changes that knowledge permits."""
+
+    def __init__(self, score: LocalScore, knowledge: Knowledge, start: DAG | None = None) -> None:
+        self._score = score
+        self._names = score.schema.names
+        d = len(self._names)
+        self._forbidden = knowledge.forbidden_matrix(self._names)
+        self._required = knowledge.required_matrix(self._names)
+        self._limit = d if knowledge.max_parents is None else knowledge.max_parents
+        self._edge_hashes = np.random.default_rng(0).integers(0, 2**64, size=(d, d), dtype=np.uint64)
+        self._remembered: dict[
+            tuple[int, frozenset[int]], tuple[float, NDArray[np.float64], NDArray[np.float64]]
+        ] = {}
+        self.evaluations = 0
+        self._additions = np.full((d, d), -np.inf)
+        self._deletions = np.full((d, d), -np.inf)
+        self._local = np.zeros(d)
+        self.place(DAG.from_numpy(self._required, self._names) if start is None else start)
+
+    def place(self, graph: DAG) -> None:
+        """Stand at another graph, which must obey the knowledge."""
+        self._check(graph)
+        self._present = graph.to_numpy()
+        self._parents = [list(graph.parent_indices(child)) for child in range(len(graph))]
+        self._reach = reachability(self._present, np.array(graph.order_indices, dtype=np.int64))
+        self._hash = np.bitwise_xor.reduce(self._edge_hashes[self._present], initial=np.uint64(0))
+        self._refresh(range(len(graph)))
+
+    def _check(self, graph: DAG) -> None:
+        broken = self._present_violation(graph.to_numpy())
+        if broken:
+            raise KnowledgeError(f"the start graph breaks the knowledge: {broken}")
+
+    def _present_violation(self, present: NDArray[np.bool_]) -> str:
+        for wrong, word in (
+            (present & self._forbidden, "forbidden"),
+            (self._required & ~present, "required"),
+        ):
+            if wrong.any():
+                i, j = np.argwhere(wrong)[0]
+                return f"{self._names[i]} → {self._names[j]} is {word}"
+        counts = present.sum(axis=0)
+        if counts.max(initial=0) > self._limit:
+            return f"{self._names[int(counts.argmax())]} has {counts.max()} parents, more than {self._limit}"
+        return ""
+
+    @property
+    def graph(self) -> DAG:
+        """The current graph."""
+        return DAG.from_numpy(self._present, self._names)
+
+    @property
+    def score(self) -> float:
+        """The current graph's score."""
+        return float(self._local.sum())
+
+    @property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """A copy of the current graph's matrix."""
+        return self._present.copy()
+
+    @property
+    def hash(self) -> np.uint64:
+        """A hash of the current graph, for tabu lists."""
+        return np.uint64(self._hash)
+
+    def step(self, tabu: NDArray[np.uint64] = NO_TABU, *, uphill: bool = True) -> bool:
+        """Make the best move; False where none is left (or, `uphill`, none that gains)."""
+        tolerance = TIE * abs(self.score)
+        gain, kind, i, j = best_move(
+            self._additions,
+            self._deletions,
+            self._present,
+            self._reach,
+            tolerance,
+            self._edge_hashes,
+            self._hash,
+            tabu,
+        )
+        if kind == NONE or (uphill and gain <= tolerance):
+            return False
+        self.apply(kind, i, j)
+        return True
+
+    def apply(self, kind: int, i: int, j: int) -> None:
+        """Add, delete or reverse i → j."""
+        self._present[i, j] = kind == ADD
+        self._hash ^= self._edge_hashes[i, j]
+        if kind == ADD:
+            self._parents[j].append(i)
+            extend_reach(self._reach, i, j)
+        else:
+            self._parents[j].remove(i)
+        if kind == REVERSE:
+            self._present[j, i] = True
+            self._hash ^= self._edge_hashes[j, i]
+            self._parents[i].append(j)
+        if kind != ADD:
+            self._reach = reachability(self._present, topological_sort(self._present))
+        self._refresh((i, j) if kind == REVERSE else (j,))
+
+    def random_walk(self, moves: int, rng: np.random.Generator) -> None:
+        """Make some random moves that knowledge and acyclicity permit, whatever they cost."""
+        d = len(self._names)
+        made = 0
+        for _ in range(100 * moves):  # where hardly any move is legal, fewer are made
+            i, j = (int(k) for k in rng.integers(0, d, size=2))
+            if self._present[i, j]:
+                kind = DELETE if rng.random() < 0.5 else REVERSE
+                permitted = self._deletions[i, j] > -np.inf
+                if kind == REVERSE:
+                    others = self._present[i] & self._reach[:, j]
+                    permitted &= self._additions[j, i] > -np.inf and not others.any()
+            else:
+                kind = ADD
+                permitted = (
+                    self._additions[i, j] > -np.inf and not self._reach[j, i] and not self._present[j, i]
+                )
+            if permitted:
+                self.apply(kind, i, j)
+                made += 1
+                if made == moves:
+                    return
+
+    def _refresh(self, children: Sequence[int]) -> None:
+        """Bring the gains of some children up to date, scoring all unknown families in one call."""
+        if len(self._remembered) * 2 * len(self._names) > MEMORY:
+            self._remembered.clear()
+        fresh = [child for child in children if self._key(child) not in self._remembered]
+        families: list[Family] = []
+        for child in fresh:
+            families.extend(self._neighbours(child))
+        values = self._score.families(families) if families else np.zeros(0)
+        self.evaluations += len(families)
+        start = 0
+        for child in fresh:
+            start = self._remember(child, values, start)
+        for child in children:
+            self._local[child], additions, deletions = self._remembered[self._key(child)]
+            self._additions[:, child] = additions
+            self._deletions[:, child] = deletions
+
+    def _key(self, child: int) -> tuple[int, frozenset[int]]:
+        return child, frozenset(self._parents[child])
+
+    def _candidates(self, child: int) -> list[int]:
+        """Nodes that knowledge lets become a further parent of `child`."""
+        if len(self._parents[child]) >= self._limit:
+            return []
+        blocked = self._forbidden[:, child] | self._present[:, child]
+        return [int(i) for i in np.flatnonzero(~blocked)]
+
+    def _removable(self, child: int) -> list[int]:
+        return [parent for parent in self._parents[child] if not self._required[parent, child]]
+
+    def _neighbours(self, child: int) -> list[Family]:
+        """The child's family as it is, then with one parent more, then with one less."""
+        parents = self._parents[child]
+        families: list[Family] = [(child, tuple(parents))]
+        families += [(child, (*parents, candidate)) for candidate in self._candidates(child)]
+        families += [(child, tuple(p for p in parents if p != parent)) for parent in self._removable(child)]
+        return families
+
+    def _remember(self, child: int, values: NDArray[np.float64], start: int) -> int:
+        """Turn the scores of `_neighbours(child)`, from `start` on, into gains; return where they end."""
+        candidates, removable = self._candidates(child), self._removable(child)
+        own = float(values[start])
+        if own == -np.inf:
+            # Moves never lead here: the start graph or the required edges do.
+            raise DataError(
+                f"'{self._names[child]}' with {len(self._parents[child])} parents cannot be scored "
+                f"on {self._score.n_rows} rows: start with fewer edges, or get more rows"
+            )
+        additions = np.full(len(self._names), -np.inf)
+        deletions = np.full(len(self._names), -np.inf)
+        first = start + 1
+        middle = first + len(candidates)
+        stop = middle + len(removable)
+        additions[candidates] = values[first:middle] - own
+        deletions[removable] = values[middle:stop] - own
+        self._remembered[self._key(child)] = (own, additions, deletions)
+        return stop

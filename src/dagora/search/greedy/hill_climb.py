@@ -1,0 +1,134 @@
+"""Greedy hill climbing and tabu search over single-edge changes.
+
+From a start graph, make the addition, deletion or reversal that raises the score most, until none does.
+Tabu search goes on from there: it takes the best change to a graph it has not just visited, even if the
+score falls, and stops when `patience` steps in a row brought nothing new. Restarts disturb the best graph
+by random moves and climb again. (Glover 1989; Heckerman, Geiger & Chickering 1995.)
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from dagora.events import Event
+from dagora.graph.dag import DAG
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.local_score import TIE, LocalScore, align
+from dagora.search.greedy.climber import NO_TABU, Climber
+
+
+def hill_climb(
+    score: LocalScore,
+    run: Run,
+    *,
+    start: DAG | None = None,
+    restarts: int = 0,
+    perturb: int | None = None,
+    max_steps: int | None = None,
+) -> Outcome:
+    """Climb to a local optimum, `restarts` more times from disturbed copies of the best graph."""
+    return climb(score, run, start=start, restarts=restarts, perturb=perturb, max_steps=max_steps)
+
+
+def tabu_search(
+    score: LocalScore,
+    run: Run,
+    *,
+    start: DAG | None = None,
+    length: int = 100,
+    patience: int = 100,
+    restarts: int = 0,
+    perturb: int | None = None,
+    max_steps: int | None = None,
+) -> Outcome:
+    """Climb, then leave local optima by the least bad change, but not to one of the last `length` graphs."""
+    return climb(
+        score,
+        run,
+        start=start,
+        length=length,
+        patience=patience,
+        restarts=restarts,
+        perturb=perturb,
+        max_steps=max_steps,
+    )
+
+
+def climb(
+    score: LocalScore,
+    run: Run,
+    *,
+    start: DAG | None,
+    restarts: int,
+    perturb: int | None,
+    max_steps: int | None,
+    length: int = 0,
+    patience: int = 0,
+) -> Outcome:
+    """The loop behind both: one climb from the start graph and one after each disturbance."""
+    aligned = None if start is None else align(start, score.schema.names)
+    climber = Climber(score, run.knowledge, aligned)
+    rng = np.random.default_rng(run.seed)
+    best = Best(climber)
+    steps = 0
+    status = "local-optimum"
+    for attempt in range(restarts + 1):
+        if attempt:
+            climber.place(best.graph)
+            climber.random_walk(perturb or max(2, len(best.graph) // 10), rng)
+            best.update(climber)
+        recent: deque[np.uint64] = deque([climber.hash], maxlen=length or None)
+        idle = 0
+        top = climber.score
+        while True:
+            if run.budget.exhausted or (max_steps is not None and steps >= max_steps):
+                status = "time-limit" if run.budget.exhausted else "step-limit"
+                break
+            tabu = np.array(recent, dtype=np.uint64) if length else NO_TABU
+            if not climber.step(tabu, uphill=patience == 0):
+                break
+            steps += 1
+            recent.append(climber.hash)
+            if climber.score > top + TIE * abs(top):
+                top, idle = climber.score, 0
+            else:
+                idle += 1
+            best.update(climber)
+            run.on_event(Event("climbing", steps, score=best.score))
+            if patience and idle >= patience:
+                break
+        if status != "local-optimum":
+            break
+    stats = {"steps": float(steps), "evaluations": float(climber.evaluations)}
+    return Outcome(best.graph, status, describe(status, steps, restarts, run), best.score, stats)
+
+
+class Best:
+    """The best graph seen, kept as a matrix until it is asked for."""
+
+    def __init__(self, climber: Climber) -> None:
+        self._names = climber.graph.nodes
+        self._adjacency, self.score = climber.adjacency, climber.score
+
+    @property
+    def graph(self) -> DAG:
+        """The best graph."""
+        return DAG.from_numpy(self._adjacency, self._names)
+
+    def update(self, climber: Climber) -> None:
+        """Keep the climber's graph where it is better by more than a tie."""
+        if climber.score > self.score + TIE * abs(self.score):
+            self._adjacency, self.score = climber.adjacency, climber.score
+
+
+def describe(status: str, steps: int, restarts: int, run: Run) -> str:
+    """Say in a sentence how the search ended."""
+    if status == "time-limit":
+        return f"stopped after {steps} steps: {run.budget.reason}; the best graph found is returned"
+    if status == "step-limit":
+        return f"stopped at the limit of {steps} steps; the best graph found is returned"
+    again = f" and {restarts} restarts" if restarts else ""
+    return f"no single change improves the graph, after {steps} steps{again}"

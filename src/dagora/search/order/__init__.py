@@ -1,0 +1,1 @@
+"""Heuristic search over orders of the variables."""

@@ -1,0 +1,44 @@
+"""Ordering-based search: greedy swaps of neighbours in an order, with a tabu list and random restarts.
+
+Teyssier & Koller (2005). An order is worth the best network that agrees with it; a swap of two neighbours
+changes the parents of those two alone. See `order_search` for the stronger search over orders.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagora.events import Event
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.candidates import Candidates
+from dagora.scores.local_score import TIE
+from dagora.search.components import LocalProblem
+from dagora.search.order.moves import random_state, shuffle
+from dagora.search.order.order_search import outcome_of
+from dagora.search.order.swap_moves import swap_search
+
+
+def obs(
+    candidates: Candidates, run: Run, *, restarts: int = 100, length: int = 10, patience: int = 100
+) -> Outcome:
+    """Search from `restarts` random orders; each ends after `patience` swaps without a better order."""
+    problem = LocalProblem.whole(candidates)
+    d = len(candidates)
+    state = random_state(run.seed)
+    order, found, best_order = np.arange(d), np.arange(d), np.arange(d)
+    best = -np.inf
+    done = 0
+    while done < restarts and not (run.budget.exhausted and done):
+        shuffle(order, state)
+        tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
+        score = swap_search(
+            problem.masks, problem.scores, problem.offsets, order, found, length, patience, tolerance
+        )
+        if score > best + tolerance:
+            best, best_order = score, found.copy()
+        done += 1
+        run.on_event(Event("searching orders", done, score=best, total=restarts))
+    return outcome_of(
+        candidates, best_order, run, {"orders": float(done)}, f"{done} random orders with swaps"
+    )

@@ -1,0 +1,139 @@
+"""Kernels over orders, against plain loops."""
+
+import numpy as np
+import pytest
+
+from dagora.search.order.moves import (
+    best_insertion,
+    choose_parents,
+    descend,
+    fill_prefixes,
+    insert,
+    iterate,
+    random_below,
+    shuffle,
+)
+from dagora.search.order.swap_moves import select_acyclic, swap_search
+from tests.search.order.order_oracles import best_of_all, best_of_order, graph_worth, random_candidates
+
+
+def moved(order, position, place):
+    rest = [x for k, x in enumerate(order) if k != position]
+    return [*rest[:place], order[position], *rest[place:]]
+
+
+def neighbours(order):
+    return [moved(order, p, q) for p in range(len(order)) for q in range(len(order)) if p != q]
+
+
+@pytest.fixture(params=range(8))
+def problem(request):
+    rng = np.random.default_rng(request.param)
+    candidates = random_candidates(rng, int(rng.integers(2, 8)))
+    return rng, candidates, candidates.flat
+
+
+def test_the_network_of_an_order(problem):
+    rng, candidates, flat = problem
+    order = rng.permutation(len(candidates))
+    choice = np.empty(len(candidates), dtype=np.int64)
+    total = choose_parents(flat.masks, flat.scores, flat.offsets, order, choice)
+    assert total == pytest.approx(best_of_order(candidates, order))
+    assert graph_worth(candidates, candidates.graph(choice)) == pytest.approx(total)
+
+
+def test_the_best_insertion(problem):
+    rng, candidates, flat = problem
+    d = len(candidates)
+    order = rng.permutation(d)
+    choice = np.empty(d, dtype=np.int64)
+    start = choose_parents(flat.masks, flat.scores, flat.offsets, order, choice)
+    prefixes = np.zeros((d + 1, 1), dtype=np.uint64)
+    fill_prefixes(order, prefixes, 0, d - 1)
+    for position in range(d):
+        gain, place = best_insertion(flat.masks, flat.scores, flat.offsets, order, prefixes, choice, position)
+        worth = [best_of_order(candidates, moved(order.tolist(), position, q)) - start for q in range(d)]
+        assert gain == pytest.approx(max(worth), abs=1e-9)
+        assert worth[place] == pytest.approx(gain, abs=1e-9)
+
+
+def test_insert_and_shuffle_keep_a_permutation():
+    state = np.array([3], dtype=np.uint64)
+    order = np.arange(20)
+    shuffle(order, state)
+    assert sorted(order) == list(range(20))
+    before = order.tolist()
+    insert(order, 4, 15)
+    assert order.tolist() == moved(before, 4, 15)
+    insert(order, 15, 4)
+    assert order.tolist() == before
+
+
+def test_random_numbers_are_spread_evenly():
+    state = np.array([1], dtype=np.uint64)
+    counts = np.bincount([random_below(state, 6) for _ in range(6000)], minlength=6)
+    assert ((counts - 1000) ** 2 / 1000).sum() < 20.5  # χ² with 5 degrees of freedom, p = 0.001
+
+
+def test_a_descent_ends_where_no_insertion_gains(problem):
+    rng, candidates, flat = problem
+    order = rng.permutation(len(candidates))
+    start = best_of_order(candidates, order)
+    choice = np.empty(len(candidates), dtype=np.int64)
+    state = np.array([5], dtype=np.uint64)
+    end = descend(flat.masks, flat.scores, flat.offsets, order, choice, state, 1e-9)
+    assert end == pytest.approx(best_of_order(candidates, order.tolist()))
+    assert end >= start - 1e-9
+    assert all(best_of_order(candidates, other) <= end + 1e-6 for other in neighbours(order.tolist()))
+
+
+def test_iterating_finds_the_optimum_of_small_problems(problem):
+    rng, candidates, flat = problem
+    order = rng.permutation(len(candidates))
+    best_order = order.copy()
+    state = np.array([7], dtype=np.uint64)
+    best = iterate(flat.masks, flat.scores, flat.offsets, order, best_order, -np.inf, state, 1e-9, 200)
+    assert best == pytest.approx(best_of_order(candidates, best_order))
+    assert best == pytest.approx(best_of_all(candidates))
+
+
+def test_swaps_end_at_least_where_no_swap_gains(problem):
+    rng, candidates, flat = problem
+    d = len(candidates)
+    order, found = rng.permutation(d), np.empty(d, dtype=np.int64)
+    start = best_of_order(candidates, order)
+    best = swap_search(flat.masks, flat.scores, flat.offsets, order, found, 3, 20, 1e-9)
+    assert best == pytest.approx(best_of_order(candidates, found))
+    assert best >= start - 1e-9
+    for p in range(d - 1):
+        assert best_of_order(candidates, moved(found.tolist(), p, p + 1)) <= best + 1e-6
+
+
+def test_acyclic_selection_is_at_least_as_good_as_the_order(problem):
+    rng, candidates, flat = problem
+    better = 0
+    for _ in range(20):
+        order = rng.permutation(len(candidates))
+        choice = np.empty(len(candidates), dtype=np.int64)
+        total = select_acyclic(flat.masks, flat.scores, flat.offsets, order, choice)
+        graph = candidates.graph(choice)  # refuses a cycle
+        assert graph_worth(candidates, graph) == pytest.approx(total)
+        assert total >= best_of_order(candidates, order) - 1e-9
+        better += total > best_of_order(candidates, order) + 1e-9
+    assert better or len(candidates) < 4
+
+
+def test_many_words():
+    """Beyond 64 variables the masks have several words."""
+    rng = np.random.default_rng(1)
+    candidates = random_candidates(rng, 70, most=1, density=0.1)
+    flat = candidates.flat
+    assert flat.masks.shape[1] == 2
+    order = rng.permutation(70)
+    choice = np.empty(70, dtype=np.int64)
+    state = np.array([9], dtype=np.uint64)
+    end = descend(flat.masks, flat.scores, flat.offsets, order, choice, state, 1e-9)
+    assert end == pytest.approx(best_of_order(candidates, order.tolist()))
+    assert end >= best_of_order(candidates, range(70))
+    total = select_acyclic(flat.masks, flat.scores, flat.offsets, order, choice)
+    assert graph_worth(candidates, candidates.graph(choice)) == pytest.approx(total)
