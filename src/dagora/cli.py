@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit code."""
     try:
-        cli.main(args=arguments, prog_name="dagora", standalone_mode=False)
+        code = cli.main(args=arguments, prog_name="dagora", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
@@ -83,7 +83,7 @@ def run(arguments: list[str] | None = None) -> int:
     except MemoryError:
         click.echo("dagora: error: out of memory", err=True)
         return 1
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def refuse(message: str) -> int:

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.scores.lattice import find_key, grow, key_without, keys_of, largest_size, unique_sets, with_child
+from dagora.scores.lattice import (
+    find_key,
+    grow,
+    key_without,
+    keys_of,
+    largest_size,
+    unique_families,
+    unique_sets,
+)
 
 
 def rows(sets, size):
@@ -52,8 +60,10 @@ def test_unique_sets_and_their_places(sets):
 
 
 def test_children_are_put_in_their_place():
-    found = with_child(np.array([[1, 3], [0, 2]]), np.array([2, 5]))
-    assert found.tolist() == [[1, 2, 3], [0, 2, 5]]
+    children, parents = np.array([2, 5, 3, 0]), np.array([[1, 3], [0, 2], [1, 2], [2, 5]])
+    found, place = unique_families(children, parents, 9)
+    assert found.tolist() == [[0, 2, 5], [1, 2, 3]]
+    assert place.tolist() == [1, 0, 1, 0]
 
 
 @settings(max_examples=60, deadline=None)

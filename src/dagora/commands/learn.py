@@ -102,14 +102,16 @@ def command(
             budget=budget,
             **values,
         )
+    if not quiet:
+        for warning in result.warnings:
+            click.echo(f"dagora: warning: {warning}", err=True)
+    if result.status == "failed":
+        give_up(result, as_json=as_json)
     comparison = None if known_truth is None else compare(result.graph, known_truth)
     if output:
         write_result(result, table, output)
     if picture:
         write_picture(result.graph, picture, truth=known_truth, title=caption(result))
-    if not quiet:
-        for warning in result.warnings:
-            click.echo(f"dagora: warning: {warning}", err=True)
     if as_json:
         content = result.to_dict()
         if comparison is not None:
@@ -117,6 +119,14 @@ def command(
         click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
     else:
         show_result(result, comparison, [path for path in (output, picture) if path])
+
+
+def give_up(result: Result, *, as_json: bool) -> None:
+    """Say that there is no graph, write none, and exit with code 1."""
+    if as_json:
+        click.echo(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False))
+    click.echo(f"dagora: {result.method} failed: {result.message}", err=True)
+    raise click.exceptions.Exit(1)
 
 
 def parse_options(method: str | None, score: str | None, written: tuple[str, ...]) -> dict[str, Any]:

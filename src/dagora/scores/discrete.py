@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
-from dagora.scores.lattice import unique_sets, with_child
+from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family, Watch, unwatched
 from dagora.stats.statistics import Cells, Statistics
 
@@ -86,7 +86,7 @@ class DiscreteScore:
     ) -> Floats:
         """Scores of many families of one size (rows of `parents`, ascending); each set is counted once."""
         d = len(self._cardinalities)
-        joint, place = unique_sets(with_child(parents, children), d)
+        joint, place = unique_families(children, parents, d)
         fit = self.joint_sums(joint, watch)[place]
         levels = self._cardinalities[children]
         # A parent set is counted once for all children with which its sum is the same.

@@ -46,13 +46,80 @@ def masks_of(sets: NDArray[np.int64], d: int) -> Rows:
 
 def unique_sets(sets: NDArray[np.int64], d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The different rows in lexicographic order, and for each given row its place among them."""
-    _, first, place = np.unique(keys_of(sets, d), return_index=True, return_inverse=True)
-    return sets[first], place
+    return unique_rows(keys_of(sets, d), sets.shape[1], d)
 
 
-def with_child(sets: NDArray[np.int64], children: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add to each row its child, keeping rows sorted."""
-    return np.sort(np.concatenate([sets, children[:, None]], axis=1), axis=1)
+def unique_families(
+    children: NDArray[np.int64], parents: NDArray[np.int64], d: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different sets of a child with its parents, ascending rows in lexicographic order, and places.
+
+    >>> unique_families(np.array([1, 0]), np.array([[0], [1]]), 3)
+    (array([[0, 1]]), array([0, 0]))
+    """
+    return unique_rows(family_keys(children, parents, d), parents.shape[1] + 1, d)
+
+
+def unique_rows(keys: NDArray[np.int64], size: int, d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of the different keys in order, and for each key the place of its row."""
+    different, place = number_keys(keys)
+    order = np.argsort(different)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rows_of(different[order], size, d), rank[place]
+
+
+@kernel
+def family_keys(children: NDArray[np.int64], parents: NDArray[np.int64], d: int) -> NDArray[np.int64]:
+    """Key of each row of parents with its child put in where it belongs."""
+    number, size = parents.shape
+    keys = np.empty(number, dtype=np.int64)
+    for k in range(number):
+        key = 0
+        waiting = True
+        for i in range(size):
+            if waiting and children[k] < parents[k, i]:
+                key = key * d + children[k]
+                waiting = False
+            key = key * d + parents[k, i]
+        keys[k] = key * d + children[k] if waiting else key
+    return keys
+
+
+@kernel
+def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different keys as they appear, and for each key its number among them (by hashing)."""
+    bits = 4
+    while (1 << bits) < 2 * len(keys):
+        bits += 1
+    slots = np.full(1 << bits, -1, dtype=np.int64)
+    mask = (1 << bits) - 1
+    different = np.empty(len(keys), dtype=np.int64)
+    place = np.empty(len(keys), dtype=np.int64)
+    count = 0
+    for k in range(len(keys)):
+        spread = np.uint64(keys[k]) * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64(spread >> np.uint64(64 - bits))
+        while slots[slot] >= 0 and different[slots[slot]] != keys[k]:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = count
+            different[count] = keys[k]
+            count += 1
+        place[k] = slots[slot]
+    return different[:count].copy(), place
+
+
+@kernel
+def rows_of(keys: NDArray[np.int64], size: int, d: int) -> NDArray[np.int64]:
+    """Undo `keys_of`."""
+    rows = np.empty((len(keys), size), dtype=np.int64)
+    for k in range(len(keys)):
+        key = keys[k]
+        for i in range(size - 1, -1, -1):
+            rows[k, i] = key % d
+            key //= d
+    return rows
 
 
 @kernel
