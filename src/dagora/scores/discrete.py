@@ -69,16 +69,20 @@ class DiscreteScore:
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families, their counts asked for in one call."""
         size = len(families)
-        joint = [(child, *parents) for child, parents in families]
-        different, place = distinct(joint + [tuple(parents) for _, parents in families])
+        sets: list[tuple[int, ...]] = []
+        for child, parents in families:
+            # A set that follows itself with one column more, the second last, is summed and not counted.
+            sets.append((*parents[:-1], child, *parents[-1:]))
+            sets.append(tuple(parents))
+        different, place = distinct(sets)
         counts = self._statistics.counts(different)
         levels = self._cardinalities[[child for child, _ in families]] if families else np.zeros(0)
         configurations = np.ones(size)
         for k, (_, parents) in enumerate(families):
             for parent in parents:
                 configurations[k] = min(configurations[k] * self._cardinalities[parent], MOST_CONFIGURATIONS)
-        fit = self._terms.joint(counts.of(place[:size]), configurations * levels)
-        fit -= self._terms.parents(counts.of(place[size:]), configurations, levels)
+        fit = self._terms.joint(counts.of(place[::2]), configurations * levels)
+        fit -= self._terms.parents(counts.of(place[1::2]), configurations, levels)
         return fit - self.penalty(levels, configurations)
 
     def block(

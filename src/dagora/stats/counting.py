@@ -164,6 +164,31 @@ def extend_labels(
 
 
 @kernel
+def occupied_parents(labels: NDArray[np.int32], parents: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """For each of `size` labels the label that it was split from, one column earlier."""
+    found = np.empty(size, dtype=np.int32)
+    for i in range(len(labels)):
+        found[labels[i]] = parents[i]
+    return found
+
+
+@kernel
+def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out: NDArray[np.int64]) -> int:
+    """Write the occupied counts of a table whose rows are summed by their parent; return how many."""
+    marginal = np.zeros((size, table.shape[1]), dtype=np.int64)
+    for row in range(table.shape[0]):
+        for level in range(table.shape[1]):
+            marginal[parents[row], level] += table[row, level]
+    written = 0
+    for row in range(size):
+        for level in range(table.shape[1]):
+            if marginal[row, level]:
+                out[written] = marginal[row, level]
+                written += 1
+    return written
+
+
+@kernel
 def count_sets(
     codes: Codes,
     bits: NDArray[np.uint64],
@@ -176,7 +201,8 @@ def count_sets(
 ) -> int:
     """Count each set `columns[set_offsets[k]:set_offsets[k + 1]]`; return how many counts `out` has got.
 
-    The columns that a set shares with the set before it, from the first on, are not labelled again. Bit row
+    The columns that a set shares with the set before it, from the first on, are not labelled again, and a
+    set that is the one before it less its second-last column is summed from it. Bit row
     `bit_offsets[c] + level` of `bits` marks the rows where column c has that level, for all levels but the
     last; equal offsets mean that the column has none. `sizes[k]` gets the number of occupied cells of set k.
     """
@@ -193,63 +219,79 @@ def count_sets(
     base = -1
     totals = np.empty(0, dtype=np.int64)
     base_bits = np.empty((0, 0), dtype=np.uint64)
-    cells = np.empty((0, 0), dtype=np.int64)
+    base_parents = np.empty(0, dtype=np.int32)
     histogram = np.empty(0, dtype=np.int32)
+    # Cells (label, level) of the set counted last, and its last column; none where it was counted by sorting.
+    table = np.empty((0, 0), dtype=np.int64)
+    last = -1
     written = 0
     for k in range(len(sizes)):
         first, stop = set_offsets[k], set_offsets[k + 1]
+        start = written
         if first == stop:
             out[written] = n
             written += 1
             sizes[k] = 1
             continue
         depth = stop - first - 1
+        column = columns[stop - 1]
+        if column == last and depth == base - 1:
+            whole = True
+            for t in range(depth):
+                whole &= path[t] == columns[first + t]
+            if whole:
+                if len(base_parents) == 0:
+                    base_parents = occupied_parents(labels[base], labels[base - 1], occupied[base])
+                written += sum_out(table, base_parents, occupied[depth], out[written:])
+                sizes[k] = written - start
+                continue
         shared = 0
         while shared < min(depth, valid) and path[shared] == columns[first + shared]:
             shared += 1
         for t in range(shared, depth):
-            column = columns[first + t]
-            totals = extend_labels(
-                labels[t], occupied[t], codes[column], cardinalities[column], labels[t + 1]
-            )
+            added = columns[first + t]
+            totals = extend_labels(labels[t], occupied[t], codes[added], cardinalities[added], labels[t + 1])
             occupied[t + 1] = len(totals)
-            path[t] = column
+            path[t] = added
         if shared == depth and base != depth:
             totals = np.zeros(occupied[depth], dtype=np.int64)
             for i in range(n):
                 totals[labels[depth, i]] += 1
         if shared < depth or base != depth:
             base_bits = np.empty((0, 0), dtype=np.uint64)
+            base_parents = np.empty(0, dtype=np.int32)
         valid = base = depth
-        column = columns[stop - 1]
         cardinality = cardinalities[column]
         groups = occupied[depth]
-        start = written
+        if groups * cardinality > limit:
+            last = -1
+            written += count_by_sorting(labels[depth], codes[column], cardinality, out[written:])
+            sizes[k] = written - start
+            continue
+        last = column
+        if table.shape[0] != groups or table.shape[1] != cardinality:
+            table = np.empty((groups, cardinality), dtype=np.int64)
         if cardinality == 1:
-            out[written : written + groups] = totals
-            written += groups
+            table[:, 0] = totals
         elif bit_offsets[column + 1] > bit_offsets[column] and groups * (cardinality - 1) <= BIT_CELLS:
             if base_bits.shape[0] == 0:
                 base_bits = label_bits(labels[depth], groups)
-            if cells.shape[0] != groups or cells.shape[1] != cardinality:
-                cells = np.empty((groups, cardinality), dtype=np.int64)
-            split_by_bits(base_bits, bits[bit_offsets[column] : bit_offsets[column + 1]], totals, cells)
-            for label in range(groups):
-                for level in range(cardinality):
-                    if cells[label, level]:
-                        out[written] = cells[label, level]
-                        written += 1
-        elif groups * cardinality <= limit:
+            split_by_bits(base_bits, bits[bit_offsets[column] : bit_offsets[column + 1]], totals, table)
+        else:
             size = groups * cardinality
             if len(histogram) < 2 * size:
                 histogram = np.empty(2 * size, dtype=np.int32)
             split_by_histogram(labels[depth], codes[column], cardinality, histogram[: 2 * size])
-            for cell in range(size):
-                if histogram[cell]:
-                    out[written] = histogram[cell]
+            cell = 0
+            for label in range(groups):
+                for level in range(cardinality):
+                    table[label, level] = histogram[cell]
+                    cell += 1
+        for label in range(groups):
+            for level in range(cardinality):
+                if table[label, level]:
+                    out[written] = table[label, level]
                     written += 1
-        else:
-            written += count_by_sorting(labels[depth], codes[column], cardinality, out[written:])
         sizes[k] = written - start
     return written
 
