@@ -21,7 +21,6 @@ from dagora.stats.counting import (
     SMALL_TABLE,
     count_by_sorting,
     extend_labels,
-    label_bits,
     population_count,
     split_by_bits,
     split_by_histogram,
@@ -47,6 +46,14 @@ def assert_counts(statistics, table, column_sets):
     for k, columns in enumerate(column_sets):
         found = counts.values[counts.offsets[k] : counts.offsets[k + 1]].tolist()
         assert found == [count for _, count in expected_cells(table, columns)], columns
+
+
+def bit_rows(labels, size):
+    """Bit i of row c is set where row i has label c."""
+    rows = np.zeros((size, -(-len(labels) // 64)), dtype=np.uint64)
+    for i, label in enumerate(labels):
+        rows[label, i // 64] |= np.uint64(1 << (i % 64))
+    return rows
 
 
 def path_of(table, columns):
@@ -176,7 +183,7 @@ def test_kernels_agree_on_the_same_cells():
                 if code < levels - 1:
                     rows[code, i // 64] |= np.uint64(1 << (i % 64))
             cells = np.empty((base, levels), dtype=np.int64)
-            split_by_bits(label_bits(labels, base), rows, np.bincount(labels, minlength=base), cells)
+            split_by_bits(bit_rows(labels, base), rows, np.bincount(labels, minlength=base), cells)
             assert cells.tolist() == dense.tolist()
 
 

@@ -29,6 +29,8 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 BIT_CELLS = 48
 # Columns with more levels than this get no bit rows.
 BIT_LEVELS = 8
+# Cells of the columns before the last that are kept as bit rows; more are labels only.
+BIT_ROWS = 64
 # A histogram may have this many cells per row before sorting takes over.
 CELLS_PER_ROW = 4
 SMALL_TABLE = 1 << 16
@@ -47,24 +49,14 @@ def population_count(typing_context: Any, word: Any) -> Any:  # noqa: ANN401, AR
 
 
 @kernel
-def label_bits(labels: NDArray[np.int32], size: int) -> NDArray[np.uint64]:
-    """Bit rows of the labels: bit i of row c is set where row i has label c."""
-    n = len(labels)
-    bits = np.zeros((size, (n + 63) // 64), dtype=np.uint64)
-    for i in range(n):
-        bits[labels[i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-    return bits
-
-
-@kernel
 def split_by_bits(
-    label_rows_bits: NDArray[np.uint64],
+    label_rows: NDArray[np.uint64],
     level_bits: NDArray[np.uint64],
     totals: NDArray[np.int64],
     cells: NDArray[np.int64],
 ) -> None:
     """Fill `cells[label, level]`; `level_bits` holds all levels but the last, which is what remains."""
-    size, words = label_rows_bits.shape
+    size, words = label_rows.shape
     levels = level_bits.shape[0]
     cells[:] = 0
     for start in range(0, words, BLOCK_WORDS):
@@ -73,7 +65,7 @@ def split_by_bits(
             for level in range(levels):
                 count = np.uint64(0)
                 for w in range(start, stop):
-                    count += population_count(label_rows_bits[label, w] & level_bits[level, w])
+                    count += population_count(label_rows[label, w] & level_bits[level, w])
                 cells[label, level] += np.int64(count)
     for label in range(size):
         rest = totals[label]
@@ -164,12 +156,48 @@ def extend_labels(
 
 
 @kernel
-def occupied_parents(labels: NDArray[np.int32], parents: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+def parents_of_labels(labels: NDArray[np.int32], earlier: NDArray[np.int32], size: int) -> NDArray[np.int32]:
     """For each of `size` labels the label that it was split from, one column earlier."""
     found = np.empty(size, dtype=np.int32)
     for i in range(len(labels)):
-        found[labels[i]] = parents[i]
+        found[labels[i]] = earlier[i]
     return found
+
+
+@kernel
+def extend_bits(
+    rows: NDArray[np.uint64],
+    size: int,
+    level_rows: NDArray[np.uint64],
+    out: NDArray[np.uint64],
+    totals: NDArray[np.int64],
+    parents: NDArray[np.int32],
+) -> int:
+    """Split bit rows of labels by one more column, whose levels but the last have `level_rows`.
+
+    Occupied cells get the next rows of `out`, in lexicographic order, with their counts and the row they were
+    split from; return how many there are.
+    """
+    words = rows.shape[1]
+    levels = len(level_rows)
+    made = 0
+    for row in range(size):
+        for level in range(levels + 1):
+            count = np.uint64(0)
+            for w in range(words):
+                word = rows[row, w]
+                if level < levels:
+                    word &= level_rows[level, w]
+                else:
+                    for other in range(levels):
+                        word &= ~level_rows[other, w]
+                out[made, w] = word
+                count += population_count(word)
+            if count:
+                totals[made] = np.int64(count)
+                parents[made] = row
+                made += 1
+    return made
 
 
 @kernel
@@ -186,6 +214,24 @@ def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out
                 out[written] = marginal[row, level]
                 written += 1
     return written
+
+
+@kernel
+def label_to(
+    codes: Codes,
+    cardinalities: NDArray[np.int64],
+    path: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    occupied: NDArray[np.int64],
+    labelled: int,
+    depth: int,
+) -> int:
+    """Label the rows at every depth up to `depth`; return up to where they are labelled."""
+    for t in range(labelled, depth):
+        column = path[t]
+        counts = extend_labels(labels[t], occupied[t], codes[column], cardinalities[column], labels[t + 1])
+        occupied[t + 1] = len(counts)
+    return max(labelled, depth)
 
 
 @kernel
@@ -207,19 +253,29 @@ def count_sets(
     last; equal offsets mean that the column has none. `sizes[k]` gets the number of occupied cells of set k.
     """
     n = codes.shape[1]
+    words = (n + 63) // 64
     limit = max(SMALL_TABLE, CELLS_PER_ROW * n)
     deepest = 1
     for k in range(len(sizes)):
         deepest = max(deepest, set_offsets[k + 1] - set_offsets[k])
-    # labels[t] numbers the rows' cells over the first t columns of the current set; at first all are one.
-    labels = np.zeros((deepest, n), dtype=np.int32)
-    occupied = np.ones(deepest, dtype=np.int64)
+    # At depth t stand the cells of the first t columns of the current set, `occupied[t]` of them: as bit rows
+    # where they are few (`has_bits`), and as a label per row where those are asked for (up to `labelled`).
     path = np.full(deepest, -1, dtype=np.int64)
+    occupied = np.ones(deepest, dtype=np.int64)
+    totals = np.zeros((deepest, BIT_ROWS), dtype=np.int64)
+    parents = np.zeros((deepest, BIT_ROWS), dtype=np.int32)
+    rows = np.empty((deepest, BIT_ROWS + 1, words), dtype=np.uint64)
+    rows[0, 0] = 0
+    has_bits = np.zeros(deepest, dtype=np.bool_)
+    labels = np.empty((deepest, n), dtype=np.int32)
+    labels[0] = 0
+    labelled = 0
+    totals[0, 0] = n
+    for i in range(n):
+        rows[0, 0, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    has_bits[0] = True
     valid = 0
     base = -1
-    totals = np.empty(0, dtype=np.int64)
-    base_bits = np.empty((0, 0), dtype=np.uint64)
-    base_parents = np.empty(0, dtype=np.int32)
     histogram = np.empty(0, dtype=np.int32)
     # Cells (label, level) of the set counted last, and its last column; none where it was counted by sorting.
     table = np.empty((0, 0), dtype=np.int64)
@@ -240,29 +296,35 @@ def count_sets(
             for t in range(depth):
                 whole &= path[t] == columns[first + t]
             if whole:
-                if len(base_parents) == 0:
-                    base_parents = occupied_parents(labels[base], labels[base - 1], occupied[base])
-                written += sum_out(table, base_parents, occupied[depth], out[written:])
+                if has_bits[base]:
+                    sources = parents[base, : occupied[base]]
+                else:
+                    sources = parents_of_labels(labels[base], labels[base - 1], occupied[base])
+                written += sum_out(table, sources, occupied[depth], out[written:])
                 sizes[k] = written - start
                 continue
         shared = 0
         while shared < min(depth, valid) and path[shared] == columns[first + shared]:
             shared += 1
+        labelled = min(labelled, shared)
         for t in range(shared, depth):
             added = columns[first + t]
-            totals = extend_labels(labels[t], occupied[t], codes[added], cardinalities[added], labels[t + 1])
-            occupied[t + 1] = len(totals)
             path[t] = added
-        if shared == depth and base != depth:
-            totals = np.zeros(occupied[depth], dtype=np.int64)
-            for i in range(n):
-                totals[labels[depth, i]] += 1
-        if shared < depth or base != depth:
-            base_bits = np.empty((0, 0), dtype=np.uint64)
-            base_parents = np.empty(0, dtype=np.int32)
+            low, high = bit_offsets[added], bit_offsets[added + 1]
+            has_bits[t + 1] = has_bits[t] and high > low and occupied[t] * (high - low + 1) <= BIT_ROWS
+            if has_bits[t + 1]:
+                occupied[t + 1] = extend_bits(
+                    rows[t], occupied[t], bits[low:high], rows[t + 1], totals[t + 1], parents[t + 1]
+                )
+            else:
+                labelled = label_to(codes, cardinalities, path, labels, occupied, labelled, t + 1)
         valid = base = depth
         cardinality = cardinalities[column]
         groups = occupied[depth]
+        low, high = bit_offsets[column], bit_offsets[column + 1]
+        by_bits = has_bits[depth] and high > low and groups * (cardinality - 1) <= BIT_CELLS
+        if not by_bits:
+            labelled = label_to(codes, cardinalities, path, labels, occupied, labelled, depth)
         if groups * cardinality > limit:
             last = -1
             written += count_by_sorting(labels[depth], codes[column], cardinality, out[written:])
@@ -271,12 +333,8 @@ def count_sets(
         last = column
         if table.shape[0] != groups or table.shape[1] != cardinality:
             table = np.empty((groups, cardinality), dtype=np.int64)
-        if cardinality == 1:
-            table[:, 0] = totals
-        elif bit_offsets[column + 1] > bit_offsets[column] and groups * (cardinality - 1) <= BIT_CELLS:
-            if base_bits.shape[0] == 0:
-                base_bits = label_bits(labels[depth], groups)
-            split_by_bits(base_bits, bits[bit_offsets[column] : bit_offsets[column + 1]], totals, table)
+        if by_bits:
+            split_by_bits(rows[depth, :groups], bits[low:high], totals[depth], table)
         else:
             size = groups * cardinality
             if len(histogram) < 2 * size:
