@@ -55,7 +55,7 @@ def machine(*packages: str) -> str:
     ]
     return (
         f"{processor()}, {cores()} cores, {memory:.0f} GiB memory, {platform.machine()}, "
-        f"{platform.system()} {platform.release()}; load {load:.1f} before the run; {', '.join(versions)}."
+        f"{platform.system()}; load {load:.1f} before the run; {', '.join(versions)}."
     )
 
 
