@@ -108,10 +108,10 @@ METHODS = (
     ),
     Method(
         name="order-search",
-        summary="iterated insertion search over orders, on pruned parent sets: the best heuristic here",
+        summary="iterated insertion search over orders, on pruned parent sets",
         takes="candidates",
         returns="dag",
-        promise="the best network found; the first choice where no proof is needed",
+        promise="the best network found; the first choice to about 100 variables where no proof is needed",
         reference="Teyssier & Koller 2005; Lee & van Beek 2017",
         learner="dagora.search.order.order_search:order_search",
         options=(
