@@ -5,7 +5,7 @@ import pytest
 
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import DataError, OptionError
-from dagora.scores.registry import SCORES, check_score_options, default_score, score_named
+from dagora.scores.registry import SCORES, default_score, score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table
 
@@ -33,11 +33,12 @@ def test_an_unknown_score_is_refused_with_a_hint():
 
 
 def test_an_option_of_another_score_is_refused():
+    statistics = TableStatistics(discrete_table([[0, 1, 1], [0, 0, 1]], [2, 2]))
     with pytest.raises(OptionError, match="the score bic has no option 'ess'"):
-        check_score_options(score_named("bic"), {"ess": 1.0})
+        score_named("bic").make(statistics, ess=1.0)
     with pytest.raises(OptionError, match="larger than 0"):
-        check_score_options(score_named("bdeu"), {"ess": 0})
-    check_score_options(score_named("bdeu"), {"ess": 3})
+        score_named("bdeu").make(statistics, ess=0)
+    score_named("bdeu").make(statistics, ess=3)
 
 
 def test_the_default_follows_the_columns():

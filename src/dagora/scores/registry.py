@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError, OptionError
+from dagora.errors import DataError
 from dagora.options import Option, check_options, find
 
 if TYPE_CHECKING:
@@ -69,11 +69,3 @@ def default_score(schema: Schema) -> Score:
             "(--continuous NAME), or leave columns out (--drop NAME)"
         )
     return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")
-
-
-def check_score_options(score: Score, options: dict[str, object]) -> None:
-    """Refuse values that the score cannot take, before any data are read."""
-    check_options(f"the score {score.name}", score.options, options)
-
-
-__all__ = ["SCORES", "OptionError", "Score", "check_score_options", "default_score", "score_named"]

@@ -21,7 +21,7 @@ from dagora.run import Run
 from dagora.scores.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order, components, feasible_order
-from dagora.search.order.moves import descend, iterate
+from dagora.search.order.moves import descend, iterate, random_state
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) ->
     One descent is made however little time is left.
     """
     arrays = (problem.masks, problem.scores, problem.offsets)
-    state = np.array(np.random.SeedSequence([run.seed]).generate_state(1, np.uint64), dtype=np.uint64)
+    state = random_state(run.seed)
     tolerance = TIE * abs(problem.bound)
     order = start.copy()
     best = descend(*arrays, order, np.empty(len(order), dtype=np.int64), state, tolerance)
