@@ -10,7 +10,7 @@ demo: $(READY)
 	$(BIN)/dagora demo -o demo
 
 test: lint types
-	$(BIN)/python -m pytest -n 2 -m "not slow and not peer"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest
@@ -32,6 +32,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/orders.py
 	$(BIN)/python benchmarks/wide.py
+	$(BIN)/python benchmarks/notears.py
 
 # The environment: pinned and hashed packages of all extras, then dagora itself.
 $(READY): requirements.txt pyproject.toml

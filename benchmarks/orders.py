@@ -240,7 +240,7 @@ def main() -> None:
         "--seconds", type=float, default=60.0, help="time of each of ours (andes, pigs: twice)"
     )
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds on the problems with a known optimum")
-    parser.add_argument("--max-parents", type=int, default=3, help="limit of the parent sets; 0 for none")
+    parser.add_argument("--max-parents", type=int, default=0, help="limit of the parent sets; 0 for none")
     parser.add_argument("--full", action="store_true", help="let a peer take 1800 s instead of 120 s")
     parser.add_argument("--quick", action="store_true", help="4 seeds, 5 s per learner, peers at most 20 s")
     parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")

@@ -54,7 +54,7 @@ def run_worker(
         )
     except subprocess.TimeoutExpired:
         return None
-    if done.returncode == -signal.SIGALRM:
+    if done.returncode in {-signal.SIGALRM, -signal.SIGPROF}:
         return None
     if done.returncode:
         raise WorkerError(f"{script} failed:\n{done.stderr.strip()}")

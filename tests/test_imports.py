@@ -19,7 +19,7 @@ PACKAGE = Path(dagora.__file__).resolve().parent
 
 # From the ground up; a module may import its own floor and those below. "" is the package's front door.
 FLOORS = (
-    ("errors", "events", "options", "compiled", "files"),
+    ("errors", "events", "options", "accelerated", "compiled", "files"),
     ("graph",),
     ("run", "result"),
     ("data",),
@@ -29,8 +29,12 @@ FLOORS = (
     ("formats",),
     ("scores",),
     ("search",),
+    ("optimise",),
+    ("parties",),
     ("methods",),
     ("learning",),
+    ("federated",),
+    ("papers",),
     ("",),
     ("commands",),
     ("cli",),

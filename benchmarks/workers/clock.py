@@ -17,16 +17,19 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def timed(job: Callable[[], T], limit: float = 0.0) -> tuple[T, float, float]:
-    """The result with wall and CPU seconds (all threads); past `limit` seconds SIGALRM ends the process.
+def timed(job: Callable[[], T], limit: float = 0.0, *, cpu_limit: float = 0.0) -> tuple[T, float, float]:
+    """The result with wall and CPU seconds (all threads).
 
-    The signal's default action also ends compiled code that never looks back at the interpreter.
+    Past `limit` seconds SIGALRM ends the process, past `cpu_limit` seconds of CPU time SIGPROF. The signals'
+    default action also ends compiled code that never looks back at the interpreter.
     """
     signal.setitimer(signal.ITIMER_REAL, limit)
+    signal.setitimer(signal.ITIMER_PROF, cpu_limit)
     wall, cpu = time.perf_counter(), time.process_time()
     result = job()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.setitimer(signal.ITIMER_PROF, 0.0)
     return result, wall, cpu
 
 

@@ -12,15 +12,17 @@ from importlib import import_module
 import click
 
 from dagora import __version__
-from dagora.errors import DagoraError
+from dagora.errors import DagoraError, DisagreementError, ProtocolError
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
     "learn": "Learn a network from a table.",
+    "federate": "Learn over sites that keep their rows to themselves.",
     "score": "Score parent sets and write those worth keeping.",
     "simulate": "Simulate a table from a random graph or a known network.",
     "compare": "Compare two graphs: SHD, TPR, FDR, FPR, F1.",
     "convert": "Convert a graph or network from one format to another.",
+    "reproduce": "Reproduce a table or figure of a paper.",
     "methods": "List the methods and scores, or show one with its options.",
 }
 
@@ -72,6 +74,9 @@ def run(arguments: list[str] | None = None) -> int:
         return refuse(f"{error.format_message().rstrip('.')}{where}")
     except click.ClickException as error:
         return refuse(error.format_message())
+    except ProtocolError as error:
+        # What a peer did is no bad input of ours, unless the parties' data do not fit together.
+        return refuse(str(error), 2 if isinstance(error, DisagreementError) else 1)
     except DagoraError as error:
         return refuse(str(error))
     except (click.Abort, KeyboardInterrupt):
@@ -86,7 +91,7 @@ def run(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def refuse(message: str) -> int:
-    """Say in one line what is wrong with the input."""
+def refuse(message: str, code: int = 2) -> int:
+    """Say in one line what is wrong, by default with the input."""
     click.echo(f"dagora: error: {' '.join(message.split())}", err=True)
-    return 2
+    return code

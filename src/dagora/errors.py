@@ -33,3 +33,22 @@ class OptionError(DagoraError):
 
 class RowsUnavailableError(DagoraError):
     """A method asked for rows where only sums may be seen."""
+
+
+class ProtocolError(DagoraError):
+    """Parties that cannot talk: a peer that left, lied, or sent what cannot be understood.
+
+    `party` is the peer at fault, where there is one.
+    """
+
+    def __init__(self, message: str, *, party: str | None = None) -> None:
+        super().__init__(message)
+        self.party = party
+
+
+class PartyTimeoutError(ProtocolError):
+    """A peer did not answer in time; nothing is lost, and one may wait for it again."""
+
+
+class DisagreementError(ProtocolError):
+    """Parties whose data do not fit together; the message names columns, never values."""

@@ -28,6 +28,7 @@ from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.search.greedy.hill_climb import tabu_search
+from dagora.search.order.widen import Widening
 from dagora.stats.oddities import check_learnable, oddities
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
@@ -139,6 +140,11 @@ def learner_input(
     work = {} if source.rows is None else {"rows": float(source.rows.n_rows)}
     if method.takes == "statistics":
         return source.statistics, [], work
+    if method.takes == "federation":
+        federation = getattr(source.statistics, "federation", None)
+        if federation is None:
+            raise OptionError(f"the method {method.name} works on rows over sites: use `dagora federate`")
+        return federation, [], work
     if method.takes == "score":
         if source.scored is not None:
             return CandidateScore(source.scored), [], work
@@ -163,7 +169,7 @@ def with_climbed(found: Candidates, score: LocalScore, run: Run) -> Candidates:
     outcome = tabu_search(score, replace(run, budget=run.budget.part(0.6), on_event=ignore))
     graph = cast("DAG", outcome.graph)
     families = [(child, graph.parent_indices(child)) for child in range(len(graph))]
-    return found.adding(graph, score.families(families))
+    return replace(found.adding(graph, score.families(families)), widen=Widening(score, run.knowledge))
 
 
 def score_graph(data: object, graph: Graph, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
@@ -255,7 +261,7 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
     """Find the score that a method runs on: the named one, else the one that fits the columns."""
     if source.scored is not None and name is not None:
         raise OptionError("a .jkl file brings its own scores: leave --score out")
-    if method.takes == "statistics":
+    if method.takes in {"statistics", "federation"}:
         if name is not None:
             raise OptionError(f"the method {method.name} has an objective of its own and takes no score")
         return None

@@ -18,8 +18,9 @@ from dagora.result import Outcome
 class Method:
     """A learner's entry; `learner` is imported only when the method is used.
 
-    `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, or the
-    `statistics` themselves. `needs_equivalence` says that the score must not tell equivalent graphs apart.
+    `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
+    `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
+    score must not tell equivalent graphs apart.
     """
 
     name: str
@@ -53,6 +54,24 @@ RESTARTS = (
 )
 
 MEMORY = Option("memory", "float", 4.0, "GiB that tables and states may take", low=0.0, open_low=True)
+
+ADMM = (
+    Option("faithful", "bool", False, "the published schedule: growing penalties, no stop on residuals"),
+    Option(
+        "centre",
+        "text",
+        None,
+        "where columns are centred: at the mean of all sites (global), of each site (local), or none",
+        choices=("global", "local", "none"),
+    ),
+    Option("max_rounds", "int", None, "stop after this many rounds", low=1),
+)
+
+ALONE = (
+    Option("lambda1", "float", 0.01, "price of a unit of weight at each site", low=0.0),
+    Option("threshold", "float", 0.3, "smaller weights are dropped", low=0.0),
+    Option("model", "text", "linear", "what each site learns", choices=("linear", "mlp")),
+)
 
 METHODS = (
     Method(
@@ -175,6 +194,132 @@ METHODS = (
         reference="Scanagatta, de Campos, Corani & Zaffalon 2015",
         learner="dagora.search.order.asobs:asobs",
         options=(Option("orders", "int", 20_000, "random orders to try", low=1),),
+    ),
+    Method(
+        name="notears",
+        summary="weights of a linear model without cycles, as a smooth program",
+        takes="statistics",
+        returns="dag",
+        promise="exactly acyclic weights; with solver=path no variable gains by moving along the order",
+        reference="Zheng, Aragam, Ravikumar & Xing 2018; Bello, Aragam & Ravikumar 2022",
+        learner="dagora.optimise.notears:notears",
+        options=(
+            Option("lambda1", "float", 0.1, "price of a unit of weight", low=0.0),
+            Option(
+                "threshold",
+                "float",
+                0.3,
+                "smaller weights are dropped, the rest solved again (loss=profile: try 0.05)",
+                low=0.0,
+            ),
+            Option(
+                "solver",
+                "text",
+                None,
+                "path (where the loss has second moments) or augmented-lagrangian, as published",
+                choices=("path", "augmented-lagrangian"),
+            ),
+            Option(
+                "loss",
+                "text",
+                "least-squares",
+                "profile does not depend on units; logistic and poisson need rows",
+                choices=("least-squares", "profile", "logistic", "poisson"),
+            ),
+            Option("standardise", "bool", False, "scale every column to variance 1 first"),
+            Option(
+                "disturbances",
+                "int",
+                None,
+                "how often solver=path disturbs the best order (20; 0 beyond 150 variables)",
+                low=0,
+            ),
+        ),
+    ),
+    Method(
+        name="notears-mlp",
+        summary="a smooth program over one small neural network per variable; nonlinear relations",
+        takes="statistics",
+        returns="dag",
+        promise="a DAG from a local optimum of the penalised fit; edges cut to reach it are listed",
+        reference="Zheng, Dan, Aragam, Ravikumar & Xing 2020",
+        learner="dagora.optimise.mlp:notears_mlp",
+        options=(
+            Option("lambda1", "float", 0.01, "weight of the penalty on the first layer", low=0.0),
+            Option("lambda2", "float", 0.01, "weight of the ridge on all weights", low=0.0),
+            Option("threshold", "float", 0.3, "edges weaker than this are cut", low=0.0),
+            Option("hidden", "int", 10, "sigmoid units per network", low=1, high=1000),
+            Option(
+                "penalty",
+                "text",
+                "l1",
+                "on each weight (l1) or on each edge's norm (group)",
+                choices=("l1", "group"),
+            ),
+            Option("standardise", "bool", False, "scale every column to variance 1 first"),
+        ),
+    ),
+    Method(
+        name="admm",
+        summary="NOTEARS over sites, which agree on the weights round by round",
+        takes="federation",
+        returns="dag",
+        promise="acyclic weights that all sites agree on; the coordinator sees sums over sites only",
+        reference="Ng & Zhang 2022",
+        learner="dagora.parties.horizontal.admm:admm",
+        options=(
+            Option("lambda1", "float", 0.01, "price of a unit of weight", low=0.0),
+            Option("threshold", "float", 0.3, "smaller weights are dropped", low=0.0),
+            *ADMM,
+            Option("tolerance", "float", 1e-3, "residuals that count as agreement", low=0.0, open_low=True),
+        ),
+    ),
+    Method(
+        name="admm-mlp",
+        summary="NOTEARS-MLP over sites, which agree on the networks round by round",
+        takes="federation",
+        returns="dag",
+        promise="a DAG from networks that the sites agree on; the coordinator sees sums over sites only",
+        reference="Ng & Zhang 2022; Zheng, Dan, Aragam, Ravikumar & Xing 2020",
+        learner="dagora.parties.horizontal.admm_mlp:admm_mlp",
+        options=(
+            Option("lambda1", "float", 0.01, "weight of the penalty on the first layer", low=0.0),
+            Option("lambda2", "float", 0.01, "weight of the ridge on all weights", low=0.0),
+            Option("threshold", "float", 0.3, "edges weaker than this are cut", low=0.0),
+            Option("hidden", "int", 10, "sigmoid units per network", low=1, high=1000),
+            *ADMM,
+            Option("tolerance", "float", 1e-2, "residuals that count as agreement", low=0.0, open_low=True),
+        ),
+    ),
+    Method(
+        name="vote",
+        summary="each site learns NOTEARS alone; edges that more than half of them have",
+        takes="federation",
+        returns="dag",
+        promise="a baseline; every site's weights are shown to the coordinator",
+        reference="Na & Yang 2010; Ng & Zhang 2022",
+        learner="dagora.parties.horizontal.baselines:vote",
+        options=ALONE,
+    ),
+    Method(
+        name="average",
+        summary="each site learns NOTEARS alone; the mean of their weights",
+        takes="federation",
+        returns="dag",
+        promise="a baseline; every site's weights are shown to the coordinator",
+        reference="Ng & Zhang 2022",
+        learner="dagora.parties.horizontal.baselines:average",
+        options=ALONE,
+    ),
+    Method(
+        name="best",
+        summary="each site learns NOTEARS alone; the graph nearest to a known truth",
+        takes="federation",
+        returns="dag",
+        promise="a baseline that needs the truth; every site's weights are shown to the coordinator",
+        reference="Ng & Zhang 2022",
+        learner="dagora.parties.horizontal.baselines:best",
+        options=(*ALONE, Option("truth", "graph", None, "the true graph, which chooses among the sites")),
     ),
 )
 

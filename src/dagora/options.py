@@ -69,6 +69,8 @@ class Option:
                 raise OptionError(f"option '{self.name}' must be {bound} {self.low:g}, not {checked}")
             if self.high is not None and checked > self.high:
                 raise OptionError(f"option '{self.name}' must be at most {self.high:g}, not {checked}")
+            if math.isinf(checked):
+                raise OptionError(f"option '{self.name}' must be a finite number, not {checked}")
         return checked
 
     def _typed(self, value: object) -> object:

@@ -19,6 +19,9 @@ CONTINUOUS = "u,v\n" + "".join(
 FILES: dict[str, str | bytes] = {
     "good.csv": DISCRETE,
     "numbers.csv": CONTINUOUS,
+    "copies.csv": "u,v,w\n" + "".join(
+        f"{line},{-2 * float(line.partition(',')[0])}\n" for line in CONTINUOUS.splitlines()[1:]
+    ),
     "empty.csv": "",
     "blank.csv": "\n\n\n",
     "header.csv": "a,b,c\n",
@@ -72,6 +75,7 @@ FILES: dict[str, str | bytes] = {
     "broken.graphml": "<graphml><graph",
     "contradiction.json": '{"required": [["a", "b"]], "forbidden": [["a", "b"]]}',
     "circle.json": '{"required": [["a", "b"], ["b", "a"]]}',
+    "two_ways.json": '{"required": [["u", "v"], ["v", "u"]]}',
     "backwards.json": '{"required": [["a", "b"]], "tiers": [["b"], ["a"]]}',
     "crowded.json": '{"required": [["a", "c"], ["b", "c"]], "max_parents": 1}',
     "two_tiers.json": '{"tiers": [["a"], ["a", "b"]]}',
@@ -172,7 +176,35 @@ LEARN_DATA = [
     case("numbers.csv --discretise mean --bins 3", "bins"),
     case("numbers.csv --discretise width --bins 1", "--bins"),
     case("numbers.csv --bins 3", "--bins", "--discretise"),
-]
+    # notears
+    case("good.csv --method notears", "'a'", "discrete"),
+    case("good.csv --method notears-mlp", "'a'", "discrete"),
+    case("fixed.csv --continuous v --method notears", "'v'", "constant"),
+    case("copies.csv --method notears", "'u'", "'w'", "equal up to scale"),
+    case("gap_number.csv --method notears", "gap_number.csv", "'v'", "--missing"),
+    case("infinite.csv --method notears", "infinite.csv", "'v'", "row 41"),
+    case("numbers.csv --method notears --option lambda1=-1", "'lambda1'", "at least 0", "-1"),
+    case("numbers.csv --method notears --option lambda1=nan", "'lambda1'", "NaN"),
+    case("numbers.csv --method notears --option lambda1=inf", "'lambda1'", "finite"),
+    case("numbers.csv --method notears --option lambda1=heavy", "'lambda1'", "'heavy'"),
+    case("numbers.csv --method notears --option threshold=-0.3", "'threshold'", "-0.3"),
+    case("numbers.csv --method notears --option threshold=inf", "'threshold'", "finite"),
+    case("numbers.csv --method notears --option loss=huber", "'loss'", "'huber'", "profile"),
+    case("numbers.csv --method notears --option loss=logistic", "'u'", "0 and 1", "logistic"),
+    case("numbers.csv --method notears --option loss=poisson", "'u'", "no counts", "Poisson"),
+    case("good.csv --method notears --option loss=poisson", "'a'", "no numbers", "Poisson"),
+    case("good.csv --method notears --option loss=logistic --option solver=path", "solver=path", "logistic"),
+    case("good.csv --method notears --option loss=logistic --option standardise=true", "standardise", "logistic"),
+    case("numbers.csv --method notears --option solver=newton", "'solver'", "'newton'", "path"),
+    case("numbers.csv --method notears --option standardise=perhaps", "'standardise'", "'perhaps'"),
+    case("numbers.csv --method notears --option disturbances=-1", "'disturbances'", "-1"),
+    case("numbers.csv --method notears --max-parents 1", "notears cannot obey max_parents"),
+    case("numbers.csv --method notears-mlp --max-parents 1", "notears-mlp cannot obey max_parents"),
+    case("numbers.csv --method notears --score bic-gaussian", "notears", "takes no score"),
+    case("numbers.csv --method notears --knowledge two_ways.json", "two_ways.json", "u → v → u"),
+    case("numbers.csv --method notear", "'notear'", "did you mean 'notears'"),
+    case("numbers.csv --method notears-mlp --option hidden=0", "'hidden'", "0"),
+]  # fmt: skip
 
 
 LEARN_OPTIONS = [
@@ -348,6 +380,64 @@ COMMANDS = [
     case("demo --seed -1 -o out", "--seed"),
     case("demo -o good.csv", "good.csv"),
     case("demo -o good.csv/out", "good.csv/out"),
+    # reproduce
+    case("reproduce zebra", "'zebra'", "notears/table1"),
+    case("reproduce notears/table2 -o out", "'notears/table2'", "did you mean 'notears/table1'"),
+    case("reproduce zebra --list", "'zebra'"),
+    case("reproduce notears/table1 -o good.csv", "good.csv"),
+    case("reproduce notears/table1 -o good.csv/out", "good.csv/out"),
+    case("reproduce notears/table1 --jobs 0 -o out", "--jobs"),
+    case("reproduce notears/table1 --seed -1 -o out", "--seed"),
+    case("reproduce notears/table1 --time-limit 0 -o out", "time limit", "0"),
+    case("reproduce notears/table1 --zebra -o out", "--zebra"),
+    case("reproduce notears/table1 more -o out", "more"),
+    # federate
+    case("federate zebra", "'zebra'"),
+    case("federate keys --sites a,b,c", "FOLDER"),
+    case("federate keys out", "--sites"),
+    case("federate keys out --sites a", "--sites", "two"),
+    case("federate keys out --sites a,b,a", "--sites", "'a,b,a'"),
+    case("federate keys out --sites a,coordinator", "'coordinator'"),
+    case("federate keys out --sites a,../b", "'../b'"),
+    case("federate keys out --sites a,b --days 0", "--days"),
+    case("federate keys out --sites a,b --days 99999999", "--days"),
+    case("federate keys good.csv --sites a,b", "good.csv", "exists"),
+    case("federate keys folder.csv/nowhere/out --sites a,b", "folder.csv/nowhere/out"),
+    case("federate coordinator --sites a,b,c", "--keys"),
+    case("federate coordinator --keys nowhere", "--sites"),
+    case("federate coordinator --keys nowhere --sites a,b,c", "nowhere/ca.pem", "dagora federate keys"),
+    case("federate coordinator --keys nowhere --sites a,b", "--minimum 2", "the other's part"),
+    case("federate coordinator --keys nowhere --sites a,b,c --minimum 4", "--minimum 4"),
+    case("federate coordinator --keys nowhere --sites a,b,c --minimum 1", "--minimum"),
+    case("federate coordinator --keys nowhere --sites a,b,c --port 70000", "--port", "70000"),
+    case("federate coordinator --keys nowhere --sites a,b,c --wait 0", "--wait", "0"),
+    case("federate coordinator --keys nowhere --sites a,b,c --wait nan", "--wait", "nan"),
+    case("federate coordinator --keys nowhere --sites a,b,c --patience -2", "--patience", "-2"),
+    case("federate coordinator --keys nowhere --sites a,b,c --patience inf", "--patience", "inf"),
+    case("federate coordinator --keys nowhere --sites a,b,c --method zebra", "'zebra'", "tabu"),
+    case("federate coordinator --keys nowhere --sites a,b,c --option zebra=1", "'zebra'"),
+    case("federate coordinator --keys nowhere --sites a,b,c --truth broken.json", "broken.json"),
+    case("federate coordinator --keys nowhere --sites a,b,c -o out.xyz", "out.xyz"),
+    case("federate coordinator --keys nowhere --sites a,b,c --picture out.png", "out.png"),
+    case("federate coordinator good.csv --keys nowhere --sites a,b,c", "good.csv"),
+    case("federate client --keys nowhere --connect 127.0.0.1:7100", "DATA"),
+    case("federate client good.csv --connect 127.0.0.1:7100", "--keys"),
+    case("federate client good.csv --keys nowhere", "--connect"),
+    case("federate client good.csv --keys nowhere --connect 127.0.0.1:7100", "nowhere/ca.pem"),
+    case("federate client good.csv --keys nowhere --connect zebra", "HOST:PORT", "'zebra'"),
+    case("federate client good.csv --keys nowhere --connect 127.0.0.1:0", "HOST:PORT"),
+    case("federate client good.csv --keys nowhere --connect 127.0.0.1:70000", "HOST:PORT"),
+    case("federate client good.csv --keys nowhere --connect 127.0.0.1:7100 --wait 0", "--wait"),
+    case("federate simulate good.csv", "--parties"),
+    case("federate simulate good.csv --parties 1", "--parties"),
+    case("federate simulate good.csv --parties 2", "--parties", "--minimum 2"),
+    case("federate simulate good.csv --parties 1000", "42 rows", "1000 parties"),
+    case("federate simulate empty.csv --parties 3", "empty.csv"),
+    case("federate simulate mixed.csv --parties 3 --in-memory", "'a'", "'u'", "--discretise"),
+    case("federate simulate numbers.csv --parties 3 -o out.bif", "out.bif", "discrete"),
+    case("federate simulate good.csv --parties 3 --truth stranger.json", "stranger.json", "'zebra'"),
+    case("federate simulate good.csv --parties 3 --method notears-mlp --in-memory", "'a'", "discrete"),
+    case("federate simulate numbers.csv --parties 3 --method notears-mlp --in-memory", "rows", "counts or moments"),
 ]  # fmt: skip
 
 
@@ -398,6 +488,9 @@ def test_the_good_files_are_good(
     for line in (
         "learn good.csv --truth truth.json --option restarts=1",
         "learn numbers.csv --truth numbers.json",
+        "learn numbers.csv --method notears --truth numbers.json",
+        "learn copies.csv --drop w --method notears --option loss=profile",
+        "learn good.csv --method notears --option loss=logistic",
         "learn fixed.csv --discretise width",
         "learn gap.csv --missing drop",
         "learn gap.csv --missing level",
@@ -440,6 +533,14 @@ def test_a_full_disk_leaves_nothing(
     monkeypatch.setattr("os.fsync", fail)
     ran = run(*line.split(), *(["--quiet"] if line.startswith(("learn", "score")) else []))
     check_refusal(ran.code, ran.out, ran.err, ("out.", "o space left"))
+
+
+def test_reproduce_says_where_data_should_be(
+    run: Callable, unchanged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGORA_DATA", "nowhere")
+    ran = run("reproduce", "notears/sachs", "-o", "out")
+    check_refusal(ran.code, ran.out, ran.err, ("nowhere/sachs/", "DAGORA_DATA"))
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.data.partition import split_rows
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.demo_network import greenhouse
@@ -26,6 +27,9 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.methods import METHODS, Method
 from dagora.network.sample import sample
+from dagora.parties.horizontal.federation import OpenFederation, Site
+from dagora.parties.horizontal.statistics import SecureStatistics
+from dagora.parties.horizontal.tasks import TASKS
 from dagora.result import STATUSES, Result
 from dagora.scores.registry import SCORES, Score
 from dagora.stats.statistics import CellCounts, Contingency, Moments
@@ -48,10 +52,26 @@ def table_of(kind: Kind) -> Table:
     return dagora.simulate(dagora.random_dag("er", 7, 1.5, seed=2), "gaussian", 400, seed=3).table
 
 
+def as_given(method: Method, data: object) -> object:
+    """The data themselves, or spread over three sites for a method that works on those."""
+    if method.takes != "federation":
+        return data
+    table = data if isinstance(data, Table) else Table.from_frame(data)
+    sites = [Site(f"site{k}", part) for k, part in enumerate(split_rows(table, 3))]
+    return SecureStatistics(OpenFederation(sites, TASKS), table.schema)
+
+
+def truth_for(method: Method, data: object) -> dict[str, object]:
+    """A truth for the methods that cannot do without."""
+    needed = any(option.name == "truth" for option in method.options)
+    names = data.names if isinstance(data, Table) else [str(name) for name in getattr(data, "columns", ())]
+    return {"truth": DAG(names)} if needed else {}
+
+
 def learn(method: Method, data: object, **given: object) -> Result:
     """Learn; a method with an objective of its own may refuse a kind of data, but not one that takes a score."""
     try:
-        return dagora.learn(data, method.name, **given)
+        return dagora.learn(as_given(method, data), method.name, **{**truth_for(method, data), **given})
     except DataError as refusal:
         if method.takes == "score":
             raise
@@ -512,7 +532,8 @@ def test_every_method_takes_some_data(method: Method) -> None:
     taken = []
     for each in KINDS:
         try:
-            taken.append(dagora.learn(table_of(each), method.name))
+            table = table_of(each)
+            taken.append(dagora.learn(as_given(method, table), method.name, **truth_for(method, table)))
         except DataError as refusal:
             assert any(f"'{name}'" in str(refusal) for name in table_of(each).names)
     assert taken

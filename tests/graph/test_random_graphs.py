@@ -51,13 +51,14 @@ def test_sf_has_a_heavy_tail():
 
 
 def test_sf_degree_distribution():
-    """Barabási and Albert: the share of nodes with k edges tends to 2m(m + 1) / (k(k + 1)(k + 2))."""
+    """Master equation of attachment to in-degree + 1: p_k (1 + a(k + 1)) = a k p_{k-1}, with a = m/(m + 1)."""
     m = 2
-    degrees = np.concatenate(
-        [(d := random_dag("sf", 600, m, seed).to_numpy()).sum(axis=0) + d.sum(axis=1) for seed in range(10)]
-    )
-    for k in (2, 3, 4):
-        assert np.mean(degrees == k) == pytest.approx(2 * m * (m + 1) / (k * (k + 1) * (k + 2)), abs=0.025)
+    a = m / (m + 1)
+    parents = np.concatenate([random_dag("sf", 600, m, seed).to_numpy().sum(axis=0) for seed in range(10)])
+    expected = 1 / (1 + a)
+    for k in range(4):
+        assert np.mean(parents == k) == pytest.approx(expected, abs=0.02)
+        expected *= a * (k + 1) / (1 + a * (k + 2))
 
 
 def test_capped_at_the_complete_graph():

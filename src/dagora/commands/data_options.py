@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import io
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -29,8 +31,8 @@ class Reading:
     discretise: str | None = None
     bins: int | None = None
 
-    def table(self, path: str) -> Table:
-        """Read the table and discretise it where that was asked for."""
+    def table(self, path: str, *, part: bool = False) -> Table:
+        """Read the table and discretise it where that was asked for; a part of one may have a single row."""
         from dagora.data.discretise import discretise
         from dagora.data.readers import read_table
         from dagora.files import naming
@@ -47,19 +49,32 @@ class Reading:
             separator=self.separator,
         )
         with naming(path):
-            check_learnable(table.schema, table.n_rows)
+            check_learnable(table.schema, table.n_rows + part)
         if self.discretise is None:
             return table
         return discretise(table, self.discretise, bins=self.bins or 2)
 
 
 def names(listed: str) -> list[str]:
-    """Split a comma-separated list of column names.
+    """Split a comma-separated list of column names; a name with a comma stands in quotes, as in a file.
 
-    >>> names("a, b")
-    ['a', 'b']
+    >>> names('a, b,"c, d"')
+    ['a', 'b', 'c, d']
     """
-    return [name.strip() for name in listed.split(",") if name.strip()]
+    return [
+        name.strip() for row in csv.reader([listed], skipinitialspace=True) for name in row if name.strip()
+    ]
+
+
+def list_names(listed: Iterable[str]) -> str:
+    """Undo `names`.
+
+    >>> list_names(["a", "c, d"])
+    'a,"c, d"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(listed)
+    return line.getvalue()
 
 
 def data_options(command: F) -> F:

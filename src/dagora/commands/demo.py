@@ -29,6 +29,7 @@ def command(*, output: str, rows: int, seed: int) -> None:
     from dagora.graph.metrics import compare
     from dagora.learning import learn
     from dagora.network.sample import sample
+    from dagora.stats.table import TableStatistics
 
     folder = Path(output)
     try:
@@ -37,9 +38,10 @@ def command(*, output: str, rows: int, seed: int) -> None:
         raise OptionError(f"cannot make the folder {output}: {error.strerror}") from None
     network = greenhouse()
     table = sample(network, rows, seed)
+    statistics = TableStatistics(table)
     click.echo(f"{rows} rows simulated from the network '{network.name}': {len(network.graph)} variables, "
                f"{len(network.graph.edges)} edges")  # fmt: skip
-    result = learn(table, "tabu", score="bic", seed=seed)
+    result = learn(statistics, "tabu", score="bic", seed=seed)
     comparison = compare(result.graph, network.graph)
     click.echo(f"learned by tabu search on BIC in {result.seconds:.2f} s: {len(result.graph.edges)} edges, "
                f"BIC {result.score:.1f}\n")  # fmt: skip
@@ -53,8 +55,8 @@ def command(*, output: str, rows: int, seed: int) -> None:
     }
     write_table(table, files["data.csv"])
     write_network(network, files["truth.bif"])
-    write_result(result, table, files["network.bif"])
-    write_result(result, table, files["result.json"])
+    write_result(result, statistics, files["network.bif"])
+    write_result(result, statistics, files["result.json"])
     write_picture(
         result.graph, files["network.svg"], truth=network.graph, title=f"{network.name}: learned and true"
     )

@@ -15,10 +15,11 @@ from dagora.files import write_whole
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dagora.data.table import Table
+    from dagora.data.schema import Schema
     from dagora.graph.cpdag import Graph
     from dagora.graph.metrics import Comparison
     from dagora.result import Result
+    from dagora.stats.statistics import Statistics
 
 
 def check_target(path: str) -> None:
@@ -41,16 +42,16 @@ def check_picture(path: str) -> None:
     check_target(path)
 
 
-def check_output(path: str, table: Table | None) -> None:
-    """Refuse a file that cannot be written, or whose format cannot hold the network of such a table."""
+def check_output(path: str, schema: Schema | None) -> None:
+    """Refuse a file that cannot be written, or whose format cannot hold the network of such columns."""
     from dagora.data.schema import Kind
     from dagora.formats.registry import find_format
 
-    if find_format(path).name == "BIF" and table is None:
+    if find_format(path).name == "BIF" and schema is None:
         raise FormatError(
             f"{path}: BIF needs parameters, which scores alone do not give; write another format"
         )
-    if find_format(path).name == "BIF" and table is not None and Kind.CONTINUOUS in table.schema.kinds:
+    if find_format(path).name == "BIF" and schema is not None and Kind.CONTINUOUS in schema.kinds:
         raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
     check_target(path)
 
@@ -63,18 +64,17 @@ def write_picture(graph: Graph, path: str, *, truth: Graph | None = None, title:
     write_whole(path, draw_svg(graph, truth=truth, title=title))
 
 
-def write_result(result: Result, table: Table | None, path: str) -> None:
-    """Write the graph; as BIF with parameters fitted to the table, as JSON with all that the result knows."""
+def write_result(result: Result, statistics: Statistics | None, path: str) -> None:
+    """Write the graph; as BIF with parameters fitted to the data, as JSON with all that the result knows."""
     from dagora.formats.registry import find_format, write_graph, write_network
     from dagora.graph.dag import DAG
     from dagora.network.fit import fit
-    from dagora.stats.table import TableStatistics
 
     name = find_format(path).name
     if name == "JSON":
         write_whole(path, json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
-    elif name == "BIF" and isinstance(result.graph, DAG) and table is not None:
-        write_network(fit(result.graph, TableStatistics(table)), path)
+    elif name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
+        write_network(fit(result.graph, statistics), path)
     else:
         write_graph(result.graph, path)
 

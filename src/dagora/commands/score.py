@@ -36,7 +36,7 @@ def command(
     reading: Reading,
 ) -> None:
     """Score the parent sets of every column of DATA and write those that no subset equals."""
-    from dagora.commands.learn import parse_options
+    from dagora.commands.learn_options import parse_options
     from dagora.commands.outputs import check_target
     from dagora.commands.progress import progress
     from dagora.errors import FormatError

@@ -21,8 +21,9 @@ def random_dag(kind: str, nodes: int, degree: float, seed: int | np.random.Gener
     """Draw a random DAG; the same arguments give the same graph.
 
     "er": each pair is joined independently, with probability min(1, 2 · degree / (nodes − 1)).
-    "sf": each new node points at `degree` distinct earlier ones, drawn in proportion to the edges they
-    have, so a few hubs have many parents (as in the experiments of Zheng et al. 2018); degree must be whole.
+    "sf": each new node points at `degree` distinct earlier ones, drawn in proportion to one plus the number
+    of edges that point at them, so a few hubs have very many parents (the simulations of Zheng et al. 2018
+    and of those who compare with them draw it like this); degree must be whole.
 
     >>> random_dag("er", 20, 2, seed=1) == random_dag("er", 20, 2, seed=1)
     True
@@ -78,14 +79,13 @@ def _scale_free(size: int, degree: int, generator: np.random.Generator) -> NDArr
     matrix = np.zeros((size, size), dtype=np.bool_)
     if degree == 0:
         return matrix
-    edges = np.zeros(size)
+    attraction = np.ones(size)
     for new in range(1, size):
         if new <= degree:
             targets = np.arange(new)
         else:
-            share = edges[:new] / edges[:new].sum()
+            share = attraction[:new] / attraction[:new].sum()
             targets = generator.choice(new, size=degree, replace=False, p=share)
         matrix[new, targets] = True
-        edges[targets] += 1
-        edges[new] += len(targets)
+        attraction[targets] += 1
     return matrix

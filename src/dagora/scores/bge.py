@@ -29,7 +29,7 @@ class BGe:
     def __init__(
         self, statistics: Statistics, *, alpha_mu: float = 1.0, alpha_w: float | None = None
     ) -> None:
-        moments = gaussian_moments(statistics, "bge")
+        moments = gaussian_moments(statistics, "the score bge")
         d = len(statistics.schema)
         wishart = d + alpha_mu + 1 if alpha_w is None else alpha_w
         if not (math.isfinite(alpha_mu) and alpha_mu > 0):

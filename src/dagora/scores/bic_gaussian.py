@@ -21,7 +21,7 @@ class GaussianBIC:
     """Bayesian information criterion of linear regressions."""
 
     def __init__(self, statistics: Statistics) -> None:
-        self._moments = gaussian_moments(statistics, "bic-gaussian")
+        self._moments = gaussian_moments(statistics, "the score bic-gaussian")
         self._schema = statistics.schema
 
     @property

@@ -7,7 +7,7 @@ exact solvers, order searches and samplers start from one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from dagora.errors import KnowledgeError
 from dagora.graph.bits import Rows, pack, unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
+from dagora.run import Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,8 @@ class Candidates:
     """The parent sets of every child, in column order.
 
     `complete` says whether every set that could matter was looked at; if not, `note` says what was not.
-    `hint` is an order (positions) that is known to permit a good network, where one is.
+    `hint` is an order (positions) that is known to permit a good network, where one is. `widen` makes
+    incomplete candidates wider around graphs, where somebody can; a search may ask it again and again.
     """
 
     names: tuple[str, ...]
@@ -60,6 +62,7 @@ class Candidates:
     complete: bool = True
     note: str = ""
     hint: tuple[int, ...] | None = None
+    widen: Widen | None = None
 
     @classmethod
     def of(
@@ -141,6 +144,10 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.sets)
+
+
+# Candidates, graphs and the circumstances: the same candidates come back where there is nothing to add.
+Widen = Callable[[Candidates, Sequence[DAG], Run], Candidates]
 
 
 def best_first(child: int, masks: Rows, scores: NDArray[np.float64], columns: int) -> ParentSets:

@@ -50,6 +50,9 @@ SCORES = (
           "dagora.scores.bge:BGe", "Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014", True,
           (Option("alpha_mu", "float", 1.0, "prior sample size of the mean", low=0.0, open_low=True),
            Option("alpha_w", "float", None, "degrees of freedom of the Wishart (columns + alpha_mu + 1)"))),
+    Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
+          "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
+          (Option("lambda1", "float", 0.1, "price of the sum of absolute weights", low=0.0),)),
 )  # fmt: skip
 
 

@@ -163,6 +163,19 @@ def feasible_order(candidates: Candidates) -> tuple[Order, tuple[int, ...]]:
     return order, tuple(sorted(set(range(d)) - set(order.tolist())))
 
 
+def knot(candidates: Candidates) -> str:
+    """Say why no acyclic graph can be made of the candidates; empty where one can.
+
+    >>> knot(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
+    "no acyclic graph can be made of the candidate parent sets: 'a', 'b' always need each other"
+    """
+    stuck = feasible_order(candidates)[1]
+    if not stuck:
+        return ""
+    names = ", ".join(f"'{candidates.names[x]}'" for x in stuck[:5]) + (", …" if len(stuck) > 5 else "")
+    return f"no acyclic graph can be made of the candidate parent sets: {names} always need each other"
+
+
 @kernel
 def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which of one child's sets, best first, are not supersets of (or equal to) an earlier one."""

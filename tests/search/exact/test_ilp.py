@@ -140,7 +140,7 @@ def test_no_acyclic_graph():
     outcome = ilp(candidates, Run())
     assert outcome.status == "failed"
     assert "no acyclic graph" in outcome.message
-    assert "a, b" in outcome.message
+    assert "'a', 'b'" in outcome.message
 
 
 def test_incomplete_candidates_are_said_to_be_so():

@@ -3,16 +3,8 @@
 import numpy as np
 import pytest
 
-from dagora.search.order.moves import (
-    best_insertion,
-    choose_parents,
-    descend,
-    fill_prefixes,
-    insert,
-    iterate,
-    random_below,
-    shuffle,
-)
+from dagora.search.order.insertions import best_insertion, insert, relocate, stand, with_first_rows, worth
+from dagora.search.order.moves import choose_parents, descend, empty_pool, iterate, random_below, shuffle
 from dagora.search.order.swap_moves import select_acyclic, swap_search
 from tests.search.order.order_oracles import best_of_all, best_of_order, graph_worth, random_candidates
 
@@ -46,15 +38,51 @@ def test_the_best_insertion(problem):
     rng, candidates, flat = problem
     d = len(candidates)
     order = rng.permutation(d)
-    choice = np.empty(d, dtype=np.int64)
-    start = choose_parents(flat.masks, flat.scores, flat.offsets, order, choice)
-    prefixes = np.zeros((d + 1, 1), dtype=np.uint64)
-    fill_prefixes(order, prefixes, 0, d - 1)
-    for position in range(d):
-        gain, place = best_insertion(flat.masks, flat.scores, flat.offsets, order, prefixes, choice, position)
-        worth = [best_of_order(candidates, moved(order.tolist(), position, q)) - start for q in range(d)]
-        assert gain == pytest.approx(max(worth), abs=1e-9)
-        assert worth[place] == pytest.approx(gain, abs=1e-9)
+    sets = with_first_rows(flat.masks, flat.scores, flat.offsets)
+    standing = stand(sets, order)
+    start = best_of_order(candidates, order)
+    for x in range(d):
+        gain, place = best_insertion(sets, standing, x, np.empty(1, dtype=np.uint64))
+        gains = [
+            best_of_order(candidates, moved(order.tolist(), standing.where[x], q)) - start for q in range(d)
+        ]
+        assert gain == pytest.approx(max(gains), abs=1e-9)
+        assert gains[place] == pytest.approx(gain, abs=1e-9)
+
+
+def test_first_rows(problem):
+    _, candidates, flat = problem
+    sets = with_first_rows(flat.masks, flat.scores, flat.offsets)
+    for child in candidates:
+        start = flat.offsets[child.child]
+        for p in range(len(candidates)):
+            holding = [start + row for row, parents in enumerate(child.parents) if p in parents]
+            assert sets.first[child.child, p] == min(holding, default=flat.offsets[child.child + 1])
+
+
+def test_relocating_keeps_the_standing_and_wakes_those_it_changes(problem):
+    rng, candidates, flat = problem
+    d = len(candidates)
+    sets = with_first_rows(flat.masks, flat.scores, flat.offsets)
+    standing = stand(sets, rng.permutation(d))
+    for _ in range(30):
+        position, place = (int(p) for p in rng.integers(0, d, size=2))
+        before, old = standing.order.tolist(), standing.choice.copy()
+        pool = empty_pool(d)
+        relocate(sets, standing, before[position], place, pool)
+        fresh = stand(sets, np.array(moved(before, position, place)))
+        for kept, made in zip(standing, fresh, strict=True):
+            np.testing.assert_array_equal(kept, made)
+        assert worth(sets, standing) == pytest.approx(best_of_order(candidates, standing.order))
+        woken = set(pool.members[: pool.size[0]].tolist())
+        assert woken == set(np.flatnonzero(pool.waits).tolist())
+        rows = candidates.flat.masks
+        changed = np.flatnonzero(old != standing.choice)
+        expected = {before[position], *changed.tolist()}
+        for x in changed:
+            for row in (old[x], standing.choice[x]):
+                expected |= {p for p in range(d) if int(rows[row, 0]) >> p & 1}
+        assert woken == expected
 
 
 def test_insert_and_shuffle_keep_a_permutation():

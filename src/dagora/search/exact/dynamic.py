@@ -21,6 +21,7 @@ from dagora.compiled import kernel
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates import Candidates
+from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.frame import Answer, Watch, solve_exactly
 
@@ -68,7 +69,7 @@ def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
         if done < 1 << size and watch.exhausted:
             return Answer(order, problem.bound, "time-limit", {"subsets": float(done)})
     masks = problem.masks[:, 0].astype(np.int64)
-    best = ascend(table, masks, problem.scores, problem.offsets)
+    best = ascend(table, masks, problem.scores, problem.offsets, TIE * abs(table[0]))
     return Answer(best, problem.score(best), "optimal", {"subsets": float(1 << size)})
 
 
@@ -125,8 +126,12 @@ def ascend(
     masks: NDArray[np.int64],
     scores: NDArray[np.float64],
     offsets: NDArray[np.int64],
+    tolerance: float,
 ) -> NDArray[np.int64]:
-    """Follow the maxima of a full table from the empty set; return the order of the variables."""
+    """Follow the maxima of a full table from the empty set; return the order of the variables.
+
+    Of variables that are equal but for rounding the first goes first, whoever summed up the data.
+    """
     size = len(offsets) - 1
     order = np.empty(size, dtype=np.int64)
     subset = 0
@@ -138,7 +143,7 @@ def ascend(
                 while masks[row] & ~subset:
                     row += 1
                 value = table[subset | 1 << x] + scores[row]
-                if value > best:
+                if value > best + tolerance:
                     best = value
                     order[place] = x
         subset |= 1 << order[place]

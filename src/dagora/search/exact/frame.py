@@ -20,7 +20,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates import Candidates
 from dagora.scores.local_score import TIE
-from dagora.search.components import LocalProblem, Order, components, feasible_order
+from dagora.search.components import LocalProblem, Order, components, feasible_order, knot
 from dagora.search.order.moves import descend, iterate, random_state
 
 
@@ -77,8 +77,7 @@ def solve_exactly(
     """
     start, stuck = feasible_order(candidates)
     if stuck:
-        names = ", ".join(candidates.names[x] for x in stuck[:5]) + (", …" if len(stuck) > 5 else "")
-        return failure(candidates, f"no acyclic graph has its parent sets among the candidates: see {names}")
+        return failure(candidates, knot(candidates))
     parts = components(candidates)
     obstacle = refuse(max(len(part) for part in parts))
     if obstacle:

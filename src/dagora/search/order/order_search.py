@@ -3,7 +3,8 @@
 An order fixes the best network that agrees with it, so orders are searched instead of graphs (Teyssier &
 Koller 2005). From a few starts, every variable is moved to its best place until none gains; then the order is
 disturbed and the descent repeated, many times, going on from what is not worse. Insertions reach better
-networks than swaps of neighbours (Lee & van Beek 2017; Scanagatta, Corani & Zaffalon 2017).
+networks than swaps of neighbours (Lee & van Beek 2017; Scanagatta, Corani & Zaffalon 2017). Incomplete
+candidates are widened, where somebody can, around the networks found, between rounds of the search.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +23,11 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates import Candidates
 from dagora.scores.local_score import TIE
-from dagora.search.components import NO_ROW, LocalProblem, feasible_order
+from dagora.search.components import NO_ROW, LocalProblem, feasible_order, knot
 from dagora.search.order.moves import descend, iterate, random_state, shuffle
 
-# A round of a chain lasts for about this many variables moved, so that time limits are noticed.
-WORK_PER_ROUND = 2_000_000
+# Disturbances of a chain before the time is looked at; with many sets, which make them slow, fewer.
+ROUND, SETS_PER_ROUND = 100, 4_000_000
 
 
 @dataclass
@@ -42,16 +44,23 @@ def order_search(
     candidates: Candidates, run: Run, *, chains: int = 4, patience: int | None = None
 ) -> Outcome:
     """Search from `chains` starts until `patience` disturbances in a row improved nothing."""
-    problem = LocalProblem.whole(candidates)
     wait = patience if patience is not None else 2000
-    kicks = max(1, min(wait, WORK_PER_ROUND // (len(problem) * len(problem.scores))))
+    problem = LocalProblem.whole(candidates)
+    kicks = max(1, min(wait, ROUND, SETS_PER_ROUND // len(problem.scores)))
     steps = idle = 0
     with ThreadPoolExecutor(run.jobs) as pool:
-        started = list(pool.map(lambda start: begin(problem, start), starts(candidates, run.seed, chains)))
+        started = list(starts(candidates, run.seed, chains))
+        list(pool.map(partial(begin, problem), started))
         best = max(chain.best for chain in started)
         run.on_event(Event("searching orders", steps, score=best))
-        while best < problem.bound - TIE * abs(best) and idle < wait and not run.budget.exhausted:
-            list(pool.map(lambda chain: go_on(problem, chain, kicks), started))
+        while idle < wait and not run.budget.exhausted:
+            wider = widened(candidates, problem, started, run)
+            if wider is not candidates:
+                candidates, problem = wider, LocalProblem.whole(wider)
+                list(pool.map(partial(descend_best, problem), started))
+            elif candidates.widen is None and best >= problem.bound - TIE * abs(best):
+                break
+            list(pool.map(partial(go_on, problem, kicks), started))
             steps += kicks * chains
             top = max(chain.best for chain in started)
             idle = 0 if top > best + TIE * abs(best) else idle + kicks
@@ -60,6 +69,17 @@ def order_search(
     leader = max(started, key=lambda chain: chain.best)
     stats = {"disturbances": float(steps)}
     return outcome_of(candidates, leader.best_order, run, stats, f"{steps} disturbances of {chains} orders")
+
+
+def widened(candidates: Candidates, problem: LocalProblem, chains: list[Chain], run: Run) -> Candidates:
+    """Ask for more sets around the graphs that the chains have come to, the best one first."""
+    if candidates.widen is None:
+        return candidates
+    ranked = sorted(chains, key=lambda chain: -chain.best)
+    orders = [ranked[0].best_order, *(chain.order for chain in ranked)]
+    choices = [problem.rows[problem.choose(order)] for order in orders]
+    graphs = [candidates.graph(rows) for rows in choices if (rows != NO_ROW).all()]
+    return candidates.widen(candidates, graphs, run)
 
 
 def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
@@ -76,18 +96,22 @@ def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
         yield Chain(order, order.copy(), -np.inf, state)
 
 
-def begin(problem: LocalProblem, chain: Chain) -> Chain:
+def begin(problem: LocalProblem, chain: Chain) -> None:
     """Descend from the chain's start."""
+    descend_best(problem, chain)
+    chain.order[:] = chain.best_order
+
+
+def descend_best(problem: LocalProblem, chain: Chain) -> None:
+    """Descend from the chain's best order."""
     choice = np.empty(len(chain.order), dtype=np.int64)
-    tolerance = TIE * abs(problem.score(chain.order))
+    tolerance = TIE * abs(problem.score(chain.best_order))
     chain.best = descend(
-        problem.masks, problem.scores, problem.offsets, chain.order, choice, chain.random, tolerance
+        problem.masks, problem.scores, problem.offsets, chain.best_order, choice, chain.random, tolerance
     )
-    chain.best_order[:] = chain.order
-    return chain
 
 
-def go_on(problem: LocalProblem, chain: Chain, kicks: int) -> None:
+def go_on(problem: LocalProblem, kicks: int, chain: Chain) -> None:
     """Disturb and descend a number of times."""
     chain.best = iterate(
         problem.masks,
@@ -109,7 +133,8 @@ def outcome_of(
     problem = LocalProblem.whole(candidates)
     rows = problem.rows[problem.choose(order)]
     if (rows == NO_ROW).any():
-        return Outcome(DAG(candidates.names), "failed", describe_failure(candidates))
+        why = knot(candidates) or "no order was found that leaves every variable a candidate parent set"
+        return Outcome(DAG(candidates.names), "failed", why)
     total = float(candidates.flat.scores[rows].sum())
     if total >= problem.bound - TIE * abs(total) and candidates.complete:
         status, message = "optimal", "every variable has its best parents: no network scores higher"
@@ -118,12 +143,3 @@ def outcome_of(
     else:
         status, message = "finished", f"no better order was found in {effort}"
     return Outcome(candidates.graph(rows), status, message, total, stats)
-
-
-def describe_failure(candidates: Candidates) -> str:
-    """Say why no network was found."""
-    stuck = feasible_order(candidates)[1]
-    if stuck:
-        names = ", ".join(f"'{candidates.names[x]}'" for x in stuck[:5])
-        return f"no acyclic graph can be made of the candidate parent sets: {names} always need each other"
-    return "no order was found that leaves every variable a candidate parent set"

@@ -1,0 +1,347 @@
+"""`dagora federate`: rows spread over sites that may not pool them."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dagora.commands.data_options import Reading, data_options, list_names, names
+from dagora.commands.learn_options import Request, learn_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dagora.data.table import Table
+    from dagora.parties.horizontal.serving import Asked
+    from dagora.parties.ledger import Books
+
+EXAMPLES = """\b
+Examples: two terminals per side of a consortium, here on one machine
+  dagora federate keys keys --sites north,south,west
+  dagora federate coordinator --keys keys/coordinator --sites north,south,west --port 7100 -o network.json
+  dagora federate client north.csv --keys keys/north --connect 127.0.0.1:7100
+  dagora federate client south.csv --keys keys/south --connect 127.0.0.1:7100
+  dagora federate client west.csv  --keys keys/west  --connect 127.0.0.1:7100
+\b
+All of it at once, to try it out:
+  dagora federate simulate patients.csv --parties 8 --method notears
+"""
+
+COORDINATOR = "coordinator"
+# A poll of the system takes no more milliseconds than fit in 31 bits.
+LONGEST = 1e6
+
+
+def seconds(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    """Refuse a time that cannot be waited for."""
+    if not 0.0 < value <= LONGEST:
+        raise click.BadParameter(f"{value:g} is not in the range 0<x<={LONGEST:.0f}.")
+    return value
+
+
+MINIMUM = click.option(
+    "--minimum",
+    type=click.IntRange(2),
+    default=3,
+    show_default=True,
+    help="Take part in no sum over fewer sites. With 2, each site can compute the other's part.",
+)
+
+
+@click.group("federate", short_help="Learn over sites that keep their rows.", epilog=EXAMPLES)
+def command() -> None:
+    """Learn a network over sites that may not pool their rows.
+
+    The coordinator sees the names, kinds and levels of the columns, and sums over all sites (counts,
+    moments), never one site's part of a sum: sites add masks that cancel out. Methods: those of `dagora
+    learn` that work on counts or moments.
+    """
+
+
+@command.command("keys", short_help="Make certificates to try it out.")
+@click.argument("folder")
+@click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites.")
+@click.option(
+    "--days", type=click.IntRange(1, 36500), default=30, show_default=True, help="They are valid so long."
+)
+def keys(*, folder: str, sites: str, days: int) -> None:
+    """Make a certificate authority and one certificate per party in FOLDER.
+
+    FOLDER/NAME goes to that party and to nobody else; FOLDER/ca.key to nobody at all.
+    """
+    from dagora.parties.certificates import make_certificates
+
+    listed = site_names(sites)
+    with own_mistakes():
+        make_certificates(folder, [COORDINATOR, *listed], days=days)
+    for name in (COORDINATOR, *listed):
+        click.echo(str(Path(folder) / name))
+
+
+@command.command("coordinator", short_help="Ask the sites and learn.")
+@click.option("--keys", "folder", required=True, metavar="FOLDER", help="The coordinator's certificates.")
+@click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites to wait for.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7100, show_default=True, help="0: any.")
+@click.option(
+    "--wait",
+    type=float,
+    callback=seconds,
+    default=300.0,
+    show_default=True,
+    help="Seconds to wait for the sites.",
+)
+@click.option(
+    "--patience", type=float, callback=seconds, default=120.0, show_default=True, help="Seconds per answer."
+)
+@click.option("--discrete", default="", metavar="A,B", help="Columns to take as discrete.")
+@click.option("--continuous", default="", metavar="A,B", help="Columns to take as continuous.")
+@MINIMUM
+@learn_options
+def coordinator(
+    *,
+    folder: str,
+    sites: str,
+    host: str,
+    port: int,
+    wait: float,
+    patience: float,
+    discrete: str,
+    continuous: str,
+    minimum: int,
+    request: Request,
+) -> None:
+    """Wait for the sites, then learn from sums over them."""
+    from dagora.errors import OptionError
+    from dagora.federated import agreed_statistics, with_traffic
+    from dagora.learning import learn
+    from dagora.parties.certificates import Credentials
+    from dagora.parties.horizontal.session import CoordinatorSession
+    from dagora.parties.listener import Listener
+
+    listed = site_names(sites)
+    check_number("--sites", len(listed), minimum)
+    request.check()
+    with own_mistakes():
+        credentials = Credentials.load(folder)
+    if credentials.name != COORDINATOR:
+        raise OptionError(f"{folder} is for '{credentials.name}': the coordinator needs its own certificate")
+    with Listener(credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn) as listener:
+        click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
+        transport = listener.accept(timeout=wait)
+    click.echo("dagora: all sites are here", err=True)
+    request = replace(request)  # with a new clock: waiting for the sites is not in --time-limit
+    with (
+        CoordinatorSession(transport, listed, minimum=minimum, patience=patience, on_warning=warn) as session,
+        request.progress() as on_event,
+    ):
+        statistics = agreed_statistics(session, names(discrete), names(continuous))
+        request.check_data(statistics.schema.names, statistics.schema)
+        result = learn(statistics, on_event=on_event, **request.settings)
+        request.present(with_traffic(result, transport.ledger.books()), statistics)
+
+
+@command.command("client", short_help="Answer the coordinator from this site's rows.")
+@click.argument("data")
+@click.option("--keys", "folder", required=True, metavar="FOLDER", help="This site's certificates.")
+@click.option("--connect", required=True, metavar="HOST:PORT", help="Where the coordinator listens.")
+@click.option(
+    "--wait",
+    type=float,
+    callback=seconds,
+    default=300.0,
+    show_default=True,
+    help="Seconds to wait for the start.",
+)
+@click.option("--quiet", is_flag=True, help="Do not say what was asked.")
+@MINIMUM
+@data_options
+def client(
+    *, data: str, folder: str, connect: str, wait: float, quiet: bool, minimum: int, reading: Reading
+) -> None:
+    """Let the coordinator ask for sums over the rows of DATA, and say in the end what it asked for."""
+    from dagora.errors import OptionError
+    from dagora.parties.certificates import Credentials
+    from dagora.parties.horizontal.federation import Site
+    from dagora.parties.horizontal.identity import CertifiedIdentity
+    from dagora.parties.horizontal.serving import serve_site
+    from dagora.parties.horizontal.tasks import TASKS
+    from dagora.parties.tcp import connect as connect_to
+
+    host, port = address(connect)
+    with own_mistakes():
+        credentials = Credentials.load(folder)
+    if credentials.name == COORDINATOR:
+        raise OptionError(f"{folder} is for the coordinator: a client needs its site's certificate")
+    table = reading.table(data, part=True)
+    identity = CertifiedIdentity(credentials)
+    transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
+    asked = serve_site(transport, Site(credentials.name, table), TASKS, identity, minimum=minimum)
+    if not quiet:
+        click.echo(describe_visit(asked, transport.ledger.books()), err=True)
+
+
+@command.command("simulate", short_help="All parties on this machine, on one table.")
+@click.argument("data")
+@click.option("--parties", type=click.IntRange(2), required=True, metavar="K", help="Number of sites.")
+@click.option("--in-memory", is_flag=True, help="Parties as threads of one process, without sockets.")
+@MINIMUM
+@learn_options
+@data_options
+def simulate(
+    *, data: str, parties: int, in_memory: bool, minimum: int, request: Request, reading: Reading
+) -> None:
+    """Split the rows of DATA among K sites and learn over them as separate processes on TLS connections."""
+    from dagora.data.partition import split_rows
+    from dagora.stats.table import TableStatistics
+
+    check_number("--parties", parties, minimum)
+    request.check()
+    table = reading.table(data)
+    request.check_data(table.names, table.schema)
+    parts = {f"site{k + 1}": part for k, part in enumerate(split_rows(table, parties, seed=request.seed))}
+    if in_memory:
+        from dagora.federated import learn_federated
+
+        with request.progress() as on_event:
+            result = learn_federated(
+                parts, minimum=minimum, on_event=on_event, **declared(table), **request.settings
+            )
+        request.present(result, TableStatistics(table))
+        return
+    with tidy_end(), site_files(parts) as files:
+        click.echo(run_parties(files, declared(table), minimum, request), nl=False)
+
+
+def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: int, request: Request) -> str:
+    """Start everybody, wait for the end, and return what the coordinator said."""
+    from dagora.parties.certificates import temporary_certificates
+    from dagora.parties.processes import Processes
+
+    flags = [
+        part for kind, columns in kinds.items() if columns for part in (f"--{kind}", list_names(columns))
+    ]
+    flags += ["--minimum", str(minimum)]
+
+    def relay(party: str, line: str) -> None:
+        # How it fails is said once, in the end.
+        if party == COORDINATOR and not line.startswith(("dagora: listening", "dagora: error")):
+            click.echo(line, err=True)
+
+    with (
+        temporary_certificates([COORDINATOR, *files]) as credentials,
+        Processes(on_line=None if request.quiet else relay) as processes,
+    ):
+        start = ["federate", "coordinator", "--keys", str(credentials[COORDINATOR].ca.parent), "--port", "0"]
+        processes.start(COORDINATOR, [*start, "--sites", ",".join(files), *flags, *request.arguments()])
+        said = processes.wait_for_line(COORDINATOR, r"listening on (\S+)", timeout=60.0)
+        for name, file in files.items():
+            keys = str(credentials[name].ca.parent)
+            arguments = ["federate", "client", str(file), "--keys", keys, "--connect", said[1]]
+            processes.start(name, [*arguments, "--quiet", *flags])
+        return processes.wait()[COORDINATOR].out
+
+
+@contextmanager
+def tidy_end() -> Iterator[None]:
+    """Leave no rows and keys behind when the command is told to end or its terminal is closed."""
+
+    def leave(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    previous = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def site_files(parts: dict[str, Table]) -> Iterator[dict[str, Path]]:
+    """The sites' tables as files that only this user can read, gone at the end."""
+    from dagora.data.writers import write_table
+
+    folder = Path(tempfile.mkdtemp(prefix="dagora-"))
+    try:
+        files = {name: folder / f"{name}.csv" for name in parts}
+        for name, part in parts.items():
+            write_table(part, files[name])
+        yield files
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def declared(table: Table) -> dict[str, Any]:
+    """The kinds of a table's columns, so that its parts are read alike."""
+    from dagora.data.schema import Kind
+
+    kinds = {kind: [v.name for v in table.schema if v.kind is kind] for kind in Kind}
+    return {"discrete": kinds[Kind.DISCRETE], "continuous": kinds[Kind.CONTINUOUS]}
+
+
+@contextmanager
+def own_mistakes() -> Iterator[None]:
+    """What is wrong before any peer was spoken to is bad input, not a fault of the protocol."""
+    from dagora.errors import OptionError, ProtocolError
+
+    try:
+        yield
+    except ProtocolError as error:
+        raise OptionError(str(error)) from None
+
+
+def site_names(listed: str) -> list[str]:
+    """Names of sites, checked."""
+    from dagora.errors import OptionError
+    from dagora.parties.transport import check_name
+
+    with own_mistakes():
+        sites = [check_name(name) for name in names(listed)]
+    if len(set(sites)) != len(sites) or COORDINATOR in sites:
+        raise OptionError(f"--sites takes different names other than '{COORDINATOR}', not '{listed}'")
+    if len(sites) < 2:
+        raise OptionError("--sites takes at least two names, with commas between them")
+    return sites
+
+
+def check_number(option: str, sites: int, minimum: int) -> None:
+    """Refuse fewer sites than a sum must have, before anybody waits for them."""
+    from dagora.errors import OptionError
+
+    if sites < minimum:
+        two = ": with two sites each can compute the other's part; --minimum 2, at both, accepts that"
+        raise OptionError(
+            f"{option} names {sites} sites, fewer than --minimum {minimum}{two if sites == 2 else ''}"
+        )
+
+
+def address(text: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT."""
+    from dagora.errors import OptionError
+
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
+        raise OptionError(f"--connect takes HOST:PORT, such as 127.0.0.1:7100, not '{text}'")
+    return host, int(port)
+
+
+def describe_visit(asked: Sequence[Asked], books: Books) -> str:
+    """What a site was asked, in one line."""
+    counts: dict[str, int] = {}
+    for question in asked:
+        counts[question.task] = counts.get(question.task, 0) + 1
+    listed = ", ".join(f"{task} {number}×" for task, number in counts.items()) or "nothing"
+    return f"dagora: answered {listed}; sent {books.total.wire_sent / 1e6:.2f} MB"
+
+
+def warn(line: str) -> None:
+    """Show a warning."""
+    click.echo(f"dagora: warning: {line}", err=True)

@@ -1,0 +1,231 @@
+"""What every command that learns has in common: its options, and how a result is shown and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+if TYPE_CHECKING:
+    from dagora.data.schema import Schema
+    from dagora.events import Budget, Observer
+    from dagora.graph.cpdag import Graph
+    from dagora.result import Result
+    from dagora.stats.statistics import Statistics
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be learned, under which circumstances, and where it goes."""
+
+    method: str
+    score: str | None
+    options: tuple[str, ...]
+    max_parents: int | None
+    knowledge: str | None
+    truth: str | None
+    seed: int
+    time_limit: float | None
+    jobs: int
+    output: str | None
+    picture: str | None
+    as_json: bool
+    quiet: bool
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The clock, which starts when it is first looked at."""
+        from dagora.events import Budget
+        from dagora.learning import check_circumstances
+
+        return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
+
+    @cached_property
+    def known_truth(self) -> Graph | None:
+        """The graph to compare with."""
+        from dagora.formats.registry import read_graph
+
+        return read_graph(self.truth) if self.truth else None
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of `learn`; a name or value that cannot be is refused."""
+        from dagora.methods import method_named
+
+        return {
+            "method": method_named(self.method).name,
+            "score": self.score,
+            "knowledge": self.knowledge,
+            "max_parents": self.max_parents,
+            "seed": self.seed,
+            "time_limit": self.time_limit,
+            "jobs": self.jobs,
+            "budget": self.budget,
+            **parse_options(self.method, self.score, self.options),
+        }
+
+    def check(self) -> None:
+        """Refuse what can be refused before any data are read."""
+        from dagora.commands.outputs import check_picture
+        from dagora.formats.registry import find_format
+
+        _ = self.settings
+        if self.output:
+            find_format(self.output)
+        if self.picture:
+            check_picture(self.picture)
+        _ = self.known_truth
+
+    def check_data(self, names: tuple[str, ...], schema: Schema | None) -> None:
+        """Refuse a truth or a file that does not fit the data; scores alone have no schema."""
+        from dagora.commands.outputs import check_output
+
+        if self.output:
+            check_output(self.output, schema)
+        if self.known_truth is not None:
+            check_truth(self.truth or "", self.known_truth, names)
+
+    def progress(self) -> AbstractContextManager[Observer]:
+        """Progress on standard error, unless quiet."""
+        from dagora.commands.progress import progress
+
+        return progress(self.budget, quiet=self.quiet)
+
+    def present(self, result: Result, statistics: Statistics | None) -> None:
+        """Warn, compare, write and print; a result without a graph exits with code 1."""
+        from dagora.commands.outputs import show_result, write_picture, write_result
+        from dagora.graph.metrics import compare
+
+        if not self.quiet:
+            for warning in result.warnings:
+                click.echo(f"dagora: warning: {warning}", err=True)
+        if result.status == "failed":
+            give_up(result, as_json=self.as_json)
+        comparison = None if self.known_truth is None else compare(result.graph, self.known_truth)
+        if self.output:
+            write_result(result, statistics, self.output)
+        if self.picture:
+            write_picture(result.graph, self.picture, truth=self.known_truth, title=caption(result))
+        if self.as_json:
+            content = result.to_dict()
+            if comparison is not None:
+                content["comparison"] = comparison.to_dict()
+            click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+        else:
+            show_result(result, comparison, [path for path in (self.output, self.picture) if path])
+
+    def arguments(self) -> list[str]:
+        """The same request on a command line."""
+        line = ["--method", self.method, "--seed", str(self.seed), "--jobs", str(self.jobs)]
+        for flag, value in (
+            ("--score", self.score),
+            ("--max-parents", self.max_parents),
+            ("--knowledge", self.knowledge),
+            ("--truth", self.truth),
+            ("--time-limit", self.time_limit),
+            ("--output", self.output),
+            ("--picture", self.picture),
+        ):
+            line += [] if value is None else [flag, str(value)]
+        for option in self.options:
+            line += ["--option", option]
+        return line + ["--json"] * self.as_json + ["--quiet"] * self.quiet
+
+
+def learn_options(command: F) -> F:
+    """Add the options to a command, which gets them as one argument `request`."""
+
+    @wraps(command)
+    def wrapped(**given: Any) -> Any:  # noqa: ANN401
+        chosen = {field.name: given.pop(field.name) for field in fields(Request)}
+        return command(request=Request(**chosen), **given)
+
+    decorators = (
+        click.option("-m", "--method", default="hill-climb", show_default=True, help="See `dagora methods`."),
+        click.option("-s", "--score", help="Score to maximise; without it, the BIC that fits the columns."),
+        click.option(
+            "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method or score."
+        ),
+        click.option("--max-parents", type=click.IntRange(0), help="No node gets more parents than this."),
+        click.option("--knowledge", metavar="K.json", help="Required, forbidden edges, tiers, max_parents."),
+        click.option("--truth", metavar="GRAPH", help="Compare the result with this graph."),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
+        click.option("--time-limit", type=float, metavar="SECONDS", help="Return the best found by then."),
+        click.option(
+            "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads or processes."
+        ),
+        click.option(
+            "-o", "--output", metavar="FILE", help="Write the graph: .json .bif .dot .graphml .csv .dagitty"
+        ),
+        click.option("--picture", metavar="FILE.svg", help="Draw the graph (coloured against --truth)."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        click.option("--quiet", is_flag=True, help="No progress and no warnings."),
+    )
+    result: Callable[..., Any] = wrapped
+    for decorator in reversed(decorators):
+        result = decorator(result)
+    return cast("F", result)
+
+
+def give_up(result: Result, *, as_json: bool) -> None:
+    """Say that there is no graph, write none, and exit with code 1."""
+    if as_json:
+        click.echo(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False))
+    click.echo(f"dagora: {result.method} failed: {result.message}", err=True)
+    raise click.exceptions.Exit(1)
+
+
+def parse_options(method: str | None, score: str | None, written: tuple[str, ...]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs by the types that the method (if any) and the score declare."""
+    from dagora.errors import OptionError
+    from dagora.formats.registry import read_graph
+    from dagora.methods import method_named
+    from dagora.scores.registry import SCORES, score_named
+
+    entries = [score_named(score)] if score else list(SCORES)
+    known = {option.name: option for entry in entries for option in entry.options}
+    if method is not None:
+        known.update({option.name: option for option in method_named(method).options})
+    values: dict[str, Any] = {}
+    for pair in written:
+        name, sign, text = pair.partition("=")
+        if not sign or not name:
+            raise OptionError(f"--option takes NAME=VALUE, not '{pair}'")
+        if name in values:
+            raise OptionError(f"--option gives '{name}' twice")
+        option = known.get(name)
+        if option is None:
+            listed = ", ".join(known) or "none"
+            owner = f"the method {method} or its score" if method else "the score"
+            raise OptionError(f"there is no option '{name}' for {owner} (known: {listed})")
+        value = option.parse(text)
+        values[name] = (
+            read_graph(text) if option.type == "graph" and value is not None else option.check(value)
+        )
+    return values
+
+
+def check_truth(path: str, truth: Graph, names: tuple[str, ...]) -> None:
+    """Refuse a truth about other variables, before any work is done."""
+    from dagora.errors import GraphError
+
+    for some, others, where in (
+        (truth.nodes, names, "a node of the truth but not a column"),
+        (names, truth.nodes, "a column but not a node of it"),
+    ):
+        for name in some:
+            if name not in others:
+                raise GraphError(f"{path}: '{name}' is {where}: truth and data must have the same variables")
+
+
+def caption(result: Result) -> str:
+    """Title of the picture."""
+    score = "" if result.score is None else f", {result.score_name or 'score'} {result.score:.2f}"
+    return f"{result.method}{score}"

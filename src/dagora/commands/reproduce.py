@@ -1,0 +1,170 @@
+"""`dagora reproduce`: a table or figure of a paper, measured anew."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dagora.errors import OptionError
+
+if TYPE_CHECKING:
+    from dagora.events import Budget
+    from dagora.papers.measuring import Harvest
+    from dagora.papers.reports import Report
+
+EXAMPLES = """\b
+Examples:
+  dagora reproduce
+  dagora reproduce notears/table1
+  dagora reproduce notears/fig3 --full --jobs 2 -o results
+  dagora reproduce notears/sachs --json
+"""
+
+
+@click.command("reproduce", short_help="Reproduce a paper's table or figure.", epilog=EXAMPLES)
+@click.argument("item", required=False, metavar="[PAPER/ITEM]")
+@click.option("--list", "listing", is_flag=True, help="List the items.")
+@click.option("--full", is_flag=True, help="The paper's size; without it, a quick one (minutes).")
+@click.option(
+    "-o", "--output", default="reproductions", show_default=True, metavar="FOLDER", help="Where files go."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the first repetition."
+)
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then; run again to go on.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def command(
+    *,
+    item: str | None,
+    listing: bool,
+    full: bool,
+    output: str,
+    seed: int,
+    jobs: int,
+    time_limit: float | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Measure a paper's table or figure anew: PAPER/ITEM, such as notears/table1; alone, list them all.
+
+    Each measured cell is kept in FOLDER at once. Ctrl-C or --time-limit stops early, and the same command
+    goes on where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
+    """
+    from dagora.commands.progress import progress
+    from dagora.events import Budget
+    from dagora.learning import check_circumstances
+    from dagora.papers.cell_file import CellFile
+    from dagora.papers.experiment import Size
+    from dagora.papers.measuring import measure_cells
+    from dagora.papers.registry import item_named
+    from dagora.papers.reports import write_report
+    from dagora.run import Run
+
+    if item is None or listing:
+        show_items(item, as_json=as_json)
+        return
+    entry = item_named(item)
+    budget = Budget(check_circumstances(seed, time_limit, jobs))
+    experiment = entry.load()(Size(full, seed))
+    folder = make_folder(output)
+    stem = entry.name.replace("/", "-")
+    cells = CellFile(folder / f"{stem}.cells.jsonl")
+    with progress(budget, quiet=quiet) as on_event:
+        harvest = measure_cells(
+            experiment, cells, Run(seed=seed, budget=budget, jobs=jobs, on_event=on_event)
+        )
+    report = experiment.report(harvest.measured) if harvest.measured else None
+    written: list[Path] = []
+    if report is not None:
+        line = f"dagora reproduce {entry.name}{' --full' * full}{f' --seed {seed}' * (seed > 0)}"
+        written = write_report(report, folder, stem, command=line, missing=missing_part(harvest))
+    written += [cells.path] * cells.path.exists()
+    status, message = ending(harvest, budget, cells.path)
+    if as_json:
+        content = {
+            "item": entry.name,
+            "reference": entry.reference,
+            "status": status,
+            "message": message,
+            "cells": len(harvest.measured),
+            "total_cells": harvest.total,
+            "full": full,
+            "seed": seed,
+            "seconds": budget.elapsed,
+            **({} if report is None else report.to_dict()),
+            "files": [str(path) for path in written],
+        }
+        click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+        return
+    if report is not None:
+        show_report(report)
+    click.echo(f"{status}: {message} ({budget.elapsed:.0f} s)")
+    for path in written:
+        click.echo(f"written: {path}", err=True)
+
+
+def show_items(item: str | None, *, as_json: bool) -> None:
+    """List the items, or those whose names begin like the one given."""
+    from dagora.papers.registry import ITEMS
+
+    shown = [entry for entry in ITEMS if entry.name.startswith(item or "")]
+    if not shown:
+        raise OptionError(
+            f"there is no reproduction whose name begins with '{item}': leave it out to see all"
+        )
+    if as_json:
+        entries = [{key: value for key, value in asdict(entry).items() if key != "maker"} for entry in shown]
+        click.echo(json.dumps(entries, ensure_ascii=False))
+        return
+    for entry in shown:
+        click.echo(f"{entry.name:18}{entry.summary}")
+        click.echo(f"{'':18}quick: {entry.quick}; --full: {entry.full}  ({entry.reference})")
+
+
+def make_folder(output: str) -> Path:
+    """Make the folder for the files; refuse one that cannot be written to before any work is done."""
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise OptionError(f"cannot make the folder {output}: {reason}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OptionError(f"the folder {output} may not be written to: name another with -o")
+    return folder
+
+
+def missing_part(harvest: Harvest) -> str:
+    """What is not measured yet, in words; empty where all is."""
+    return "" if harvest.complete else f"{len(harvest.measured)} of {harvest.total} cells are measured"
+
+
+def ending(harvest: Harvest, budget: Budget, cells: Path) -> tuple[str, str]:
+    """How the run ended: a status and a sentence, which says how to go on."""
+    if not harvest.complete:
+        return (
+            "time-limit",
+            f"{budget.reason}; {missing_part(harvest)} and kept: run the same command again to go on",
+        )
+    kept = f", {harvest.kept} of them before in {cells}" if harvest.kept else ""
+    return "finished", f"{harvest.total} cells are measured{kept}"
+
+
+def show_report(report: Report) -> None:
+    """Print tables and notes for people."""
+    click.echo(report.title)
+    for table in report.tables:
+        if len(report.tables) > 1:
+            click.echo(f"\n{table.title}")
+        click.echo(f"\n{table.to_markdown()}")
+    click.echo("")
+    for note in report.notes:
+        click.echo(f"- {note}")
+    click.echo("")

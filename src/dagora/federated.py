@@ -1,0 +1,110 @@
+"""Learn over sites that may not pool their rows: agree on the columns, then learn from secure sums.
+
+`learn_over` is what a coordinator does with any `Federation`. `learn_federated` runs coordinator and sites
+in this process, with the masks and messages of a real run (`secure=True`) or by adding in the clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dagora.data.table import Table
+from dagora.errors import ProtocolError
+from dagora.learning import learn
+from dagora.parties.horizontal.agreement import agree
+from dagora.parties.horizontal.federation import Federation, OpenFederation, Site
+from dagora.parties.horizontal.statistics import SecureStatistics
+from dagora.parties.horizontal.tasks import TASKS
+from dagora.parties.transport import check_name
+from dagora.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dagora.parties.ledger import Books
+
+COORDINATOR = "coordinator"
+FEWEST = 3
+
+
+def learn_over(
+    federation: Federation,
+    method: str = "hill-climb",
+    *,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    **settings: Any,  # noqa: ANN401 - those of `learn`
+) -> Result:
+    """Learn as `learn` does, from the sums that a federation gives."""
+    return learn(agreed_statistics(federation, discrete, continuous), method, **settings)
+
+
+def agreed_statistics(
+    federation: Federation, discrete: Iterable[str] = (), continuous: Iterable[str] = ()
+) -> SecureStatistics:
+    """Let the sites agree on their columns; what they then sum up is the `Statistics` of all their rows."""
+    schema = agree(federation, discrete=discrete, continuous=continuous)
+    return SecureStatistics(federation, schema)
+
+
+def learn_federated(
+    sites: Mapping[str, Table],
+    method: str = "hill-climb",
+    *,
+    secure: bool = True,
+    minimum: int = FEWEST,
+    **settings: Any,  # noqa: ANN401 - those of `learn_over`
+) -> Result:
+    """Learn over tables of several sites in this process; the result equals that on the pooled rows.
+
+    >>> rows = [[0, 0], [1, 1]] * 10
+    >>> tables = {name: Table.from_numpy(rows, names=["a", "b"]) for name in ("north", "south", "west")}
+    >>> learn_federated(tables, score="bic").graph.edges
+    (('a', 'b'),)
+    """
+    parties = [Site(check_name(name), table) for name, table in sites.items()]
+    if not secure:
+        return learn_over(OpenFederation(parties, TASKS), method, **settings)
+    with sites_in_threads(parties, minimum) as (federation, books):
+        result = learn_over(federation, method, **settings)
+    return with_traffic(result, books())
+
+
+@contextmanager
+def sites_in_threads(sites: list[Site], minimum: int) -> Iterator[tuple[Any, Any]]:
+    """A coordinator's session with sites that are threads of this process."""
+    from dagora.parties.horizontal.identity import hand_out_keys
+    from dagora.parties.horizontal.session import CoordinatorSession, serve_site
+    from dagora.parties.memory import memory_network
+
+    names = [site.name for site in sites]
+    if COORDINATOR in names:
+        raise ProtocolError(f"'{COORDINATOR}' is the coordinator's name: give that site another")
+    network = memory_network([COORDINATOR, *names], hub=COORDINATOR)
+    identities = hand_out_keys(names)
+    with ThreadPoolExecutor(max(1, len(sites))) as pool:
+        work = [
+            pool.submit(serve_site, network[site.name], site, TASKS, identities[site.name], minimum=minimum)
+            for site in sites
+        ]
+        # Whatever goes wrong here, the sites hear of it and do not wait for ever.
+        with (
+            network[COORDINATOR] as transport,
+            CoordinatorSession(transport, names, minimum=minimum) as session,
+        ):
+            yield session, transport.ledger.books
+        for site in work:
+            site.result()
+
+
+def with_traffic(result: Result, books: Books) -> Result:
+    """Add rounds and bytes per party to a result's numbers."""
+    stats = {"rounds": float(len(books.phases))}
+    for party, traffic in books.peers.items():
+        stats[f"bytes_to_{party}"] = float(traffic.wire_sent)
+        stats[f"bytes_from_{party}"] = float(traffic.wire_received)
+    return replace(result, stats={**result.stats, **stats})

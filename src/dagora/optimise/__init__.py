@@ -1,0 +1,1 @@
+"""A graph from a smooth program: acyclicity as an equation, weights by convex steps."""

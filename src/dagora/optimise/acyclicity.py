@@ -1,0 +1,172 @@
+"""How far a weighted graph is from a DAG, as a number: smooth ones for programs, an exact one for people.
+
+With A = W∘W ≥ 0, the entry [i, j] of Aᵏ sums the weights of all walks of k steps from i to j, so that
+tr Aᵏ > 0 for some k exactly where there is a cycle. Two smooth sums of these traces vanish on DAGs only:
+
+- trace exponential, h = tr exp(A) − d = Σ_k tr Aᵏ / k!, gradient exp(A)ᵀ ∘ 2W (Zheng et al. 2018, theorem 1);
+- log determinant, h = −log det(sI − A) + d log s = Σ_k tr(A/s)ᵏ / k where the spectral radius of A is below s
+  and infinite elsewhere, gradient (sI − A)⁻ᵀ ∘ 2W (Bello et al. 2022, theorem 1).
+
+A cycle stays within a strongly connected component, and so do both sums and their gradients. They are
+computed one component at a time: a DAG gives exactly 0, and a graph with few cycles costs little. Being sums
+of products of squares they can underflow; `cyclicity` cannot, and is 0 for DAGs only, whatever the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import expm
+from scipy.linalg.lapack import dgetrf, dgetri
+
+from dagora.compiled import kernel
+
+
+def trace_exponential(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """h(W) = tr exp(W∘W) − d and its gradient; infinite with a gradient of zeros where it overflows.
+
+    >>> h, gradient = trace_exponential(np.array([[0.0, 1.0], [1.0, 0.0]]))  # 2 cosh 1 − 2
+    >>> round(h, 6), gradient.round(6).tolist()
+    (1.086161, [[0.0, 2.350402], [2.350402, 0.0]])
+    """
+    value, gradient = 0.0, np.zeros_like(weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block in cyclic_components(weights != 0):
+            part = weights[block]
+            squares = part * part
+            exponential = expm(squares) if np.isfinite(squares).all() else squares + np.inf
+            if not np.isfinite(exponential).all():
+                return np.inf, np.zeros_like(weights)
+            value += float(np.trace(exponential)) - len(part)
+            gradient[block] = 2.0 * part * exponential.T
+    return max(0.0, value), gradient
+
+
+def log_determinant(weights: NDArray[np.float64], scale: float = 1.0) -> tuple[float, NDArray[np.float64]]:
+    """h(W) = −log det(sI − W∘W) + d log s and its gradient; infinite, with a gradient of zeros, outside.
+
+    Outside means that the spectral radius of W∘W is not below s = `scale`, so that sI − W∘W is no M-matrix.
+
+    >>> h, _ = log_determinant(np.array([[0.0, 0.5], [0.5, 0.0]]))  # −log(1 − 1/16)
+    >>> round(h, 6), log_determinant(np.array([[0.0, 1.0], [1.0, 0.0]]))[0]
+    (0.064539, inf)
+    """
+    value, gradient = 0.0, np.zeros_like(weights)
+    with np.errstate(over="ignore"):
+        for block in cyclic_components(weights != 0):
+            part = weights[block]
+            factored = invert_m_matrix(np.eye(len(part)) - part * part / scale)
+            if factored is None:
+                return np.inf, np.zeros_like(weights)
+            inverse, log_det = factored
+            value -= log_det
+            gradient[block] = 2.0 * part * inverse.T / scale
+    return max(0.0, value), gradient
+
+
+def cyclicity(weights: NDArray[np.float64]) -> float:
+    """The largest weight that some cycle has everywhere: max over cycles of min |w| along the cycle.
+
+    It is also the smallest ω such that the edges with |w| > ω form a DAG, has the unit of the weights, and is
+    exactly 0.0 if and only if the non-zero weights form a DAG.
+
+    >>> cyclicity(np.array([[0.0, 3.0], [0.1, 0.0]])), cyclicity(np.array([[0.0, 3.0], [0.0, 0.0]]))
+    (0.1, 0.0)
+    """
+    sizes = np.abs(weights)
+    # Dropping more edges only removes cycles: bisect between levels with a cycle and levels without.
+    levels = np.unique(np.append(sizes, 0.0))
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if is_acyclic(sizes > levels[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return float(levels[low])
+
+
+def is_acyclic(support: NDArray[np.bool_]) -> bool:
+    """Whether an adjacency matrix has no directed cycle, a loop included."""
+    return next(cyclic_components(support), None) is None
+
+
+def cyclic_components(support: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], ...]]:
+    """Strongly connected components that hold a cycle, each as the index of its block of the matrix."""
+    label = strong_components(support)
+    sizes = np.bincount(label)
+    holds_loop = np.zeros(len(sizes), dtype=np.bool_)
+    holds_loop[label[np.diag(support)]] = True
+    for component in np.flatnonzero((sizes > 1) | holds_loop):
+        members = np.flatnonzero(label == component)
+        yield np.ix_(members, members)
+
+
+@kernel
+def strong_components(support: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Label the strongly connected component of each node (Tarjan 1972, with a stack of its own)."""
+    d = len(support)
+    label = np.full(d, -1)
+    found = np.full(d, -1)  # when a node was first seen
+    lowest = np.zeros(d, dtype=np.int64)  # the earliest node seen that it leads back to
+    following = np.zeros(d, dtype=np.int64)  # the next child to look at
+    path = np.empty(d, dtype=np.int64)
+    waiting = np.empty(d, dtype=np.int64)
+    time, waits, count = 0, 0, 0
+    for root in range(d):
+        if found[root] >= 0:
+            continue
+        path[0], depth = root, 1
+        while depth > 0:
+            node = path[depth - 1]
+            if found[node] < 0:
+                found[node] = lowest[node] = time
+                time += 1
+                waiting[waits] = node
+                waits += 1
+            descended = False
+            while following[node] < d:
+                child = following[node]
+                following[node] += 1
+                if not support[node, child]:
+                    continue
+                if found[child] < 0:
+                    path[depth] = child
+                    depth += 1
+                    descended = True
+                    break
+                if label[child] < 0:
+                    lowest[node] = min(lowest[node], found[child])
+            if descended:
+                continue
+            depth -= 1
+            if depth > 0:
+                lowest[path[depth - 1]] = min(lowest[path[depth - 1]], lowest[node])
+            if lowest[node] == found[node]:
+                while True:
+                    waits -= 1
+                    label[waiting[waits]] = count
+                    if waiting[waits] == node:
+                        break
+                count += 1
+    return label
+
+
+def invert_m_matrix(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
+    """Inverse and log determinant of a matrix without positive entries off its diagonal.
+
+    None unless it is a non-singular M-matrix, that is unless x = M⁻¹1 is positive (then Mx = 1 > 0 with
+    x > 0, which characterises M-matrices; Berman and Plemmons 1994, chapter 6, I28).
+    """
+    if not np.isfinite(matrix).all():
+        return None
+    triangles, pivots, failed = dgetrf(matrix)
+    if failed:
+        return None
+    log_det = float(np.log(np.abs(np.diag(triangles))).sum())
+    inverse, failed = dgetri(triangles, pivots)
+    if failed or not (inverse.sum(axis=1) > 0).all():
+        return None
+    return inverse, log_det

@@ -1,0 +1,205 @@
+"""The best order for the NOTEARS program, by moving single variables until no move gains.
+
+The smooth path ends near a good order, and depends on its schedule; the order that it gives is improved here
+by moves that are judged by the exact program (as in the order searches over scores: Teyssier & Koller 2005,
+Andrews et al. 2023). Whatever the order, the weights are exactly acyclic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Event
+from dagora.optimise.order_moves import descend, solve_order
+from dagora.optimise.path import Program
+from dagora.optimise.quick_moves import descend_quickly, disturb, prepare_savings
+from dagora.optimise.trim import topological_order
+from dagora.run import Run
+from dagora.scores.lasso_kernels import Matrix, Vector
+
+# Gains below this share of the objective do not count.
+TOLERANCE = 1e-9
+# Variables tried between two looks at the clock.
+STRETCH = 20
+# To this many variables the last moves are judged exactly, beyond it by estimates that are checked.
+EXACT_TO = 200
+# A disturbance moves up to so many variables.
+MOST_DISTURBED = 4
+
+
+@dataclass
+class OrderSolution:
+    """An order with its solved columns: row y of `columns` holds the weights into y."""
+
+    order: NDArray[np.int64]
+    columns: Matrix
+    gradients: Matrix
+    losses: Vector
+    penalties: Vector
+
+    @property
+    def objective(self) -> float:
+        """Loss and penalty."""
+        return float(self.losses.sum())
+
+    @property
+    def weights(self) -> Matrix:
+        """Weights, [i, j] for the edge i → j."""
+        return np.ascontiguousarray(self.columns.T)
+
+    def copy(self) -> OrderSolution:
+        """A copy that stays as it is."""
+        return OrderSolution(
+            self.order.copy(),
+            self.columns.copy(),
+            self.gradients.copy(),
+            self.losses.copy(),
+            self.penalties.copy(),
+        )
+
+    def become(self, other: OrderSolution) -> None:
+        """Take over another solution, in the same arrays."""
+        self.order[:], self.columns[:], self.gradients[:] = other.order, other.columns, other.gradients
+        self.losses[:], self.penalties[:] = other.losses, other.penalties
+
+
+def solve_given_order(program: Program, order: NDArray[np.int64], weights: Matrix) -> OrderSolution:
+    """Solve the program for one order, starting from weights that may be anything."""
+    d = len(program)
+    solution = OrderSolution(
+        order.astype(np.int64),
+        weights.T.copy(),
+        np.empty((d, d)),
+        np.empty(d),
+        np.empty(d),
+    )
+    solve_order(
+        program.moments,
+        program.allowed,
+        program.lambda1,
+        program.profile,
+        solution.order,
+        solution.columns,
+        solution.gradients,
+        solution.losses,
+        solution.penalties,
+    )
+    return solution
+
+
+def improve_order(
+    program: Program, solution: OrderSolution, run: Run, generator: np.random.Generator, disturbances: int
+) -> tuple[int, bool]:
+    """Move variables, in place, until none gains, the best order was disturbed so often, or time is up.
+
+    Moves are judged by estimates and checked; at the end, to `EXACT_TO` variables, exactly. Returns the
+    number of variables tried and whether the last moves were judged exactly.
+    """
+    d = len(program)
+    savings, kept = np.empty((d, d)), np.empty((d, d))
+    given = arguments(program, solution)
+    fill = partial(
+        prepare_savings,
+        program.moments,
+        program.allowed,
+        program.profile,
+        solution.columns,
+        solution.gradients,
+        solution.penalties,
+        savings,
+    )
+    fill()
+    quick = partial(descend_quickly, *given, savings, kept)
+    tried = descend_fully(program, solution, run, generator, quick)
+    best = solution.copy()
+    for _ in range(disturbances):
+        if run.budget.exhausted:
+            break
+        number = int(generator.integers(1, MOST_DISTURBED + 1))
+        variables = generator.choice(d, size=min(d, number), replace=False)
+        disturb(*given, savings, kept, variables, generator.random(len(variables)))
+        tried += descend_fully(program, solution, run, generator, quick)
+        if solution.objective < best.objective - smallest_gain(program, best):
+            best = solution.copy()
+        else:
+            solution.become(best)
+            fill()
+    solution.become(best)
+    exact = d <= EXACT_TO
+    if exact:
+        tried += descend_fully(program, solution, run, generator, partial(descend, *given))
+    return tried, exact
+
+
+Arguments = tuple[
+    Matrix,
+    NDArray[np.bool_],
+    NDArray[np.bool_],
+    float,
+    bool,
+    NDArray[np.int64],
+    Matrix,
+    Matrix,
+    Vector,
+    Vector,
+]
+
+
+def arguments(program: Program, solution: OrderSolution) -> Arguments:
+    """What every kernel over orders begins with."""
+    return (
+        program.moments,
+        program.allowed,
+        program.required,
+        program.lambda1,
+        program.profile,
+        solution.order,
+        solution.columns,
+        solution.gradients,
+        solution.losses,
+        solution.penalties,
+    )
+
+
+def smallest_gain(program: Program, solution: OrderSolution) -> float:
+    """What counts as a gain; less than that is a tie, which rounding must not decide."""
+    # Logarithms pass through zero; sums of squares have a scale of their own.
+    return TOLERANCE * max(1.0 if program.profile else 0.0, abs(solution.objective))
+
+
+def descend_fully(
+    program: Program,
+    solution: OrderSolution,
+    run: Run,
+    generator: np.random.Generator,
+    move: Callable[[NDArray[np.int64], float, int], int],
+) -> int:
+    """Try variables in a random sequence, again and again, until none gains; return how many were tried."""
+    d = len(program)
+    tolerance = smallest_gain(program, solution)
+    tried = idle = 0
+    # One sequence throughout: d idle tries in a row are then d different variables.
+    sequence = generator.permutation(d)
+    while idle < d and not run.budget.exhausted:
+        for start in range(0, d, STRETCH):
+            some = sequence[start : start + STRETCH]
+            idle = move(some, tolerance, idle)
+            tried += len(some)
+            if idle >= d or run.budget.exhausted:
+                break
+        run.on_event(Event("moving variables", tried, score=-solution.objective))
+    return tried
+
+
+def obeying_order(preference: NDArray[np.int64], required: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Bring an order into one in which required edges lead forward, otherwise as close to it as it goes."""
+    ranked = required[np.ix_(preference, preference)]
+    order = topological_order(ranked)
+    if order is None:
+        raise ValueError("the required edges have a cycle")
+    return preference[order]

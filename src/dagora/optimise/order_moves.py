@@ -1,0 +1,250 @@
+"""Orders of the variables for the NOTEARS program: the exact lasso that an order permits, and moves along it.
+
+Given an order, the program falls into one lasso per column on the variables before it, solved exactly.
+Moving one variable x changes the column of x, and of the variables it passes only where x enters or leaves
+their solution: x enters column y where it violates that column's optimality condition, |S_xᵀ(w_y − e_y)| >
+λ, and leaves it where its weight was not zero. All other columns stay solved, so that a move costs a few
+small solves.
+
+With `profile` the loss of a column is ½ ln of its residual variance instead of half of it (the Gaussian
+profile likelihood with unequal variances). The logarithm is bounded by its tangent, so a column is a
+sequence of lassos with penalty λ · residual variance, until that variance stands still.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.scores.lasso_kernels import Matrix, Vector, solve_lasso
+
+# Residual variances below this share of the variable's variance are rounding.
+SMALLEST_RESIDUAL = 1e-10
+PROFILE_ROUNDS = 100
+
+
+@kernel
+def solve_column(
+    moments: Matrix,
+    child: int,
+    free: NDArray[np.bool_],
+    lambda1: float,
+    profile: bool,
+    weights: Vector,
+    gradient: Vector,
+    factor: Matrix,
+    ridge: Vector,
+) -> tuple[float, float]:
+    """Solve one column in place; return its loss with penalty, and the penalty on the scale of its loss."""
+    if not profile:
+        return solve_lasso(moments, child, free, lambda1, ridge, weights, gradient, factor), lambda1
+    floor = SMALLEST_RESIDUAL * moments[child, child]
+    residual = max(residual_variance(moments, child, weights), floor)
+    for _ in range(PROFILE_ROUNDS):
+        solve_lasso(moments, child, free, lambda1 * residual, ridge, weights, gradient, factor)
+        before, residual = residual, max(residual_variance(moments, child, weights), floor)
+        if abs(residual - before) <= 1e-10 * before:
+            break
+    return 0.5 * np.log(residual) + lambda1 * np.abs(weights).sum(), lambda1 * residual
+
+
+@kernel
+def residual_variance(moments: Matrix, child: int, weights: Vector) -> float:
+    """Mean squared residual of a column at given weights."""
+    d = len(weights)
+    total = moments[child, child]
+    for a in range(d):
+        if weights[a] != 0.0:
+            row = moments[a]
+            inner = -2.0 * row[child]
+            for b in range(d):
+                inner += row[b] * weights[b]
+            total += weights[a] * inner
+    return float(total)
+
+
+@kernel
+def solve_order(
+    moments: Matrix,
+    allowed: NDArray[np.bool_],
+    lambda1: float,
+    profile: bool,
+    order: NDArray[np.int64],
+    columns: Matrix,
+    gradients: Matrix,
+    losses: Vector,
+    penalties: Vector,
+) -> float:
+    """Solve every column on what stands before it, from `columns` (row y: weights into y); return the sum."""
+    d = len(order)
+    factor = np.empty((d, d))
+    free = np.zeros(d, dtype=np.bool_)
+    ridge = np.zeros(d)
+    before = np.zeros(d, dtype=np.bool_)
+    for y in order:
+        for i in range(d):
+            free[i] = before[i] and allowed[i, y]
+        losses[y], penalties[y] = solve_column(
+            moments, y, free, lambda1, profile, columns[y], gradients[y], factor, ridge
+        )
+        before[y] = True
+    return float(losses.sum())
+
+
+@kernel
+def reinsert(order: NDArray[np.int64], position: int, place: int) -> None:
+    """Move the variable at `position` to `place`, shifting those between."""
+    x = order[position]
+    if place < position:
+        for p in range(position, place, -1):
+            order[p] = order[p - 1]
+    else:
+        for p in range(position, place):
+            order[p] = order[p + 1]
+    order[place] = x
+
+
+@kernel
+def find_places(order: NDArray[np.int64], required: NDArray[np.bool_], x: int) -> tuple[int, int, int]:
+    """Where x stands, and the first and the last place that required edges leave it."""
+    position, lowest, highest = 0, 0, len(order) - 1
+    while order[position] != x:
+        position += 1
+    for p in range(len(order)):
+        if required[order[p], x]:
+            lowest = p + 1
+        if required[x, order[p]]:
+            highest = p - 1
+            break
+    return position, lowest, highest
+
+
+@kernel
+def move_to_best_place(
+    moments: Matrix,
+    allowed: NDArray[np.bool_],
+    required: NDArray[np.bool_],
+    lambda1: float,
+    profile: bool,
+    order: NDArray[np.int64],
+    columns: Matrix,
+    gradients: Matrix,
+    losses: Vector,
+    penalties: Vector,
+    x: int,
+    tolerance: float,
+    factor: Matrix,
+) -> float:
+    """Move x to the place where the sum of the losses is smallest, if that gains; return the gain."""
+    d = len(order)
+    position, lowest, highest = find_places(order, required, x)
+    free = np.zeros(d, dtype=np.bool_)
+    ridge = np.zeros(d)
+    trial = np.empty(d)
+    slope = np.empty(d)
+    # What each other variable saves by having x before it (saving ≥ 0).
+    saving = np.zeros(d)
+    before = np.zeros(d, dtype=np.bool_)
+    for p in range(d):
+        y = order[p]
+        if p != position and allowed[x, y] and lowest <= p <= highest:
+            if p < position:
+                matters = abs(gradients[y, x]) > penalties[y] * (1 + 1e-9)
+            else:
+                matters = columns[y, x] != 0.0
+            if matters:
+                for i in range(d):
+                    free[i] = before[i] and allowed[i, y]
+                free[x] = p < position
+                trial[:] = columns[y]
+                loss, _ = solve_column(moments, y, free, lambda1, profile, trial, slope, factor, ridge)
+                saving[y] = losses[y] - loss if p < position else loss - losses[y]
+        before[y] = True
+    # Change of the sum for x at each place, from where it stands, leftwards and then rightwards; of places
+    # that are equally good, but for rounding, the first counts.
+    best, place = 0.0, position
+    for direction in (-1, 1):
+        for i in range(d):
+            free[i] = False
+        for p in range(position):
+            free[order[p]] = allowed[order[p], x]
+        trial[:] = columns[x]
+        slope[:] = gradients[x]
+        own, penalty, passed = losses[x], penalties[x], 0.0
+        target = position + direction
+        while lowest <= target <= highest:
+            y = order[target]
+            if direction < 0:
+                passed -= saving[y]
+                free[y] = False
+                again = trial[y] != 0.0
+            else:
+                passed += saving[y]
+                free[y] = allowed[y, x]
+                again = free[y] and abs(slope[y]) > penalty * (1 + 1e-9)
+            if again:
+                own, penalty = solve_column(moments, x, free, lambda1, profile, trial, slope, factor, ridge)
+            change = passed + own - losses[x]
+            if change < best - tolerance:
+                best, place = change, target
+            target += direction
+    if place == position:
+        return 0.0
+    reinsert(order, position, place)
+    for i in range(d):
+        before[i] = False
+    for p in range(d):
+        y = order[p]
+        if y == x or saving[y] != 0.0:
+            for i in range(d):
+                free[i] = before[i] and allowed[i, y]
+            losses[y], penalties[y] = solve_column(
+                moments, y, free, lambda1, profile, columns[y], gradients[y], factor, ridge
+            )
+        before[y] = True
+    return -best
+
+
+@kernel
+def descend(
+    moments: Matrix,
+    allowed: NDArray[np.bool_],
+    required: NDArray[np.bool_],
+    lambda1: float,
+    profile: bool,
+    order: NDArray[np.int64],
+    columns: Matrix,
+    gradients: Matrix,
+    losses: Vector,
+    penalties: Vector,
+    sequence: NDArray[np.int64],
+    tolerance: float,
+    idle: int,
+) -> int:
+    """Try to move the variables of `sequence`, one after the other; return how many in a row did not gain.
+
+    `idle` is that number before; the descent is over when it reaches the number of variables.
+    """
+    d = len(order)
+    factor = np.empty((d, d))
+    for x in sequence:
+        gain = move_to_best_place(
+            moments,
+            allowed,
+            required,
+            lambda1,
+            profile,
+            order,
+            columns,
+            gradients,
+            losses,
+            penalties,
+            x,
+            tolerance,
+            factor,
+        )
+        idle = 0 if gain > 0.0 else idle + 1
+        if idle >= d:
+            break
+    return idle

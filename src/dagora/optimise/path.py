@@ -1,0 +1,174 @@
+"""The NOTEARS program along a path of growing penalties on cycles, on second moments alone.
+
+For a growing sequence of c this minimises
+
+    Σ_j loss_j(w_j) + λ ‖W‖₁ + c · h(W),      h(W) = −ln det(I − W∘W)
+
+(h as in Bello, Aragam & Ravikumar 2022; the program is that of Zheng, Aragam, Ravikumar & Xing 2018). In
+A = W∘W, h is bounded by its linearisation, h ≈ h₀ + ⟨G, W∘W − A₀⟩ with G = (I − A₀)⁻ᵀ: each step is then one
+elastic net per column, with ridge 2cG, solved exactly (`scores/lasso_kernels`), and a line search along the
+line to its solution. Steps cost one d × d inverse and d small solves, and never see a row.
+
+The weights at the end of the path are nearly acyclic; they are used for the order of the variables.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.events import Event
+from dagora.optimise.order_moves import SMALLEST_RESIDUAL, residual_variance
+from dagora.optimise.trim import topological_order
+from dagora.run import Run
+from dagora.scores.lasso_kernels import Matrix, solve_lasso
+
+# The path is only to end near a good order, which moves then improve: a finer one changes little.
+FIRST_C, LAST_C, GROWTH = 0.1, 1e5, 3.0
+STEPS_PER_C = 2
+# A step that lowers the objective by less than this share of it ends the work at one c.
+ENOUGH = 1e-2
+# Cycles through a weight below this are not worth going on for.
+FAINT = 0.1
+
+
+@dataclass(frozen=True)
+class Program:
+    """Second moments, the penalty, which edges may be and which must, and whether variances are profiled."""
+
+    moments: Matrix
+    lambda1: float
+    allowed: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+    profile: bool = False
+
+    def __len__(self) -> int:
+        return len(self.moments)
+
+    def objective(self, weights: Matrix) -> float:
+        """Loss and penalty of any weights."""
+        residuals = np.eye(len(self)) - weights
+        variances = np.einsum("ij,ik,kj->j", residuals, self.moments, residuals, optimize=True)
+        if self.profile:
+            # With fewer rows than columns a residual can vanish; see `order_moves`.
+            variances = np.log(np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)))
+        loss = variances.sum()
+        return float(0.5 * loss + self.lambda1 * np.abs(weights).sum())
+
+
+def follow_path(program: Program, run: Run, pool: Executor) -> tuple[Matrix, int]:
+    """Weights at the end of the path, and the number of steps; earlier weights when time runs out."""
+    d = len(program)
+    weights = np.zeros((d, d))
+    inverse = np.eye(d)
+    h, steps = 0.0, 0
+    c = FIRST_C
+    while c <= LAST_C:
+        merit = program.objective(weights) + c * h
+        for _ in range(STEPS_PER_C):
+            if run.budget.exhausted:
+                return weights, steps
+            target = solve_columns(program, weights, 2 * c * inverse.T, pool, run.jobs)
+            weights, inverse, h, lower = line_search(program, weights, target, inverse, h, c, merit)
+            steps += 1
+            gained, merit = merit - lower, lower
+            if gained <= ENOUGH * abs(lower):
+                break
+        run.on_event(Event("following the path", steps))
+        if not still_cyclic(weights):
+            break
+        c *= GROWTH
+    return weights, steps
+
+
+def still_cyclic(weights: Matrix) -> bool:
+    """Whether weights that matter lie on a cycle."""
+    return topological_order(np.abs(weights) > FAINT) is None
+
+
+def solve_columns(program: Program, weights: Matrix, ridge: Matrix, pool: Executor, jobs: int) -> Matrix:
+    """The elastic nets of all columns, started from `weights`."""
+    columns = weights.T.copy()
+    ridges = np.ascontiguousarray(ridge.T)
+    bounds = np.linspace(0, len(program), jobs + 1).astype(np.int64)
+    work = [
+        pool.submit(
+            elastic_nets,
+            program.moments,
+            program.allowed,
+            program.lambda1,
+            program.profile,
+            ridges,
+            columns,
+            int(start),
+            int(stop),
+        )
+        for start, stop in pairwise(bounds)
+    ]
+    for part in work:
+        part.result()
+    return np.ascontiguousarray(columns.T)
+
+
+@kernel
+def elastic_nets(
+    moments: Matrix,
+    allowed: NDArray[np.bool_],
+    lambda1: float,
+    profile: bool,
+    ridges: Matrix,
+    columns: Matrix,
+    start: int,
+    stop: int,
+) -> None:
+    """Solve columns `start` to `stop` in place; row y of `columns` and `ridges` belongs to column y."""
+    d = len(moments)
+    factor = np.empty((d, d))
+    gradient = np.empty(d)
+    free = np.empty(d, dtype=np.bool_)
+    for y in range(start, stop):
+        for i in range(d):
+            free[i] = allowed[i, y]
+        floor = SMALLEST_RESIDUAL * moments[y, y]
+        scale = max(residual_variance(moments, y, columns[y]), floor) if profile else 1.0
+        solve_lasso(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient, factor)
+
+
+def line_search(
+    program: Program,
+    weights: Matrix,
+    target: Matrix,
+    inverse: Matrix,
+    h: float,
+    c: float,
+    merit: float,
+) -> tuple[Matrix, Matrix, float, float]:
+    """Go towards `target` as far as loss, penalty and c · h together fall; halve the step until they do."""
+    step = 1.0
+    while step > 1e-4:
+        trial = weights + step * (target - weights)
+        found = barrier(trial)
+        if found is not None:
+            trial_inverse, trial_h = found
+            lower = program.objective(trial) + c * trial_h
+            if lower < merit:
+                return trial, trial_inverse, trial_h, lower
+        step /= 2
+    return weights, inverse, h, merit
+
+
+def barrier(weights: Matrix) -> tuple[Matrix, float] | None:
+    """(I − W∘W)⁻¹ and h = −ln det(I − W∘W); None outside the region where cycles sum up (an M-matrix)."""
+    matrix = np.eye(len(weights)) - weights * weights
+    sign, log_determinant = np.linalg.slogdet(matrix)
+    if sign <= 0:
+        return None
+    inverse = np.linalg.inv(matrix)
+    if inverse.min() < -1e-9 or inverse.diagonal().min() < 1 - 1e-9:
+        return None
+    return np.maximum(inverse, 0.0), -float(log_determinant)

@@ -1,0 +1,124 @@
+"""How far a mere sort of the columns gives a graph away, and the baseline that uses nothing else.
+
+Simulated linear models tend to add up variance along their paths, so that an order of the columns by variance
+is nearly a causal order; a program on raw data may win by that alone. Var-sortability (Reisach, Seiler &
+Weichwald 2021) measures it. With E^k the pairs (i, j) joined by a directed path of length k,
+
+    v = Σ_k Σ_{(i,j) ∈ E^k} increasing(Var x_i, Var x_j) / Σ_k |E^k|,    k = 1 … d − 1,
+
+where `increasing` is 1 for a smaller value before a larger one, ½ for a tie, else 0. A pair counts once for
+each length at which a path joins it, however many paths there are. R²-sortability (Reisach, Tami, Seiler,
+Chambaz & Weichwald 2023) puts in place of the variance the R² of a column regressed on all others, which no
+unit changes. Near 1 the order is given away, near 0 the reversed order is, and ½ is what chance gives.
+
+`sort_and_regress` sorts the columns and regresses each on those before it. The papers choose the penalty by
+BIC; here it is the lasso with the λ of the program, so that its objective can be set beside the program's.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.scores.lasso_kernels import solve_lasso
+from dagora.scores.local_score import TIE
+from dagora.stats.statistics import Moments
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+# Eigenvalues of a correlation matrix below this share of the largest are zero but for rounding.
+SINGULAR = 1e-12
+
+
+def varsortability(weights: Matrix | NDArray[np.bool_], variances: Vector) -> float:
+    """Share of directed paths from a lower to a strictly higher variance; not a number without an edge.
+
+    >>> varsortability(np.array([[0, 2.0, 0], [0, 0, -1.0], [0, 0, 0]]), np.array([1.0, 5.0, 5.0]))
+    0.8333333333333334
+    """
+    return path_agreement(np.asarray(weights) != 0, variances)
+
+
+def r2_sortability(weights: Matrix | NDArray[np.bool_], covariance: Matrix) -> float:
+    """Share of directed paths from a lower to a strictly higher R² on all other columns.
+
+    >>> covariance = np.array([[1.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> r2_sortability(np.array([[0, 1, 0], [0, 0, 0], [1, 0, 0]]), covariance)
+    0.8333333333333334
+    """
+    return path_agreement(np.asarray(weights) != 0, r_squared(covariance))
+
+
+def path_agreement(support: NDArray[np.bool_], values: Vector) -> float:
+    """Share of the paths of an acyclic support along which the values rise, path length by path length."""
+    rise = values[None, :] - values[:, None]
+    tie = TIE * np.maximum(np.abs(values)[None, :], np.abs(values)[:, None])
+    worth = np.where(rise > tie, 1.0, np.where(rise < -tie, 0.0, 0.5))
+    edges = support.astype(np.float32)
+    joined, agreeing, paths = support, 0.0, 0
+    for _ in range(len(support) - 1):
+        paths += int(joined.sum())
+        agreeing += float(worth[joined].sum())
+        joined = joined.astype(np.float32) @ edges > 0
+        if not joined.any():
+            break
+    return agreeing / paths if paths else float("nan")
+
+
+def r_squared(covariance: Matrix) -> Vector:
+    """R² of each column regressed on all others: 1 − 1/(C⁻¹)_jj for the correlation matrix C.
+
+    Where C is singular, columns that the others determine have 1. A constant column has 0.
+
+    >>> r_squared(np.array([[1.0, 1.0], [1.0, 2.0]])).round(12)
+    array([0.5, 0.5])
+    """
+    spread = np.sqrt(np.diag(covariance))
+    spread = np.where(spread > 0, spread, 1.0)
+    correlation = covariance / np.outer(spread, spread)
+    np.fill_diagonal(correlation, 1.0)
+    roots, vectors = np.linalg.eigh(correlation)
+    null = roots <= SINGULAR * roots[-1]
+    determined = (vectors[:, null] ** 2).sum(axis=1) > SINGULAR
+    precision = (vectors[:, ~null] ** 2 / roots[~null]).sum(axis=1)
+    # A precision is at least 1: the variance left is at most the whole.
+    return np.where(determined, 1.0, 1 - 1 / np.maximum(precision, 1.0))
+
+
+def sort_and_regress(
+    second: Moments | Matrix, lambda1: float, by: Literal["variance", "r2"] = "variance"
+) -> Matrix:
+    """Sort the columns, then regress each on those before it by the lasso; [i, j] is the weight of i → j.
+
+    The second moments are a covariance matrix, or `Moments` that have one.
+
+    >>> sort_and_regress(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.25)
+    array([[0.  , 0.  ], [0.75, 0.  ]])
+    """
+    covariance = second.covariance if isinstance(second, Moments) else second
+    matrix = np.ascontiguousarray(covariance, dtype=np.float64)
+    d = len(matrix)
+    values = np.diag(matrix) if by == "variance" else r_squared(matrix)
+    weights = np.zeros((d, d))
+    free = np.zeros(d, dtype=np.bool_)
+    gradient, factor, ridge = np.empty(d), np.empty((d, d)), np.zeros(d)
+    for child in sorted_columns(values):
+        column = np.zeros(d)
+        solve_lasso(matrix, int(child), free, lambda1, ridge, column, gradient, factor)
+        weights[:, child] = column
+        free[child] = True
+    return weights
+
+
+def sorted_columns(values: Vector) -> NDArray[np.int64]:
+    """Positions in ascending order of their values; of equal values, up to rounding, the earlier is first.
+
+    >>> sorted_columns(np.array([1.0 + 1e-15, 1.0, 0.5]))
+    array([2, 0, 1])
+    """
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    group = np.cumsum(np.diff(ascending, prepend=ascending[:1]) > TIE * np.abs(ascending))
+    return order[np.lexsort((order, group))]

@@ -1,0 +1,1 @@
+"""Papers reproduced: one room per paper, on a common frame of cells, tables and charts."""

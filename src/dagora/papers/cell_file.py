@@ -1,0 +1,72 @@
+"""Measured cells in a file of JSON lines: a line per cell, on disk as soon as the cell is done.
+
+A run that was killed while writing leaves a last line without its end: it is dropped, and the cell measured
+again. Any other line that is no cell is an error, because the file is then not ours or damaged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagora.errors import FormatError
+from dagora.files import read_text, report_failure
+from dagora.papers.experiment import cell_key
+
+if TYPE_CHECKING:
+    from dagora.papers.experiment import Experiment, Numbers, Parameters
+
+
+class CellFile:
+    """The cells of one or more experiments, by key."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, Numbers]:
+        """All cells in the file; none where there is no file."""
+        if not self.path.exists():
+            return {}
+        found: dict[str, Numbers] = {}
+        lines = read_text(self.path).split("\n")
+        for number, line in enumerate(lines[:-1], 1):
+            try:
+                content = json.loads(line)
+                key = cell_key(content["item"], content["revision"], content["parameters"])
+                found[key] = dict(content["numbers"])
+            except (KeyError, TypeError, ValueError):
+                raise FormatError(
+                    f"{self.path}: line {number} is no measured cell: repair or delete that line"
+                ) from None
+        return found
+
+    def append(
+        self, experiment: Experiment, parameters: Parameters, numbers: Numbers, seconds: float
+    ) -> None:
+        """Add a cell at the end and wait until it is on disk."""
+        from dagora.learning import versions
+
+        content = {
+            "item": experiment.name,
+            "revision": experiment.revision,
+            "parameters": dict(parameters),
+            "numbers": dict(numbers),
+            "seconds": round(seconds, 4),
+            "dagora": versions()["dagora"],
+        }
+        line = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+        with report_failure(self.path, FormatError), self.path.open("ab") as handle:
+            handle.write(line.encode())
+            handle.flush()
+            os.fsync(handle.fileno())
+
+    def repair(self) -> None:
+        """Cut off a last line that was not written to its end, so that the next one starts afresh."""
+        if not self.path.exists():
+            return
+        with report_failure(self.path, FormatError), self.path.open("r+b") as handle:
+            content = handle.read()
+            if content and not content.endswith(b"\n"):
+                handle.truncate(content.rfind(b"\n") + 1)

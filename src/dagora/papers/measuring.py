@@ -1,0 +1,179 @@
+"""Measures the cells of an experiment, one after another or in several processes, and keeps each at once.
+
+Cells that a file already has are not measured again. When the budget ends (a time limit or Ctrl-C), cells
+under way are told to stop and thrown away, for the numbers of a learner cut short are not the cell's.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.synchronize import Event as Switch
+
+from dagora.errors import DagoraError
+from dagora.events import Budget, Event, Observer
+from dagora.papers.cell_file import CellFile
+from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, describe
+from dagora.run import Run
+
+POLL_SECONDS = 0.2
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Harvest:
+    """What is measured, in the order of the cells; `kept` of them were in the file before the run."""
+
+    measured: tuple[Measured, ...]
+    total: int
+    kept: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cell is measured."""
+        return len(self.measured) == self.total
+
+
+def measure_cells(experiment: Experiment, file: CellFile, run: Run) -> Harvest:
+    """Measure what the file does not have yet; `run.jobs` cells at a time, each in a process of its own."""
+    file.repair()
+    known = file.read()
+    kept = sum(experiment.key(cell) in known for cell in experiment.cells)
+    pending = [cell for cell in experiment.cells if experiment.key(cell) not in known]
+    measure = measure_here if min(run.jobs, len(pending)) <= 1 else measure_in_processes
+    done = kept
+    if kept and pending:
+        run.on_event(
+            Event("measuring", done, total=len(experiment.cells), message=f"{kept} cells were there")
+        )
+    for cell, numbers, seconds in measure(experiment, pending, run, done):
+        file.append(experiment, cell, numbers, seconds)
+        known[experiment.key(cell)] = numbers
+        done += 1
+        run.on_event(Event("measuring", done, total=len(experiment.cells), message=describe(cell)))
+    measured = tuple(
+        Measured(cell, known[experiment.key(cell)])
+        for cell in experiment.cells
+        if experiment.key(cell) in known
+    )
+    return Harvest(measured, len(experiment.cells), kept)
+
+
+Finished = tuple[Parameters, Numbers, float]
+
+
+def measure_here(
+    experiment: Experiment, pending: Sequence[Parameters], run: Run, done: int
+) -> Iterator[Finished]:
+    """One cell after another in this process; what a learner says is passed on, as a cell may be long."""
+    for position, cell in enumerate(pending):
+        if run.budget.exhausted:
+            return
+        observe = observer_inside(cell, run.on_event, done + position, len(experiment.cells))
+        started = time.perf_counter()
+        numbers = attempt(experiment, cell, Run(budget=run.budget, on_event=observe))
+        seconds = time.perf_counter() - started
+        if not run.budget.exhausted:
+            yield cell, numbers, seconds
+
+
+def observer_inside(cell: Parameters, on_event: Observer, done: int, total: int) -> Observer:
+    """Report a learner's step as part of its cell."""
+
+    def observe(event: Event) -> None:
+        on_event(Event("measuring", done, total=total, message=f"{describe(cell)}: {event.phase}"))
+
+    return observe
+
+
+def measure_in_processes(
+    experiment: Experiment, pending: Sequence[Parameters], run: Run, done: int
+) -> Iterator[Finished]:
+    """Several cells at a time, in the order in which they finish; after an error, those under way finish."""
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    workers = min(run.jobs, len(pending))
+    waiting = list(reversed(pending))
+    failure: BaseException | None = None
+    running: dict[Future[tuple[Numbers, float]], Parameters] = {}
+    with (
+        one_thread_each(),
+        ProcessPoolExecutor(workers, mp_context=context, initializer=obey, initargs=(stop,)) as pool,
+    ):
+        try:
+            while waiting or running:
+                while waiting and len(running) < workers:
+                    cell = waiting.pop()
+                    running[pool.submit(measure_there, experiment, cell)] = cell
+                finished, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+                # The switch is still off, so that whatever has finished ran to its own end.
+                for future in finished:
+                    cell = running.pop(future)
+                    error = future.exception()
+                    if error is not None:
+                        failure, waiting = failure or error, []
+                        continue
+                    numbers, seconds = future.result()
+                    yield cell, numbers, seconds
+                    done += 1
+                if run.budget.exhausted:
+                    return
+                under_way = f"{len(running)} under way"
+                run.on_event(Event("measuring", done, total=len(experiment.cells), message=under_way))
+            if failure is not None:
+                raise failure
+        except BrokenProcessPool:
+            raise DagoraError(
+                f"{experiment.name}: a process ended without an answer (out of memory?): "
+                "what is measured is kept; run again with fewer --jobs"
+            ) from None
+        finally:
+            stop.set()
+
+
+_budget = Budget()
+
+
+def obey(stop: Switch) -> None:
+    """Make a new process listen: Ctrl-C is the parent's business, and its switch ends this one's work."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def listen() -> None:
+        stop.wait()
+        _budget.stop("it was interrupted")
+
+    threading.Thread(target=listen, daemon=True).start()
+
+
+def measure_there(experiment: Experiment, cell: Parameters) -> tuple[Numbers, float]:
+    """Measure a cell in a process of the pool."""
+    started = time.perf_counter()
+    return attempt(experiment, cell, Run(budget=_budget)), time.perf_counter() - started
+
+
+def attempt(experiment: Experiment, cell: Parameters, run: Run) -> Numbers:
+    """Measure a cell; an error of ours names the cell."""
+    try:
+        return experiment.measure(cell, run)
+    except DagoraError as error:
+        raise type(error)(f"{experiment.name}, {describe(cell)}: {error}") from None
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Processes started inside use one thread for linear algebra, unless the user said otherwise."""
+    chosen = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(chosen, "1"))
+    try:
+        yield
+    finally:
+        for name in chosen:
+            os.environ.pop(name, None)

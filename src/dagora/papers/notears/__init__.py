@@ -1,0 +1,1 @@
+"""Zheng, Aragam, Ravikumar & Xing 2018: DAGs with NO TEARS."""

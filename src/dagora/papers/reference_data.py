@@ -1,0 +1,23 @@
+"""Where real data lie: the folder that DAGORA_DATA names, else ../shared/data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dagora.errors import DataError
+
+
+def reference_file(name: str) -> Path:
+    """Path of a file of the reference data; an error that says what to do where it is not there.
+
+    >>> reference_file("no such/file.csv")
+    Traceback (most recent call last):
+    dagora.errors.DataError: the reference data are needed: there is no file ...; set DAGORA_DATA ...
+    """
+    file = Path(os.environ.get("DAGORA_DATA") or Path("..", "shared", "data")) / name
+    if not file.is_file():
+        raise DataError(
+            f"the reference data are needed: there is no file {file}; set DAGORA_DATA to their folder"
+        )
+    return file

@@ -1,0 +1,107 @@
+"""Continuous columns at many sites: how many rows there are, where their centre lies, how they spread.
+
+Of the numbers the coordinator sees sums over all sites only: the rows n, how many sites have values of which
+binary order in a column (for the fixed point), the sums of the columns (for a global centre) and their sums
+of squares about the centre. A site centres its rows on the mean of all sites
+(`global`), on its own (`local`, as published for the linear case: with few rows per site it costs accuracy),
+or not at all (`none`); and it divides what it computes from them by the n of all sites together, so that a
+site with more rows counts for more and the sites' losses add up to the loss on pooled rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind
+from dagora.errors import DataError
+from dagora.parties.horizontal.agreement import adopt_schema, agree, show_schema
+from dagora.parties.horizontal.federation import Federation, Question, Site, Task
+from dagora.parties.horizontal.statistics import (
+    ORDER_STEP,
+    ORDERS,
+    continuous_columns,
+    size_and_orders,
+    sums,
+)
+from dagora.parties.messages import Value
+from dagora.stats.oddities import check_learnable
+
+Vector = NDArray[np.float64]
+
+CENTRES = ("global", "local", "none")
+# A standard deviation below this share of the largest value is rounding.
+CONSTANT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What the coordinator knows: names, rows in all, the centre chosen, and the spread about it."""
+
+    names: tuple[str, ...]
+    n: int
+    centre: str
+    mean: Vector
+    deviations: Vector
+
+    def question(self) -> dict[str, Value]:
+        """What a site needs to prepare its rows as all others do."""
+        return {"n": self.n, "centre": self.centre, "mean": self.mean}
+
+
+def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
+    """Agree with all sites on columns and their centre; `owner` begins a refusal: "the method admm"."""
+    schema = agree(federation)
+    for variable in schema:
+        if variable.kind is not Kind.CONTINUOUS:
+            raise DataError(
+                f"{owner} needs continuous columns, but '{variable.name}' is discrete: "
+                "declare it continuous if it is a number, or leave it out"
+            )
+    counted = federation.count("size-and-orders", {})
+    n = int(counted[0])
+    check_learnable(schema, n)
+    largest_order = ORDERS - 1 - np.argmax(counted[1:].reshape(-1, ORDERS)[:, ::-1] > 0, axis=1)
+    unit = np.ldexp(1.0, (largest_order + 1) * ORDER_STEP - ORDERS * ORDER_STEP // 2)
+    mean = np.zeros(len(schema))
+    if centre == "global":
+        mean = federation.total("sums", {"unit": unit}, largest=float(n)) * unit / n
+    question: Question = {"n": n, "centre": centre, "mean": mean, "unit": unit}
+    squares = federation.total("squares-about-centre", question, largest=4.0)
+    deviations = np.sqrt(np.maximum(squares, 0.0)) * unit
+    for variable, deviation, size in zip(schema, deviations, unit, strict=True):
+        # The unit is up to 2⁸ times the largest value.
+        if deviation <= CONSTANT * size:
+            where = " within every site: choose centre=global" if centre == "local" else ": leave it out"
+            raise DataError(f"{owner} cannot learn about column '{variable.name}', it is constant{where}")
+    return Columns(schema.names, n, centre, mean, deviations)
+
+
+def prepared_columns(site: Site, question: Question) -> Vector:
+    """The site's columns, one per row, centred as `Columns.question` says."""
+    columns = continuous_columns(site.table)
+    if question["centre"] == "global":
+        columns = columns - cast("Vector", question["mean"])[:, None]
+    elif question["centre"] == "local" and columns.shape[1]:
+        columns = columns - columns.mean(axis=1, keepdims=True)
+    return columns
+
+
+def squares_about_centre(site: Site, question: Question) -> Vector:
+    """Task: this site's part of the variances, in given units."""
+    columns = prepared_columns(site, question) / cast("Vector", question["unit"])[:, None]
+    squares: Vector = np.square(columns).sum(axis=1) / cast("int", question["n"])
+    return squares
+
+
+TASKS: Mapping[str, Task] = {
+    "schema": show_schema,
+    "adopt": adopt_schema,
+    "size-and-orders": size_and_orders,
+    "sums": sums,
+    "squares-about-centre": squares_about_centre,
+}

@@ -1,0 +1,295 @@
+"""What protocols send, as bytes: named values in a small strict binary format, never pickled code.
+
+A message is a dict from text to None, bool, int (of any size), float, text, bytes, lists and dicts of these,
+and NumPy arrays of fixed types. After the magic "dgm1" each value is one letter and its content, all numbers
+little endian:
+
+    n t f                                                    None, True, False
+    i length u32, two's complement (as short as can be)      d float64
+    s length u32, UTF-8                                      b length u64, bytes
+    l count u32, values                                      m count u32, (length u16, UTF-8, value)*
+    a type u8, dimensions u8, (size u64)*, elements in C order
+
+There is one way to write a message, so equal messages have equal bytes; whatever else comes in is refused
+with a `ProtocolError` before memory is taken for it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import ProtocolError
+
+Value = None | bool | int | float | str | bytes | list[Any] | dict[str, Any] | NDArray[Any]
+
+MAGIC = b"dgm1"
+MAX_DEPTH = 16
+MAX_DIMENSIONS = 8
+MAX_INT_BYTES = 1 << 16
+MAX_KEY_BYTES = 1 << 12
+MAX_ELEMENTS = 1 << 40
+
+_DTYPES = tuple(
+    np.dtype(code) for code in ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
+)
+_CODES = {dtype: code for code, dtype in enumerate(_DTYPES)}
+
+_U16, _U32, _U64, _F64 = (struct.Struct(code) for code in ("<H", "<I", "<Q", "<d"))
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """What an array field must be: its type and, where known, its sizes (None leaves a size open).
+
+    >>> Array("f8", (None, 3)).describe()
+    'an array of float64 of shape (any, 3)'
+    """
+
+    dtype: str
+    shape: tuple[int | None, ...] | None = None
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value is such an array."""
+        if not isinstance(value, np.ndarray) or value.dtype != np.dtype(self.dtype):
+            return False
+        if self.shape is None:
+            return True
+        sizes = zip(self.shape, value.shape, strict=False)
+        return len(self.shape) == value.ndim and all(want in (None, size) for want, size in sizes)
+
+    def describe(self) -> str:
+        """Say it in words."""
+        if self.shape is None:
+            return f"an array of {np.dtype(self.dtype)}"
+        sizes = ", ".join("any" if size is None else str(size) for size in self.shape)
+        return f"an array of {np.dtype(self.dtype)} of shape ({sizes})"
+
+
+# What a field must be: a Python type, or an array.
+Field = type | Array
+
+_WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "text", bytes: "bytes"}
+_WORDS |= {list: "a list", dict: "named values", type(None): "nothing"}
+
+
+def encode(message: Mapping[str, Value]) -> bytes:
+    """Return a message as bytes.
+
+    >>> len(encode({"n": 3}))
+    18
+    """
+    parts: list[bytes | memoryview] = [MAGIC]
+    _encode(dict(message), parts, 0)
+    return b"".join(parts)
+
+
+def decode(
+    payload: bytes, fields: Mapping[str, Field] | None = None, *, what: str = "a message"
+) -> dict[str, Any]:
+    """Read a message; with `fields`, it must have exactly these, of these types.
+
+    Arrays come out as fresh, writable copies. `what` begins the line of an error: name sender and tag.
+
+    >>> decode(encode({"n": 3, "sums": np.arange(2.0)}), {"n": int, "sums": Array("f8", (None,))})
+    {'n': 3, 'sums': array([0., 1.])}
+    >>> decode(encode({"n": "many"}), {"n": int}, what="party 'b', 'sums'")
+    Traceback (most recent call last):
+    dagora.errors.ProtocolError: party 'b', 'sums': 'n' must be an integer
+    """
+    try:
+        message = _Reader(memoryview(payload).cast("B")).message()
+        if fields is not None:
+            _check(message, fields)
+    except ProtocolError as error:
+        raise ProtocolError(f"{what}: {error}") from None
+    return message
+
+
+def _check(message: Mapping[str, Value], fields: Mapping[str, Field]) -> None:
+    for name in fields:
+        if name not in message:
+            raise ProtocolError(f"'{name}' is missing")
+    for name, value in message.items():
+        if name not in fields:
+            raise ProtocolError(f"holds an unknown field {name[:40]!r}")
+        field = fields[name]
+        if isinstance(field, Array):
+            if not field.accepts(value):
+                raise ProtocolError(f"'{name}' must be {field.describe()}")
+        # True is an int to Python, not to us.
+        elif type(value) is not field:
+            raise ProtocolError(f"'{name}' must be {_WORDS.get(field, field.__name__)}")
+
+
+def _encode(value: object, parts: list[bytes | memoryview], depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise ProtocolError(f"a message can be nested {MAX_DEPTH} deep, no deeper")
+    if value is None:
+        parts.append(b"n")
+    elif isinstance(value, bool | np.bool_):
+        parts.append(b"t" if value else b"f")
+    elif isinstance(value, int | np.integer):
+        content = _int_bytes(int(value))
+        if len(content) > MAX_INT_BYTES:
+            raise ProtocolError(f"an integer in a message can have {MAX_INT_BYTES} bytes, no more")
+        parts += [b"i", _U32.pack(len(content)), content]
+    elif isinstance(value, float | np.floating):
+        parts += [b"d", _F64.pack(float(value))]
+    elif isinstance(value, str):
+        content = _text_bytes(value)
+        parts += [b"s", _U32.pack(len(content)), content]
+    elif isinstance(value, bytes | bytearray | memoryview):
+        view = memoryview(value).cast("B")
+        parts += [b"b", _U64.pack(len(view)), view]
+    elif isinstance(value, np.ndarray):
+        _encode_array(value, parts)
+    elif isinstance(value, list | tuple):
+        parts += [b"l", _U32.pack(len(value))]
+        for item in value:
+            _encode(item, parts, depth + 1)
+    elif isinstance(value, dict):
+        _encode_dict(value, parts, depth)
+    else:
+        raise ProtocolError(f"a message cannot hold a {type(value).__name__}")
+
+
+def _encode_dict(value: dict[object, object], parts: list[bytes | memoryview], depth: int) -> None:
+    parts += [b"m", _U32.pack(len(value))]
+    for key, item in value.items():
+        content = _text_bytes(key) if isinstance(key, str) else b""
+        if not isinstance(key, str) or len(content) > MAX_KEY_BYTES:
+            raise ProtocolError("the names in a message are short texts")
+        parts += [_U16.pack(len(content)), content]
+        _encode(item, parts, depth + 1)
+
+
+def _encode_array(array: NDArray[Any], parts: list[bytes | memoryview]) -> None:
+    dtype = array.dtype.newbyteorder("<") if array.dtype.itemsize > 1 else array.dtype
+    if dtype not in _CODES:
+        raise ProtocolError(f"a message cannot hold an array of {array.dtype}")
+    if array.ndim > MAX_DIMENSIONS:
+        raise ProtocolError(f"an array in a message can have {MAX_DIMENSIONS} dimensions, no more")
+    parts += [b"a", bytes((_CODES[dtype], array.ndim)), *(_U64.pack(size) for size in array.shape)]
+    if array.size:
+        flat = np.ascontiguousarray(array, dtype=dtype).reshape(-1)
+        parts.append(flat.data.cast("B"))
+
+
+def _int_bytes(value: int) -> bytes:
+    # bit_length of the complement counts the sign right for negative powers of two.
+    bits = (value if value >= 0 else ~value).bit_length()
+    return value.to_bytes(bits // 8 + 1, "little", signed=True)
+
+
+def _text_bytes(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ProtocolError("a text in a message cannot be written as UTF-8") from None
+
+
+class _Reader:
+    """Reads values one after the other and never past the end."""
+
+    def __init__(self, view: memoryview) -> None:
+        self._view = view
+        self._position = 0
+
+    def message(self) -> dict[str, Any]:
+        if bytes(self._take(len(MAGIC))) != MAGIC or bytes(self._view[4:5]) != b"m":
+            raise ProtocolError("is not a message of dagora")
+        message = self._value(0)
+        if self._left():
+            raise ProtocolError(f"{self._left()} bytes too many")
+        assert isinstance(message, dict)
+        return message
+
+    def _left(self) -> int:
+        return len(self._view) - self._position
+
+    def _take(self, size: int) -> memoryview:
+        if size > self._left():
+            raise ProtocolError("is cut short")
+        self._position += size
+        return self._view[self._position - size : self._position]
+
+    def _number(self, layout: struct.Struct) -> int:
+        return int(layout.unpack(self._take(layout.size))[0])
+
+    def _value(self, depth: int) -> Value:
+        if depth > MAX_DEPTH:
+            raise ProtocolError(f"is nested more than {MAX_DEPTH} deep")
+        letter = bytes(self._take(1))
+        if letter in b"ntf":
+            return {b"n": None, b"t": True, b"f": False}[letter]
+        if letter == b"i":
+            return self._int()
+        if letter == b"d":
+            return float(_F64.unpack(self._take(8))[0])
+        if letter == b"s":
+            return self._text(self._number(_U32))
+        if letter == b"b":
+            return bytes(self._take(self._number(_U64)))
+        if letter == b"l":
+            return [self._value(depth + 1) for _ in range(self._count(1))]
+        if letter == b"m":
+            return self._dict(depth)
+        if letter == b"a":
+            return self._array()
+        raise ProtocolError(f"holds a value of unknown kind {letter!r}")
+
+    def _count(self, least: int) -> int:
+        count = self._number(_U32)
+        if count * least > self._left():
+            raise ProtocolError("is cut short")
+        return count
+
+    def _int(self) -> int:
+        length = self._number(_U32)
+        if not 0 < length <= MAX_INT_BYTES:
+            raise ProtocolError(f"holds an integer of {length} bytes")
+        content = bytes(self._take(length))
+        value = int.from_bytes(content, "little", signed=True)
+        if _int_bytes(value) != content:
+            raise ProtocolError("holds an integer that is longer than it need be")
+        return value
+
+    def _text(self, length: int) -> str:
+        try:
+            return str(self._take(length), "utf-8")
+        except UnicodeDecodeError:
+            raise ProtocolError("holds a text that is not UTF-8") from None
+
+    def _dict(self, depth: int) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for _ in range(self._count(3)):
+            length = self._number(_U16)
+            if length > MAX_KEY_BYTES:
+                raise ProtocolError("holds a name that is too long")
+            key = self._text(length)
+            if key in result:
+                raise ProtocolError(f"names {key[:40]!r} twice")
+            result[key] = self._value(depth + 1)
+        return result
+
+    def _array(self) -> NDArray[Any]:
+        code, dimensions = self._take(2)
+        if code >= len(_DTYPES) or dimensions > MAX_DIMENSIONS:
+            raise ProtocolError("holds an array of unknown type or too many dimensions")
+        shape = tuple(self._number(_U64) for _ in range(dimensions))
+        # Zeros do not excuse sizes that NumPy cannot hold.
+        if prod(max(size, 1) for size in shape) > MAX_ELEMENTS:
+            raise ProtocolError("holds an array that is too large")
+        dtype = _DTYPES[code]
+        raw = np.frombuffer(self._take(prod(shape) * dtype.itemsize), dtype=np.uint8)
+        if dtype == np.bool_ and raw.size and raw.max() > 1:
+            raise ProtocolError("holds a truth value that is neither 0 nor 1")
+        # The copy is aligned and may be written to, which compiled kernels like.
+        return raw.copy().view(dtype).reshape(shape)

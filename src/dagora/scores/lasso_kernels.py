@@ -1,0 +1,220 @@
+"""One column of the lasso, solved exactly on second moments.
+
+For child j, with S = XᵀX/n and the entries of w outside `free` fixed at zero:
+
+    minimise  ½ (S_jj − 2 S_jᵀw + wᵀSw) + ½ Σ_i ridge_i w_i² + penalty · ‖w‖₁
+
+A primal active-set method: with signs fixed the solution is one Cholesky solve; a step stops where the first
+weight changes its sign, which then leaves; when nothing moves any more the variable with the largest
+violation of the optimality conditions enters. Started from a nearby solution it takes a few small solves,
+whatever the condition of S, where coordinate descent takes thousands of sweeps on badly conditioned data
+(compare the feature-sign search of Lee, Battle, Raina & Ng 2007).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
+COLLINEAR = 1e-12
+# Optimality conditions count as kept within this share of the scale of the moments.
+SLACK = 1e-10
+
+
+@kernel
+def extend_factor(
+    moments: Matrix,
+    ridge: Vector,
+    active: NDArray[np.int64],
+    factor: Matrix,
+    start: int,
+    stop: int,
+) -> int:
+    """Cholesky rows `start` to `stop` of the active block; return how many hold before a collinear one."""
+    for a in range(start, stop):
+        i = active[a]
+        left = moments[i, i] + ridge[i]
+        for b in range(a):
+            entry = moments[i, active[b]]
+            for c in range(b):
+                entry -= factor[a, c] * factor[b, c]
+            factor[a, b] = entry / factor[b, b]
+            left -= factor[a, b] * factor[a, b]
+        if left <= COLLINEAR * moments[i, i]:
+            return a
+        factor[a, a] = np.sqrt(left)
+    return stop
+
+
+@kernel
+def solve_factor(factor: Matrix, size: int, right: Vector) -> None:
+    """Solve with the Cholesky factor's first rows, in place."""
+    for a in range(size):
+        value = right[a]
+        for c in range(a):
+            value -= factor[a, c] * right[c]
+        right[a] = value / factor[a, a]
+    for a in range(size - 1, -1, -1):
+        right[a] /= factor[a, a]
+        value = right[a]
+        for c in range(a):
+            right[c] -= factor[a, c] * value
+
+
+@kernel
+def residual_gradient(moments: Matrix, child: int, weights: Vector, gradient: Vector) -> None:
+    """Write S w − S_j, the gradient of the squared loss, to `gradient`."""
+    d = len(weights)
+    for i in range(d):
+        gradient[i] = -moments[child, i]
+    for a in range(d):
+        weight = weights[a]
+        if weight != 0.0:
+            row = moments[a]
+            for i in range(d):
+                gradient[i] += weight * row[i]
+
+
+@kernel
+def slide(
+    factor: Matrix,
+    position: int,
+    active: NDArray[np.int64],
+    sign: Vector,
+    weights: Vector,
+    penalty: float,
+    share: Vector,
+) -> tuple[int, float]:
+    """Exchange a collinear column for those that it combines, at the same fit, until a weight is zero.
+
+    Column i = active[position] is Σ share_a · column a. Adding t to w_i and taking t · share_a from each w_a
+    changes the absolute sum alone, which falls one way or the other: outward where the others lose more
+    than i gains. Returns the position whose weight is zero, and how far w_i moved.
+    """
+    i = active[position]
+    for a in range(position):
+        share[a] = factor[position, a]
+    for a in range(position - 1, -1, -1):
+        share[a] /= factor[a, a]
+        for c in range(a):
+            share[c] -= factor[a, c] * share[a]
+    gain = 1.0
+    for a in range(position):
+        gain -= sign[i] * share[a] * sign[active[a]]
+    outward = penalty > 0.0 and gain < -SLACK
+    way = sign[i] if outward else -sign[i]
+    leaving, step = position, np.inf if outward else abs(weights[i])
+    for a in range(position):
+        fall = way * share[a] * sign[active[a]]
+        if fall > 0.0 and abs(weights[active[a]]) < step * fall:
+            leaving, step = a, abs(weights[active[a]]) / fall
+    if leaving == position and outward:
+        return position, 0.0
+    weights[i] += way * step
+    for a in range(position):
+        weights[active[a]] -= way * step * share[a]
+    return leaving, step
+
+
+@kernel
+def solve_lasso(
+    moments: Matrix,
+    child: int,
+    free: NDArray[np.bool_],
+    penalty: float,
+    ridge: Vector,
+    weights: Vector,
+    gradient: Vector,
+    factor: Matrix,
+) -> float:
+    """Solve one column from `weights`, in place; return the objective without the ridge term.
+
+    `gradient` leaves with the gradient of the squared loss; `factor` is room for d × d numbers.
+    """
+    d = len(weights)
+    active = np.empty(d, dtype=np.int64)
+    target = np.empty(d)
+    blocked = np.zeros(d, dtype=np.bool_)
+    sign = np.zeros(d)
+    size = 0
+    for i in range(d):
+        if weights[i] != 0.0:
+            if free[i]:
+                active[size] = i
+                sign[i] = np.sign(weights[i])
+                size += 1
+            else:
+                weights[i] = 0.0
+    factored = 0
+    entering = -1
+    own = np.sqrt(moments[child, child])
+    for _ in range(100 + 20 * d):
+        while size > 0:
+            holds = extend_factor(moments, ridge, active, factor, factored, size)
+            factored = holds
+            if holds < size:
+                # This column is a combination of the active ones: one of them all is superfluous.
+                leaving, step = slide(factor, holds, active, sign, weights, penalty, target)
+                # What leaves is a combination of the others in its turn: not again until something moves.
+                blocked[active[leaving]] = True
+                size = drop_position(active, weights, leaving, size)
+                factored = min(factored, leaving)
+                continue
+            for a in range(size):
+                i = active[a]
+                target[a] = moments[child, i] - penalty * sign[i]
+            solve_factor(factor, size, target)
+            step, leaving = 1.0, -1
+            if penalty > 0.0:
+                for a in range(size):
+                    i = active[a]
+                    if target[a] * sign[i] <= 0.0:
+                        reach = weights[i] / (weights[i] - target[a]) if weights[i] != target[a] else 0.0
+                        if reach < step or leaving < 0:
+                            step, leaving = reach, a
+            for a in range(size):
+                i = active[a]
+                weights[i] += step * (target[a] - weights[i])
+            if leaving < 0:
+                break
+            if step > 0.0:
+                blocked[:] = False
+            blocked[active[leaving]] = step == 0.0  # rounding let it in: not again until something moves
+            size = drop_position(active, weights, leaving, size)
+            factored = min(factored, leaving)
+        if entering < 0 or weights[entering] != 0.0:
+            blocked[:] = False
+        residual_gradient(moments, child, weights, gradient)
+        worst, entering = 0.0, -1
+        for i in range(d):
+            if free[i] and not blocked[i] and weights[i] == 0.0:
+                excess = abs(gradient[i]) - penalty - SLACK * own * np.sqrt(moments[i, i])
+                if excess > worst:
+                    worst, entering = excess, i
+        if entering < 0:
+            break
+        active[size] = entering
+        sign[entering] = -np.sign(gradient[entering])
+        size += 1
+    loss = moments[child, child]
+    absolute = 0.0
+    for a in range(size):
+        i = active[a]
+        loss += weights[i] * (gradient[i] - moments[child, i])
+        absolute += abs(weights[i])
+    return float(0.5 * max(loss, 0.0) + penalty * absolute)
+
+
+@kernel
+def drop_position(active: NDArray[np.int64], weights: Vector, position: int, size: int) -> int:
+    """Take the variable at a position out of the active set; return the set's new size."""
+    weights[active[position]] = 0.0
+    for a in range(position, size - 1):
+        active[a] = active[a + 1]
+    return size - 1

@@ -1,0 +1,226 @@
+"""Kernels that move one variable along an order, and know what that changes.
+
+Given what stands before x in the order, its best parents are the first of its rows that is a subset of it.
+Moving x changes the choice of x, and of those it passes only where it enters or leaves their parents. For
+every child and parent the first row of the child that holds the parent is known, so that variables that have
+nothing to do with each other are passed without a look at their rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit, is_subset
+
+
+class Sets(NamedTuple):
+    """Flat candidates: the sets of child x are rows `offsets[x]` to `offsets[x + 1]`, best first.
+
+    `first[x, p]` is the first row of x that holds p, `offsets[x + 1]` where none does.
+    """
+
+    masks: NDArray[np.uint64]
+    scores: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
+class Standing(NamedTuple):
+    """An order, every variable's place in it, what stands before each place, and everyone's best row."""
+
+    order: NDArray[np.int64]
+    where: NDArray[np.int64]
+    prefixes: NDArray[np.uint64]
+    choice: NDArray[np.int64]
+
+
+class Pool(NamedTuple):
+    """Variables that wait for a look: the first `size[0]` of `members`, flagged in `waits`."""
+
+    members: NDArray[np.int64]
+    waits: NDArray[np.bool_]
+    size: NDArray[np.int64]
+
+
+@kernel
+def with_first_rows(
+    masks: NDArray[np.uint64], scores: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> Sets:
+    """Find the first row of every child that holds each parent."""
+    d = len(offsets) - 1
+    first = np.empty((d, d), dtype=np.int64)
+    for x in range(d):
+        first[x] = offsets[x + 1]
+        for row in range(offsets[x + 1] - 1, offsets[x] - 1, -1):
+            for word in range(masks.shape[1]):
+                left = masks[row, word]
+                p = word << 6
+                while left:
+                    while not left & np.uint64(255):
+                        left >>= np.uint64(8)
+                        p += 8
+                    if left & np.uint64(1):
+                        first[x, p] = row
+                    left >>= np.uint64(1)
+                    p += 1
+    return Sets(masks, scores, offsets, first)
+
+
+@kernel
+def stand(sets: Sets, order: NDArray[np.int64]) -> Standing:
+    """Choose everyone's best row given an order, which is the standing's own from now on."""
+    d = len(order)
+    prefixes = np.zeros((d + 1, sets.masks.shape[1]), dtype=np.uint64)
+    fill_prefixes(order, prefixes, 0, d - 1)
+    where = np.empty(d, dtype=np.int64)
+    choice = np.empty(d, dtype=np.int64)
+    for p in range(d):
+        x = order[p]
+        where[x] = p
+        choice[x] = first_subset(sets.masks, sets.offsets[x], sets.offsets[x + 1], prefixes[p])
+    return Standing(order, where, prefixes, choice)
+
+
+@kernel
+def copy_standing(source: Standing, target: Standing) -> None:
+    """Stand where another stands."""
+    target.order[:] = source.order
+    target.where[:] = source.where
+    target.prefixes[:] = source.prefixes
+    target.choice[:] = source.choice
+
+
+@kernel
+def worth(sets: Sets, standing: Standing) -> float:
+    """Score of the best network that the order permits."""
+    total = 0.0
+    for row in standing.choice:
+        total += sets.scores[row]
+    return total
+
+
+@kernel
+def fill_prefixes(order: NDArray[np.int64], prefixes: NDArray[np.uint64], low: int, high: int) -> None:
+    """Bring the sets before places low + 1 … high + 1 up to date."""
+    for p in range(low, high + 1):
+        prefixes[p + 1] = prefixes[p]
+        flip_bit(prefixes[p + 1], order[p])
+
+
+@kernel
+def row_with(sets: Sets, child: int, parent: int, stop: int, allowed: NDArray[np.uint64]) -> int:
+    """First row of a child before `stop` that holds a parent and is a subset of `allowed`; else `stop`."""
+    for row in range(sets.first[child, parent], stop):
+        if has_bit(sets.masks[row], parent) and is_subset(sets.masks[row], allowed):
+            return row
+    return stop
+
+
+@kernel
+def best_insertion(sets: Sets, standing: Standing, x: int, allowed: NDArray[np.uint64]) -> tuple[float, int]:
+    """Largest gain of moving x, and its new place; `allowed` is room for one bit row."""
+    masks, scores, offsets, first = sets
+    order, where, prefixes, choice = standing
+    position = where[x]
+    own = scores[choice[x]]
+    best_gain, best_place = 0.0, position
+    # Leftwards: x loses what it passes, and each passed variable may now take x as a parent.
+    passed = 0.0
+    row = choice[x]
+    for place in range(position - 1, -1, -1):
+        y = order[place]
+        if has_bit(masks[row], y):
+            row = first_subset(masks, row + 1, offsets[x + 1], prefixes[place])
+            if row == offsets[x + 1]:
+                break
+        if first[y, x] < choice[y]:
+            allowed[:] = prefixes[place]
+            flip_bit(allowed, x)
+            passed += scores[row_with(sets, y, x, choice[y], allowed)] - scores[choice[y]]
+        gain = passed + scores[row] - own
+        if gain > best_gain:
+            best_gain, best_place = gain, place
+    # Rightwards: each passed variable loses x, and x may now take it as a parent.
+    passed = 0.0
+    row = choice[x]
+    for place in range(position + 1, len(order)):
+        y = order[place]
+        if has_bit(masks[choice[y]], x):
+            allowed[:] = prefixes[place]
+            flip_bit(allowed, x)
+            fallback = first_subset(masks, choice[y] + 1, offsets[y + 1], allowed)
+            if fallback == offsets[y + 1]:
+                break
+            passed += scores[fallback] - scores[choice[y]]
+        if first[x, y] < row:
+            allowed[:] = prefixes[place + 1]
+            flip_bit(allowed, x)
+            row = row_with(sets, x, y, row, allowed)
+        gain = passed + scores[row] - own
+        if gain > best_gain:
+            best_gain, best_place = gain, place
+    return best_gain, best_place
+
+
+@kernel
+def insert(order: NDArray[np.int64], position: int, place: int) -> None:
+    """Move the variable at `position` to `place`; those between shift by one."""
+    x = order[position]
+    step = 1 if place > position else -1
+    for p in range(position, place, step):
+        order[p] = order[p + step]
+    order[place] = x
+
+
+@kernel
+def relocate(sets: Sets, standing: Standing, x: int, place: int, pool: Pool) -> None:
+    """Move x to a place; wake x, those whose parents that changes, and their old and new parents."""
+    masks, _, offsets, first = sets
+    order, where, prefixes, choice = standing
+    position = where[x]
+    insert(order, position, place)
+    low, high = min(position, place), max(position, place)
+    fill_prefixes(order, prefixes, low, high)
+    for p in range(low, high + 1):
+        y = order[p]
+        where[y] = p
+        row = choice[y]
+        if y == x:
+            row = first_subset(masks, offsets[x], offsets[x + 1], prefixes[p])
+        elif place < position:
+            if first[y, x] < row:
+                row = row_with(sets, y, x, row, prefixes[p])
+        elif has_bit(masks[row], x):
+            row = first_subset(masks, row + 1, offsets[y + 1], prefixes[p])
+        if row != choice[y]:
+            wake_members(masks[choice[y]], pool)
+            wake_members(masks[row], pool)
+            wake(y, pool)
+            choice[y] = row
+    wake(x, pool)
+
+
+@kernel
+def wake(x: int, pool: Pool) -> None:
+    """Let a variable wait for a look, once."""
+    if not pool.waits[x]:
+        pool.waits[x] = True
+        pool.members[pool.size[0]] = x
+        pool.size[0] += 1
+
+
+@kernel
+def wake_members(mask: NDArray[np.uint64], pool: Pool) -> None:
+    """Let all members of a set wait."""
+    for word in range(len(mask)):
+        left = mask[word]
+        x = word << 6
+        while left:
+            if left & np.uint64(1):
+                wake(x, pool)
+            left >>= np.uint64(1)
+            x += 1

@@ -1,0 +1,144 @@
+"""Widen incomplete candidates around graphs that a search has reached.
+
+Where not all parent sets can be scored, those that matter are near the ones a good graph has. Around a graph,
+every child's parents P are looked at again: P and every P ∖ {i}, each with one parent more, which holds every
+addition, deletion and exchange of a parent; and so are the best sets that acyclicity has kept it from.
+A search over orders on the wider candidates therefore sees all that a climb over single edges sees, and
+combines it. Where all of that has been looked at, probes go where no single change gains: P with one parent
+that does not pay, the likeliest first, and from there with the best further parent as long as it gains.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.graph.bits import pack
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.run import Run
+from dagora.scores.candidates import Candidates, ParentSets, best_first
+from dagora.scores.local_score import TIE, Family, LocalScore
+from dagora.search.components import undominated
+
+# A child's best sets that are grown besides those it has in a graph.
+WISHES = 5
+# Families that are scored before the time is looked at.
+TOGETHER = 5_000
+
+# A child and the parents that others are added to.
+Base = tuple[int, frozenset[int]]
+# By child: sets that may matter, with their scores.
+Found = list[list[tuple[frozenset[int], float]]]
+EMPTY = np.zeros(0, dtype=np.int64)
+
+
+class Widening:
+    """A score that candidates are widened by, and what has been looked at."""
+
+    def __init__(self, score: LocalScore, knowledge: Knowledge) -> None:
+        names = score.schema.names
+        self._score = score
+        self._permitted = ~knowledge.forbidden_matrix(names)
+        np.fill_diagonal(self._permitted, val=False)
+        self._required = knowledge.required_matrix(names)
+        self._limit = len(names) if knowledge.max_parents is None else knowledge.max_parents
+        self._seen: set[Base] = set()
+        # By child: the parents that probes start from, and what is still to be tried with them.
+        self._probed: dict[int, tuple[frozenset[int], deque[int]]] = {}
+
+    def __call__(self, candidates: Candidates, graphs: Sequence[DAG], run: Run) -> Candidates:
+        """The candidates with the sets around some graphs; the same object where there is nothing new."""
+        found: Found = [[] for _ in candidates]
+        fresh = self._fresh(self._bases(candidates, graphs))
+        if fresh:
+            self._look(fresh, found, run)
+        elif graphs:
+            self._probe(graphs[0], found, run)
+        sets = tuple(merge(child, more) for child, more in zip(candidates, found, strict=True))
+        unchanged = all(new is old for new, old in zip(sets, candidates, strict=True))
+        return candidates if unchanged else replace(candidates, sets=sets)
+
+    def _fresh(self, bases: Iterable[Base]) -> list[Base]:
+        """Those that were not looked at before, each once."""
+        return [base for base in dict.fromkeys(bases) if base not in self._seen]
+
+    def _bases(self, candidates: Candidates, graphs: Sequence[DAG]) -> Iterator[Base]:
+        for graph in graphs:
+            for child in range(len(graph)):
+                parents = frozenset(graph.parent_indices(child))
+                yield child, parents
+                for parent in sorted(parents):
+                    if not self._required[parent, child]:
+                        yield child, parents - {parent}
+        for sets in candidates:
+            for wish in sets.parents[:WISHES]:
+                yield sets.child, frozenset(wish)
+
+    def _probe(self, graph: DAG, found: Found, run: Run) -> None:
+        """Give every child the next parent that does not pay, and go on as long as a further one gains."""
+        parents = [frozenset(graph.parent_indices(child)) for child in range(len(graph))]
+        changed = [base for base in enumerate(parents) if self._probed.get(base[0], (None,))[0] != base[1]]
+        for (child, fixed), (further, values) in zip(changed, self._scores(changed), strict=True):
+            likeliest = np.argsort(-values[1:], kind="stable")
+            self._probed[child] = (fixed, deque(further[k] for k in likeliest))
+        starts = [(child, fixed | {turn.popleft()}) for child, (fixed, turn) in self._probed.items() if turn]
+        waiting = self._fresh(starts)
+        while waiting and not run.budget.exhausted:
+            waiting = self._fresh(self._look(waiting, found, run))
+
+    def _look(self, bases: Sequence[Base], found: Found, run: Run) -> list[Base]:
+        """Score bases, alone and with each further parent; return each one's best gain, where it has one."""
+        best = []
+        together = max(1, TOGETHER // len(found))
+        for start in range(0, len(bases), together):
+            if run.budget.exhausted:
+                break
+            some = bases[start : start + together]
+            self._seen.update(some)
+            for (child, parents), (further, values) in zip(some, self._scores(some), strict=True):
+                own, grown = values[0], values[1:]
+                if np.isfinite(own):
+                    found[child].append((parents, float(own)))
+                better = np.flatnonzero(grown > own + TIE * abs(own) if np.isfinite(own) else grown > own)
+                found[child].extend((parents | {further[k]}, float(grown[k])) for k in better)
+                if len(better):
+                    best.append((child, parents | {further[int(grown.argmax())]}))
+        return best
+
+    def _scores(self, bases: Sequence[Base]) -> list[tuple[list[int], NDArray[np.float64]]]:
+        """For each base its further parents, and the scores of the base alone and with each of them."""
+        families: list[Family] = []
+        further: list[list[int]] = []
+        for child, parents in bases:
+            permitted = np.flatnonzero(self._permitted[:, child]) if len(parents) < self._limit else EMPTY
+            further.append([j for j in permitted.tolist() if j not in parents])
+            fixed = tuple(sorted(parents))
+            families.append((child, fixed))
+            families.extend((child, (*fixed, j)) for j in further[-1])
+        if not families:
+            return []
+        ends = np.cumsum([1 + len(more) for more in further])
+        return list(zip(further, np.split(self._score.families(families), ends[:-1]), strict=True))
+
+
+def merge(child: ParentSets, found: Sequence[tuple[frozenset[int], float]]) -> ParentSets:
+    """A child's sets with those found, less what a subset makes useless; the same where none is new."""
+    if not found:
+        return child
+    # Among sets of one score the smaller comes first, so that it is the larger that goes.
+    listed = sorted(dict(found).items(), key=lambda pair: (len(pair[0]), sorted(pair[0])))
+    members = np.zeros((len(listed), child.columns), dtype=np.bool_)
+    for row, (parents, _) in enumerate(listed):
+        members[row, list(parents)] = True
+    masks = np.concatenate([child.masks, pack(members)])
+    scores = np.concatenate([child.scores, np.array([score for _, score in listed])])
+    merged = best_first(child.child, masks, scores, child.columns)
+    kept = undominated(merged.masks)
+    if kept.sum() == len(child) and (merged.masks[kept] == child.masks).all():
+        return child
+    return ParentSets(child.child, merged.masks[kept], merged.scores[kept], child.columns)

@@ -1,0 +1,486 @@
+"""NOTEARS from the front door: the exact optimum beside it, knowledge, bad and odd data, clocks and bits."""
+
+import json
+import math
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.data.table import Table
+from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.optimise.losses import LeastSquares
+from dagora.result import Result
+from dagora.stats.statistics import CellCounts, Moments
+from tests.optimise.optimise_oracles import violation
+from tests.random_tables import continuous_table
+
+LOSSES = ("least-squares", "profile", "logistic", "poisson")
+# Every loss with every solver that takes it.
+PAIRS = [
+    ("least-squares", "path"),
+    ("least-squares", "augmented-lagrangian"),
+    ("profile", "path"),
+    ("profile", "augmented-lagrangian"),
+    ("logistic", "augmented-lagrangian"),
+    ("poisson", "augmented-lagrangian"),
+]
+LIGHT = {
+    "least-squares": {},
+    "profile": {"lambda1": 0.02, "threshold": 0.05},
+    "logistic": {"lambda1": 0.01},
+    "poisson": {"lambda1": 0.01, "threshold": 0.1},
+}
+SEM = {"least-squares": "gaussian", "profile": "gaussian", "logistic": "logistic", "poisson": "poisson"}
+each_pair = pytest.mark.parametrize(("loss", "solver"), PAIRS)
+
+
+@cache
+def simulated(d, rows, seed, sem="gaussian", kind="er", degree=2.0):
+    graph = dagora.random_dag(kind, d, degree, seed=seed)
+    return graph, dagora.simulate(graph, sem, rows, seed=seed + 1).table
+
+
+def rows_of(table):
+    return np.column_stack(table.columns).astype(float)
+
+
+def learn(data, **given):
+    result = dagora.learn(data, "notears", **given)
+    check_result(result)
+    return result
+
+
+def check_result(result):
+    """What holds for every result, whatever the data."""
+    weights, support = result.weights, result.graph.to_numpy()
+    assert isinstance(result.graph, DAG)
+    assert np.isfinite(weights).all()
+    required = Knowledge.from_dict(result.settings["knowledge"]).required_matrix(result.graph.nodes)
+    assert np.array_equal(support, (weights != 0) | required)
+    threshold = result.settings["threshold"]
+    assert (np.abs(weights[support & ~required]) >= threshold).all()
+    assert all(math.isfinite(value) for value in result.stats.values())
+    again = Result.from_json(result.to_json())
+    assert np.array_equal(again.weights, weights)
+    assert again.to_dict() == result.to_dict()
+    assert json.loads(result.to_json())["weights"] == weights.tolist()
+
+
+# The exact optimum
+
+
+@pytest.mark.parametrize("rows", [20, 1000])
+@pytest.mark.parametrize("lambda1", [0.0, 0.1, 0.5])
+def test_close_to_the_exact_optimum_and_never_below(lambda1, rows):
+    excess = []
+    for seed, (d, kind, degree) in enumerate(
+        [(8, "er", 2.0), (8, "sf", 4.0), (9, "er", 2.0), (10, "sf", 4.0)]
+    ):
+        _, table = simulated(d, rows, seed, kind=kind, degree=degree)
+        best = dagora.learn(table, "dynamic", score="lasso", lambda1=lambda1)
+        assert best.status == "optimal"
+        found = learn(table, lambda1=lambda1, threshold=0.0)
+        excess.append(found.score / best.score - 1)
+    assert min(excess) > -1e-9
+    assert max(excess) < 0.01
+    assert np.median(excess) < 1e-6
+
+
+@pytest.mark.parametrize("lambda1", [0.0, 0.1])
+def test_with_knowledge_it_is_the_optimum_too(lambda1):
+    for seed in range(3):
+        graph, table = simulated(8, 100, seed)
+        names = graph.nodes
+        knowledge = Knowledge(
+            required=[(names[7], names[0])],
+            forbidden=list(graph.edges[:2]),
+            tiers=[names[4:], names[:4]],
+        )
+        best = dagora.learn(table, "dynamic", score="lasso", lambda1=lambda1, knowledge=knowledge)
+        found = learn(table, lambda1=lambda1, threshold=0.0, knowledge=knowledge)
+        assert not knowledge.violations(found.graph)
+        assert found.score == pytest.approx(best.score, rel=1e-6)
+
+
+def test_the_score_is_minus_the_objective_on_the_rows():
+    _, table = simulated(8, 200, 0)
+    result = learn(table)
+    rows = rows_of(table) - rows_of(table).mean(axis=0)
+    loss = ((rows - rows @ result.weights) ** 2).sum() / (2 * len(rows))
+    assert -result.score == pytest.approx(loss + 0.1 * np.abs(result.weights).sum(), rel=1e-9)
+    _, slopes = LeastSquares(rows.T @ rows / len(rows)).value_and_gradient(result.weights)
+    kept = result.weights != 0
+    assert violation(result.weights[kept], slopes[kept], 0.1).max() < 1e-8, "solved again on what is left"
+
+
+# Solvers and losses
+
+
+@pytest.mark.parametrize("lambda1", [0.0, 0.1])
+def test_solvers_agree_where_both_converge(lambda1):
+    for seed in range(2):
+        graph, table = simulated(5, 1000, seed, degree=1.0)
+        path = learn(table, lambda1=lambda1)
+        published = learn(table, lambda1=lambda1, solver="augmented-lagrangian")
+        assert published.stats["h"] <= 1e-8
+        assert path.graph == published.graph == graph
+        np.testing.assert_allclose(path.weights, published.weights, atol=1e-9)
+        assert path.score == pytest.approx(published.score, rel=1e-9)
+
+
+def test_path_is_not_worse_where_they_differ():
+    for seed in range(2):
+        _, table = simulated(4, 300, seed, degree=1.5)
+        for given in ({"lambda1": 0.1}, {"lambda1": 0.05, "loss": "profile"}):
+            path = learn(table, threshold=0.0, **given)
+            published = learn(table, threshold=0.0, solver="augmented-lagrangian", **given)
+            assert path.score >= published.score - 1e-6 * abs(published.score)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+def test_rows_of_other_families_recover_the_graph(loss):
+    exact = 0
+    for seed in range(3):
+        graph, table = simulated(5, 2000, seed, sem=loss, degree=1.0)
+        result = learn(table, loss=loss, **LIGHT[loss])
+        assert result.stats["h"] <= 1e-8
+        assert "varsortability" not in result.stats
+        exact += result.graph == graph
+    assert exact >= 2
+
+
+def test_least_squares_recovers_the_graph():
+    graph, table = simulated(20, 1000, 3)
+    assert len(set(learn(table).graph.edges) ^ set(graph.edges)) <= 3
+
+
+@each_pair
+def test_knowledge_is_obeyed(loss, solver):
+    graph, table = simulated(4, 200, 1, sem=SEM[loss], degree=1.0)
+    names = graph.nodes
+    given = {"loss": loss, "solver": solver, **LIGHT[loss]}
+    plain = learn(table, **given).graph
+    assert plain.edges
+    tail, head = plain.edges[0]
+    apart = next((a, b) for a in names for b in names if a < b and not {(a, b), (b, a)} & set(plain.edges))
+    for knowledge in (
+        Knowledge(required=[(head, tail), apart]),
+        Knowledge(forbidden=plain.edges),
+        Knowledge(tiers=[plain.order[2:], plain.order[:2]]),
+        Knowledge(required=[(head, tail)], forbidden=[apart], tiers=[[head], [tail]]),
+    ):
+        assert knowledge.violations(plain) or knowledge.forbidden == (apart,)
+        found = learn(table, knowledge=knowledge, **given)
+        assert not knowledge.violations(found.graph)
+
+
+@each_pair
+def test_a_parent_limit_is_refused(loss, solver):
+    _, table = simulated(6, 400, 1, sem=SEM[loss], degree=1.5)
+    with pytest.raises(KnowledgeError, match=r"^the method notears cannot obey max_parents: raise lambda1"):
+        dagora.learn(table, "notears", loss=loss, solver=solver, max_parents=2)
+
+
+def test_a_required_edge_without_effect_is_there_with_weight_zero():
+    rng = np.random.default_rng(0)
+    table = continuous_table(rng.normal(size=(200, 3)))
+    for solver in ("path", "augmented-lagrangian"):
+        result = learn(table, lambda1=0.5, solver=solver, knowledge={"required": [["x2", "x0"]]})
+        assert result.graph.edges == (("x2", "x0"),)
+        assert not result.weights.any()
+
+
+def test_a_required_circle_is_refused():
+    _, table = simulated(6, 400, 1)
+    edges = [["x0", "x1"], ["x1", "x2"], ["x2", "x0"]]
+    with pytest.raises(KnowledgeError, match="cycle"):
+        dagora.learn(table, "notears", knowledge={"required": edges})
+
+
+# Bad input
+
+
+def refuse(error, match, table, **given):
+    with pytest.raises(error, match=match) as caught:
+        dagora.learn(table, "notears", **given)
+    assert "\n" not in str(caught.value)
+
+
+def noise(columns=4, rows=50):
+    return np.random.default_rng(0).normal(size=(rows, columns))
+
+
+def test_a_constant_column_is_refused():
+    rows = noise()
+    rows[:, 2] = 7.1
+    for loss in ("least-squares", "profile"):
+        refuse(DataError, "'x2' is constant", continuous_table(rows), loss=loss)
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1.0, 0.0), (-2.5, 0.0), (1e-3, 40.0), (1e8, 0.0)])
+@pytest.mark.parametrize("loss", ["least-squares", "profile"])
+def test_columns_equal_up_to_scale_are_refused(loss, factor, shift):
+    rows = noise()
+    rows[:, 3] = factor * rows[:, 1] + shift
+    refuse(DataError, "'x1' and 'x3' are equal up to scale and shift", continuous_table(rows), loss=loss)
+
+
+def test_a_column_that_is_a_sum_of_others_is_fine():
+    rows = noise(5, 200)
+    rows[:, 4] = rows[:, 0] + rows[:, 1] - rows[:, 2]
+    for loss in ("least-squares", "profile"):
+        for lambda1 in (0.0, 0.1):
+            learn(continuous_table(rows), loss=loss, lambda1=lambda1)
+
+
+def test_missing_values_are_refused():
+    rows = noise()
+    rows[3, 1] = np.nan
+    with pytest.raises(DataError, match="'x1'"):
+        dagora.learn(Table.from_numpy(rows, names=["x0", "x1", "x2", "x3"]), "notears")
+
+
+@pytest.mark.parametrize("loss", ["least-squares", "profile"])
+def test_discrete_columns_are_refused(loss):
+    _, table = simulated(6, 400, 1, sem="logistic", degree=1.5)
+    refuse(DataError, "'x0' is discrete", table, loss=loss)
+
+
+def test_logistic_needs_zeros_and_ones():
+    refuse(DataError, "'x0' has values other than 0 and 1", continuous_table(noise()), loss="logistic")
+    table = Table.from_numpy(np.arange(40).reshape(20, 2) % 3, names=["a", "b"], discrete=["a", "b"])
+    refuse(DataError, "'a' has 3 levels, the logistic loss needs 2", table, loss="logistic")
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.5])
+def test_poisson_needs_counts(value):
+    rows = np.random.default_rng(0).poisson(2.0, size=(50, 3)).astype(float)
+    rows[7, 1] = value
+    refuse(DataError, "'x1' has values that are no counts", continuous_table(rows), loss="poisson")
+
+
+@pytest.mark.parametrize("lambda1", [0.0, 0.1])
+@pytest.mark.parametrize("rates", [(1e6, 1e6, 1e6), (1e6, 2.0, 1.0), (1e12, 1e3, 1.0)])
+def test_huge_counts_end_finite(rates, lambda1):
+    """e^η overflows at the first careless step; warnings would fail this test."""
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([rng.poisson(rate, 100) for rate in rates]).astype(float)
+    started = time.perf_counter()
+    result = learn(continuous_table(rows), loss="poisson", lambda1=lambda1, time_limit=1.0)
+    assert math.isfinite(result.score)
+    assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize("name", ["lambda1", "threshold"])
+@pytest.mark.parametrize("value", [-1.0, -1e-12, math.inf, -math.inf, math.nan])
+def test_penalties_and_thresholds_are_finite_and_not_negative(name, value):
+    refuse(OptionError, f"option '{name}' must be", continuous_table(noise()), **{name: value})
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+def test_what_does_not_go_together_is_refused(loss):
+    table = continuous_table(np.random.default_rng(0).integers(0, 2, size=(50, 3)))
+    refuse(OptionError, f"solver=path .* loss={loss} needs solver=aug", table, loss=loss, solver="path")
+    refuse(OptionError, f"standardise=true .* loss={loss}", table, loss=loss, standardise=True)
+
+
+def test_unknown_names_are_refused():
+    refuse(
+        OptionError, "one of least-squares, profile, logistic, poisson", continuous_table(noise()), loss="l2"
+    )
+    refuse(OptionError, "one of path, augmented-lagrangian", continuous_table(noise()), solver="paht")
+    refuse(OptionError, "'disturbances' must be at least 0", continuous_table(noise()), disturbances=-1)
+
+
+# Odd data
+
+
+def test_fewer_rows_than_columns():
+    _, table = simulated(100, 20, 1)
+    result = learn(table, disturbances=0)
+    assert any("fewer rows (20) than columns (100)" in warning for warning in result.warnings)
+    assert 50 < len(result.graph.edges) < 1000
+    quick = learn(table, loss="profile", disturbances=0)
+    assert quick.graph.edges
+
+
+def test_huge_and_tiny_units():
+    _, table = simulated(6, 200, 2)
+    rows = rows_of(table)
+    plain = learn(table, threshold=0.0)
+    for unit in (1e-6, 1e150):
+        scaled = learn(continuous_table(rows * unit), threshold=0.0, lambda1=0.1 * unit**2)
+        assert scaled.graph.edges == plain.graph.edges
+        np.testing.assert_allclose(scaled.weights, plain.weights, rtol=1e-5, atol=1e-8)
+
+
+def test_two_columns():
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=300)
+    table = continuous_table(np.column_stack([cause, 2 * cause + rng.normal(size=300)]))
+    assert learn(table).graph.edges == (("x0", "x1"),)
+    assert learn(table, disturbances=50).graph.edges == (("x0", "x1"),)
+
+
+def test_a_graph_without_edges():
+    result = learn(continuous_table(noise()), lambda1=100.0)
+    assert not result.graph.edges
+    assert "varsortability" not in result.stats
+    assert result.score == pytest.approx(-noise().var(axis=0).sum() / 2)
+
+
+# Scale
+
+
+def test_raw_simulated_data_give_the_order_away():
+    _, table = simulated(10, 1000, 0)
+    rows = rows_of(table)
+    raw = learn(table)
+    assert raw.stats["varsortability"] > 0.9
+    assert any("units of the columns alone suggest" in warning for warning in raw.warnings)
+    assert raw.stats["objective"] == -raw.score
+    assert raw.stats["sort_and_regress_objective"] >= raw.stats["objective"] * 0.9
+    scaled = continuous_table((rows - rows.mean(axis=0)) / rows.std(axis=0))
+    for result in (
+        learn(scaled),
+        learn(table, standardise=True),
+        learn(table, loss="profile", threshold=0.05),
+    ):
+        assert not any("units" in warning for warning in result.warnings)
+    assert learn(scaled).graph == learn(table, standardise=True).graph
+    assert learn(scaled).stats["varsortability"] == pytest.approx(0.5)
+
+
+def test_the_baseline_is_compared_edge_by_edge():
+    """Where the variances sort the columns rightly the baseline finds the same graph, and is as good."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=500)
+    rows = np.column_stack([cause, 2 * cause + rng.normal(size=500)])
+    right = learn(continuous_table(rows))
+    assert right.stats["sort_and_regress_distance"] == 0
+    assert right.stats["sort_and_regress_objective"] == pytest.approx(right.stats["objective"])
+    assert right.stats["varsortability"] == 1
+    assert any("units" in warning for warning in right.warnings)
+    for given in ({"standardise": True}, {"loss": "profile"}):
+        free = learn(continuous_table(rows), **given)
+        assert free.graph == right.graph, "the earlier column comes first"
+        assert not any("units" in warning for warning in free.warnings), "they were not used"
+    wrong = learn(continuous_table(rows), knowledge={"required": [["x1", "x0"]]})
+    assert wrong.stats["sort_and_regress_distance"] == 1
+    assert wrong.stats["sort_and_regress_objective"] < wrong.stats["objective"]
+    assert wrong.stats["varsortability"] == 0
+
+
+@pytest.mark.parametrize(
+    "given", [{"standardise": True, "threshold": 0.0}, {"loss": "profile", "lambda1": 0.0, "threshold": 0.05}]
+)
+def test_rounding_does_not_choose_between_equals(given):
+    """Directions that the program cannot tell apart are the same, whatever the last bits of the moments."""
+    for seed in range(4):
+        _, table = simulated(7, 300, seed, degree=1.0)
+        rows = rows_of(table)
+        plain = learn(table, **given)
+        for unit in (3.0, 1 / 7):
+            assert learn(continuous_table(rows * unit + unit), **given).graph == plain.graph
+
+
+# Sums instead of rows, bits, clocks
+
+
+class SumsOnly:
+    """Moments that were summed elsewhere, with no rows behind them."""
+
+    def __init__(self, table):
+        self._moments = Moments(
+            table.n_rows, rows_of(table).mean(axis=0), np.cov(rows_of(table).T, bias=True) * table.n_rows
+        )
+        self.schema, self.n_rows = table.schema, table.n_rows
+
+    def moments(self):
+        return self._moments
+
+    def counts(self, column_sets):
+        assert not len(column_sets)
+        return CellCounts(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+    def rows(self):
+        raise RowsUnavailableError("the rows stay with their owners")
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if SEM[pair[0]] == "gaussian"])
+def test_moments_are_enough(pair):
+    loss, solver = pair
+    _, table = simulated(6, 300, 4, degree=1.0)
+    given = {"loss": loss, "solver": solver, **LIGHT[loss]}
+    pooled, apart = learn(table, **given), learn(SumsOnly(table), **given)
+    assert pooled.graph == apart.graph
+    np.testing.assert_allclose(pooled.weights, apart.weights, atol=1e-7)
+    if solver == "path":
+        assert pooled.warnings == apart.warnings
+        assert pooled.stats == pytest.approx(apart.stats, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+def test_losses_of_rows_say_so(loss):
+    _, table = simulated(6, 300, 4)
+    with pytest.raises(RowsUnavailableError, match="rows stay"):
+        dagora.learn(SumsOnly(table), "notears", loss=loss)
+
+
+@each_pair
+def test_runs_agree_to_the_last_bit(loss, solver):
+    _, table = simulated(8 if solver == "path" else 4, 200, 5, sem=SEM[loss], degree=1.0)
+    given = {"loss": loss, "solver": solver, "seed": 7, **LIGHT[loss]}
+    first = learn(table, **given)
+    for other in (learn(table, **given), learn(table, jobs=2, **given)):
+        assert np.array_equal(first.weights, other.weights)
+        assert first.score == other.score
+        assert first.stats == other.stats
+        assert (first.message, first.warnings) == (other.message, other.warnings)
+
+
+@each_pair
+def test_a_short_time_limit_still_gives_a_dag(loss, solver):
+    d = 40 if solver == "path" else 15
+    _, table = simulated(d, 200, 6, sem=SEM[loss])
+    required = [["x1", "x0"]]
+    started = time.perf_counter()
+    result = learn(
+        table, loss=loss, solver=solver, time_limit=0.01, knowledge={"required": required}, **LIGHT[loss]
+    )
+    assert time.perf_counter() - started < 5
+    assert result.status == "time-limit"
+    assert "0.01 s" in result.message
+    assert "gains" not in result.message, "nothing was shown"
+    assert result.message.count("time limit") == 1
+    assert ("x1", "x0") in result.graph.edges
+
+
+def test_many_disturbances_end_with_the_clock():
+    _, table = simulated(10, 200, 6)
+    started = time.perf_counter()
+    result = learn(table, disturbances=10**9, time_limit=0.3)
+    assert 0.3 <= time.perf_counter() - started < 3
+    assert result.status == "time-limit"
+    assert result.score >= learn(table, disturbances=0).score - 1e-9
+
+
+def test_progress_is_told():
+    events = []
+    _, table = simulated(10, 200, 6)
+    dagora.learn(table, "notears", on_event=events.append)
+    assert {"following the path", "moving variables"} <= {event.phase for event in events}
+
+
+def test_cycles_are_cut_and_listed():
+    """Stopped early, the published solver still has cycles: what goes is named with its weight."""
+    _, table = simulated(8, 500, 0)
+    result = learn(table, solver="augmented-lagrangian", time_limit=0.05)
+    assert result.stats["dropped_edges"] > 0
+    (dropped,) = [warning for warning in result.warnings if warning.startswith("dropped to reach a DAG")]
+    assert " → " in dropped

@@ -1,0 +1,150 @@
+"""Thinning, against the same elimination written plainly with coordinate descent."""
+
+import numpy as np
+import pytest
+
+from dagora.optimise.losses import LeastSquares, Logistic
+from dagora.optimise.path import Program
+from dagora.optimise.profile_likelihood import ProfileLikelihood
+from dagora.optimise.thinning import thin, thin_program
+from tests.optimise.optimise_oracles import plain_lasso, violation
+from tests.optimise.order_oracles import obeys, random_obeying, random_program
+
+
+def acyclic_support(rng, program):
+    """All allowed edges that lead forward in a random order."""
+    place = np.argsort(random_obeying(rng, program))
+    support = program.allowed & (place[:, None] < place[None, :])
+    assert obeys(np.argsort(place), program.required)
+    assert support[program.required].all()
+    return support
+
+
+def eliminate(program, support, threshold):
+    """Drop the weakest edge of a column, solve again, until none is weak."""
+    d = len(program)
+    weights = np.zeros((d, d))
+    for child in range(d):
+        parents = list(np.flatnonzero(support[:, child]))
+        while parents:
+            gram = program.moments[np.ix_(parents, parents)]
+            column = plain_lasso(gram, program.moments[parents, child], program.lambda1)
+            weak = [
+                (abs(w), i)
+                for w, i in zip(column, parents, strict=True)
+                if abs(w) < threshold and not program.required[i, child]
+            ]
+            if not weak:
+                weights[parents, child] = column
+                break
+            parents.remove(min(weak)[1])
+    return weights
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("lambda1", [0.0, 0.2])
+def test_equals_plain_elimination(lambda1, threshold):
+    dropped = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        program = random_program(rng, 6, lambda1, known=seed != 1)
+        support = acyclic_support(rng, program)
+        full = LeastSquares(program.moments).refit(support, lambda1)
+        expected = eliminate(program, support, threshold)
+        weights = thin_program(program, full, support, threshold)
+        np.testing.assert_allclose(weights, expected, atol=1e-6)
+        assert not (weights[~support]).any()
+        kept = np.abs(weights[(weights != 0) & ~program.required])
+        assert (kept >= threshold).all()
+        dropped += np.count_nonzero(full) - np.count_nonzero(weights)
+        general, left = thin(
+            lambda some, p=program: LeastSquares(p.moments).refit(some, p.lambda1),
+            support,
+            program.required,
+            threshold,
+        )
+        np.testing.assert_allclose(general, expected, atol=1e-6)
+        assert left[program.required].all()
+        assert (left <= support).all()
+        assert not general[~left].any()
+    assert (dropped > 0) == (threshold > 0)
+
+
+def test_it_does_not_matter_where_it_starts():
+    rng = np.random.default_rng(3)
+    program = random_program(rng, 7, 0.1)
+    support = acyclic_support(rng, program)
+    from_zero = thin_program(program, np.zeros((7, 7)), support, 0.3)
+    from_noise = thin_program(program, rng.normal(size=(7, 7)), support, 0.3)
+    np.testing.assert_allclose(from_noise, from_zero, atol=1e-9)
+    np.testing.assert_allclose(from_zero, eliminate(program, support, 0.3), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_profiled_columns_are_stationary_on_what_is_left(seed):
+    rng = np.random.default_rng(seed)
+    program = random_program(rng, 7, 0.02, profile=True, known=True)
+    support = acyclic_support(rng, program)
+    weights = thin_program(program, np.zeros((7, 7)), support, 0.15)
+    assert (np.abs(weights[(weights != 0) & ~program.required]) >= 0.15).all()
+    _, slopes = ProfileLikelihood(program.moments).value_and_gradient(weights)
+    kept = weights != 0
+    assert violation(weights[kept], slopes[kept], 0.02).max() < 1e-6
+    loss = ProfileLikelihood(program.moments)
+    general, left = thin(lambda some: loss.refit(some, 0.02), support, program.required, 0.15)
+    np.testing.assert_allclose(general, weights, atol=1e-5)
+    assert np.array_equal(left & (general != 0), kept)
+
+
+def test_one_at_a_time_keeps_what_a_single_cut_loses():
+    """Two copies with noise share one effect: each alone is strong, together both are weak."""
+    moments = np.array([[1.0, 0.95, 0.5], [0.95, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    program = Program(moments, 0.0, ~np.eye(3, dtype=bool), np.zeros((3, 3), dtype=bool))
+    support = np.zeros((3, 3), dtype=bool)
+    support[[0, 1], 2] = True
+    both = LeastSquares(moments).refit(support, 0.0)
+    assert (np.abs(both[:2, 2]) < 0.3).all()
+    weights = thin_program(program, both, support, 0.3)
+    assert sorted(weights[:2, 2]) == pytest.approx([0.0, 0.5])
+
+
+def test_required_edges_stay_however_weak():
+    moments = np.array([[1.0, 0.0, 0.9], [0.0, 1.0, 0.01], [0.9, 0.01, 1.0]])
+    required = np.zeros((3, 3), dtype=bool)
+    required[1, 2] = True
+    program = Program(moments, 0.0, ~np.eye(3, dtype=bool), required)
+    support = np.zeros((3, 3), dtype=bool)
+    support[[0, 1], 2] = True
+    weights = thin_program(program, np.zeros((3, 3)), support, 0.95)
+    assert weights[:, 2] == pytest.approx([0.0, 0.01, 0.0])
+    weights, left = thin(lambda some: LeastSquares(moments).refit(some, 0.0), support, required, 0.95)
+    assert weights[:, 2] == pytest.approx([0.0, 0.01, 0.0])
+    assert np.array_equal(left, required)
+
+
+@pytest.mark.parametrize("memory", ["C", "F"])
+def test_the_input_stays_as_it_was(memory):
+    rng = np.random.default_rng(5)
+    program = random_program(rng, 6, 0.1)
+    support = acyclic_support(rng, program)
+    weights = np.array(LeastSquares(program.moments).refit(support, 0.1), order=memory)
+    before, edges = weights.copy(), support.copy()
+    thin_program(program, weights, support, 0.5)
+    thin(lambda some: LeastSquares(program.moments).refit(some, 0.1), support, program.required, 0.5)
+    assert np.array_equal(weights, before)
+    assert np.array_equal(support, edges)
+
+
+def test_rows_of_zeros_and_ones():
+    rng = np.random.default_rng(1)
+    cause = rng.random(800) < 0.5
+    effect = rng.random(800) < np.where(cause, 0.9, 0.2)
+    rows = np.column_stack([cause, effect, rng.random(800) < 0.5]).astype(float)
+    support = np.triu(np.ones((3, 3), dtype=bool), 1)
+    loss = Logistic(rows)
+    weights, left = thin(lambda some: loss.refit(some, 0.01), support, np.zeros_like(support), 0.5)
+    assert left[0, 1]
+    assert (np.abs(weights[left]) >= 0.5).all()
+    np.testing.assert_allclose(weights, loss.refit(left, 0.01), atol=1e-9)
+    _, slopes = loss.value_and_gradient(weights)
+    assert violation(weights[left], slopes[left], 0.01).max() < 1e-8

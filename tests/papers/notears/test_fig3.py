@@ -1,0 +1,103 @@
+"""Figure 3 at a small size, and how its methods are judged."""
+
+import csv
+import json
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dagora.data.table import Table
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.papers.experiment import Size
+from dagora.papers.notears import fig3
+from dagora.papers.notears.contenders import estimate, judged, simulated
+from dagora.run import Run
+
+CELL = {"graph": "ER2", "d": 6, "n": 500, "noise": "exponential", "seed": 1}
+
+
+def test_the_full_size_is_that_of_the_paper() -> None:
+    cells = fig3.fig3(Size(full=True)).cells
+    settings = Counter((cell["graph"], cell["d"], cell["n"], cell["noise"]) for cell in cells)
+    assert len(settings) == 2 * 4 * 2 * 3
+    assert set(settings.values()) == {30, 40}  # λ = 0 only where rows are many
+    assert all(count == (40 if n == 1000 else 30) for (_, _, n, _), count in settings.items())
+    quick = fig3.fig3(Size()).cells
+    assert {cell["d"] for cell in quick} == {10, 20}
+    assert all(cell in cells for cell in quick)  # so that the full size goes on from the quick one
+
+
+def test_all_methods_of_a_setting_see_one_table() -> None:
+    one, other = (
+        simulated({**CELL, "method": "ges"}),
+        simulated({**CELL, "method": "notears", "lambda1": 0.1}),
+    )
+    assert one.table.equals(other.table)
+    assert one.graph == other.graph
+    assert not one.table.equals(simulated({**CELL, "seed": 2}).table)
+
+
+def test_undirected_edges_are_counted_as_the_paper_does() -> None:
+    truth = DAG("abc", [("a", "b"), ("b", "c")])
+    table = Table.from_numpy(np.random.default_rng(0).standard_normal((30, 3)), names="abc")
+    favoured = judged(CPDAG("abc", [], [("a", "b"), ("b", "c")]), truth, table)
+    assert (favoured["shd"], favoured["fdr"], favoured["class_shd"], favoured["edges"]) == (0, 0.0, 0, 2)
+    collider = judged(DAG("abc", [("a", "b"), ("c", "b")]), truth, table)
+    assert (collider["shd"], collider["fdr"], collider["class_shd"]) == (1, 0.5, 2)
+    assert judged(DAG("abc"), DAG("abc"), table)["varsortability"] is None
+
+
+@pytest.mark.parametrize("label", fig3.METHODS)
+def test_methods_find_most_of_an_easy_graph(label: str) -> None:
+    parameters = {**CELL, "d": 12, **fig3.METHODS[label]}
+    simulation = simulated(parameters)
+    found = estimate(parameters, simulation.table, Run())
+    numbers = judged(found.graph, simulation.graph, simulation.table)
+    assert numbers["tpr"] >= 0.6
+    assert found.cpu_seconds < 2  # compilation is not in it
+
+
+def test_sort_and_regress_follows_the_variances() -> None:
+    parameters = {**CELL, **fig3.METHODS["sort-and-regress"]}
+    table = simulated(parameters).table
+    variances = dict(zip(table.names, (column.var() for column in table.columns), strict=True))
+    edges = estimate(parameters, table, Run()).graph.edges
+    assert edges
+    assert all(variances[tail] < variances[head] for tail, head in edges)
+
+
+def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (
+        ("QUICK_NODES", (4, 6)), ("QUICK_RUNS", 2), ("ROWS", (20, 200)), ("NOISES", ("gaussian", "gumbel")),
+        ("GRAPHS", {"ER2": ("er", 2)}),
+    ):  # fmt: skip
+        monkeypatch.setattr(fig3, name, value)
+    ran = run("reproduce", "notears/fig3", "-o", tmp_path, "--json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    rows = json.loads(ran.out)["tables"][0]["rows"]
+    assert len(rows) == 2 * 2 * (3 + 4)
+    assert Counter(row[4] for row in rows) == {
+        "NOTEARS": 8, "NOTEARS, λ = 0": 4, "GES": 8, "sort-and-regress": 8
+    }  # fmt: skip
+    assert len(list(csv.reader((tmp_path / "notears-fig3.csv").read_text().splitlines()))) == len(rows) + 1
+    for name in ("shd", "fdr"):
+        svg = ET.parse(tmp_path / f"notears-fig3-{name}.svg").getroot()
+        assert sum(e.get("id", "").startswith("axes_") for e in svg.iter()) == 4
+    page = (tmp_path / "notears-fig3.md").read_text()
+    assert "either direction" in page
+    assert "Var-sortability" in page
+
+
+def test_a_part_can_be_reported() -> None:
+    measured = fig3.Measured(
+        {**CELL, "d": 10, "n": 1000, **fig3.METHODS["GES"]},
+        {"shd": 3, "class_shd": 4, "fdr": 0.5, "tpr": 1.0, "cpu_seconds": 0.1, "varsortability": 0.9},
+    )
+    report = fig3.report([measured])
+    assert report.tables[0].rows[0][:5] == ("ER2", 1000, "exponential", 10, "GES")
+    assert report.pictures["shd"].count('id="axes_') == 1

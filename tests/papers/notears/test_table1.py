@@ -1,0 +1,86 @@
+"""Table 1 at a small size: the objective against the rows themselves, the optimum against all orders."""
+
+import csv
+import itertools
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dagora.papers.experiment import Size
+from dagora.papers.notears import table1
+from dagora.papers.notears.contenders import simulated
+from dagora.papers.notears.program import objective
+from dagora.run import Run
+from dagora.stats.moments import table_moments
+
+CELL = {"graph": "ER2", "d": 4, "n": 20, "lambda1": 0.0, "noise": "gaussian", "seed": 3}
+
+
+def test_the_objective_is_that_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    simulation = simulated({**CELL, "n": 50})
+    X = np.column_stack(simulation.table.columns)
+    X = X - X.mean(axis=0)
+    W = rng.standard_normal((4, 4))
+    by_hand = ((X - X @ W) ** 2).sum() / 100 + 0.3 * np.abs(W).sum()
+    assert objective(table_moments(simulation.table), W, 0.3) == pytest.approx(by_hand)
+
+
+def test_the_optimum_without_penalty_is_the_best_order() -> None:
+    simulation = simulated(CELL)
+    X = np.column_stack(simulation.table.columns)
+    X = X - X.mean(axis=0)
+
+    def residual(order: tuple[int, ...]) -> float:
+        total = 0.0
+        for k, j in enumerate(order):
+            before = X[:, list(order[:k])]
+            total += ((X[:, j] - before @ np.linalg.lstsq(before, X[:, j], rcond=None)[0]) ** 2).sum()
+        return total / (2 * len(X))
+
+    numbers = table1.measure(CELL, Run())
+    assert numbers["optimum"] == pytest.approx(min(map(residual, itertools.permutations(range(4)))))
+    assert numbers["proved"]
+
+
+@pytest.mark.parametrize("lambda1", [0.0, 0.5])
+@pytest.mark.parametrize("graph", ["ER2", "SF4"])
+def test_nothing_acyclic_is_below_the_optimum(lambda1: float, graph: str) -> None:
+    numbers = table1.measure({**CELL, "d": 6, "graph": graph, "lambda1": lambda1}, Run())
+    for point in ("truth", "solution", "thresholded", "refitted"):
+        assert numbers[point] >= numbers["optimum"] * (1 - 1e-6)
+    share = numbers["solution"] / numbers["optimum"]
+    assert numbers["gap"] == pytest.approx(100 * (share - 1), abs=1e-9)
+
+
+def test_the_full_size_is_that_of_the_paper() -> None:
+    cells = table1.table1(Size(full=True)).cells
+    assert len(cells) == 8 * 10
+    assert {(cell["n"], cell["lambda1"], cell["graph"]) for cell in cells} == set(table1.PAPER)
+    quick = table1.table1(Size(seed=7)).cells
+    assert {cell["seed"] for cell in quick} == {7, 8, 9}
+
+
+def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table1, "NODES", 5)
+    monkeypatch.setattr(table1, "QUICK_RUNS", 2)
+    keys = [(20, 0.5, "ER2"), (20, 0.0, "SF4")]
+    monkeypatch.setattr(table1, "PAPER", {key: table1.PAPER[key] for key in keys})
+    ran = run("reproduce", "notears/table1", "-o", tmp_path, "--json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    content = json.loads(ran.out)
+    rows = content["tables"][0]["rows"]
+    assert [row[:3] for row in rows] == [[20, "0.5", "ER2"], [20, "0", "SF4"]]
+    assert rows[0][4:11:2] == [16.04, 12.81, 12.90, 13.49]  # the paper's, beside ours
+    assert all(row[-1] == 2 for row in rows)
+    header, first, _ = csv.reader((tmp_path / "notears-table1.csv").read_text().splitlines())
+    assert float(first[header.index("W_G exact")]) == rows[0][5]["mean"]
+    svg = ET.parse(tmp_path / "notears-table1-objective.svg").getroot()
+    assert sum(e.get("id", "").startswith("axes_") for e in svg.iter()) == 2
+    page = (tmp_path / "notears-table1.md").read_text()
+    assert "(notears-table1-objective.svg)" in page
+    assert "19/20" in page

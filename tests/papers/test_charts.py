@@ -1,0 +1,105 @@
+"""Charts: sound SVG with a panel for each panel, all labels as text, and the same bytes for the same chart."""
+
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from dagora.errors import OptionError
+from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib, series_styles
+from dagora.papers.pictures import side_by_side
+from dagora.papers.tables import Mean
+
+ID = "id"
+
+
+def panels_of(svg: str) -> list[ET.Element]:
+    return [e for e in ET.fromstring(svg).iter() if e.get(ID, "").startswith("axes_")]
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(e.itertext()).strip() for e in ET.fromstring(svg).iter() if e.tag.endswith("}text")]
+
+
+def error_bars(svg: str) -> int:
+    return sum(e.get(ID, "").startswith("LineCollection") for e in ET.fromstring(svg).iter())
+
+
+def panel(i: int) -> Panel:
+    return Panel(
+        f"panel {i} & more",
+        (
+            Series("ours", (10, 20, 50), (Mean(1.0, 0.2, 3), Mean(2.0, None, 1), 4.0)),
+            Series("theirs", (10, 20), (3.0, 5.0)),
+            Series("paper", (10, 20), (2.0, 3.0), published=True),
+        ),
+    )
+
+
+@pytest.mark.parametrize(("number", "columns"), [(1, 3), (3, 3), (5, 3), (8, 4)])
+def test_a_panel_for_each(number: int, columns: int) -> None:
+    svg = draw_panels(
+        [panel(i) for i in range(number)], columns=columns, x_label="variables", y_label="SHD", title="A title",
+        logarithmic_x=True,
+    )  # fmt: skip
+    assert len(panels_of(svg)) == number
+    shown = texts(svg)
+    assert {f"panel {i} & more" for i in range(number)} <= set(shown)
+    assert shown.count("variables") == min(columns, number)  # the lowest panel of each column
+    assert shown.count("SHD") == -(-number // columns)  # the first panel of each row
+    assert [shown.count(label) for label in ("ours", "theirs", "paper")] == [1, 1, 1]  # one legend
+    assert shown.count("50") == number
+    assert error_bars(svg) == number + 1  # and one in the legend
+
+
+def test_the_same_chart_gives_the_same_bytes() -> None:
+    charts = {draw_panels([panel(0)], columns=1, x_label="x", y_label="y", title="t") for _ in range(2)}
+    assert len(charts) == 1
+    assert "<dc:date>" not in charts.pop()
+
+
+def test_a_row_has_one_scale_that_holds_all_its_points() -> None:
+    low, high = (Panel(f"p{y}", (Series("s", (1, 2), (y, y / 2)),)) for y in (1.0, 100.0))
+    for pair in ([low, high], [high, low]):
+        svg = draw_panels(pair, columns=2, x_label="x", y_label="y", title="t")
+        ticks = [float(text) for text in texts(svg) if text.replace(".", "").isdigit()]
+        assert 80 <= max(ticks) <= 110
+        assert min(ticks) == 0
+
+
+def test_categories() -> None:
+    words = Panel("words", (Series("ours", ("truth", "optimum"), (1.0, Mean(2.0, 0.1, 3))),))
+    svg = draw_panels([words], columns=1, x_label="", y_label="F", title="t", lines=False, share_y=False)
+    assert {"truth", "optimum"} <= set(texts(svg))
+
+
+def test_each_series_looks_its_own_way() -> None:
+    many = Panel("p", tuple(Series(f"s{i}", (1,), (1.0,)) for i in range(7)))
+    styles = series_styles([many, panel(0)])
+    for property_ in ("color", "marker", "linestyle"):
+        own = [str(styles[f"s{i}"][property_]) for i in range(7)]
+        assert len(set(own)) == 7
+    assert styles["paper"]["markerfacecolor"] == "none"
+    assert "markerfacecolor" not in styles["ours"]
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dagora.papers.charts.find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"matplotlib.*dagora\[papers\]"):
+        require_matplotlib()
+
+
+def test_it_draws_without_a_window() -> None:
+    draw_panels([panel(0)], columns=1, x_label="x", y_label="y", title="t")
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_drawings_side_by_side() -> None:
+    one = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="50" viewBox="0 0 100 50"><g/></svg>'
+    two = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="80"><g/></svg>\n'
+    both = ET.fromstring(side_by_side([one, two]))
+    assert (both.get("width"), both.get("height")) == ("142", "80")
+    inner = [e for e in both if e.tag.endswith("}svg")]
+    assert [(e.get("x"), e.get("width")) for e in inner] == [("0", "100"), ("112", "30")]
+    with pytest.raises(ValueError, match="size"):
+        side_by_side(["<svg/>"])

@@ -1,0 +1,61 @@
+"""Federations for tests of learners: sites made of a simulated table, and one that writes down what it sees."""
+
+import numpy as np
+
+from dagora.data.partition import split_rows
+from dagora.graph.random_graphs import random_dag
+from dagora.network.simulate import simulate
+from dagora.parties.horizontal import admm_mlp_site, admm_site, baselines, columns
+from dagora.parties.horizontal.federation import OpenFederation, Site
+from dagora.parties.horizontal.fixed_point import decode_reals, encode_reals
+from dagora.parties.messages import decode, encode
+
+TASKS = {**columns.TASKS, **admm_site.TASKS, **admm_mlp_site.TASKS, **baselines.TASKS}
+
+
+def simulated(d, n, seed, sem="gaussian"):
+    truth = random_dag("er", d, 1, seed)
+    return truth, simulate(truth, sem, n, seed + 1000).table
+
+
+def sites_of(tables):
+    return [Site(f"site{k:02d}", table, seed=k) for k, table in enumerate(tables)]
+
+
+def open_federation(table, parties, sizes=None):
+    return OpenFederation(sites_of(split_rows(table, parties, sizes=sizes)), TASKS)
+
+
+class Recording:
+    """Adds in fixed point, as secure sums do, sends questions as bytes, and writes down all that it sees."""
+
+    def __init__(self, tables, tasks=TASKS):
+        self.sites, self.tasks = sites_of(tables), tasks
+        self.asked, self.gathered = [], []
+
+    @property
+    def parties(self):
+        return tuple(site.name for site in self.sites)
+
+    def _answers(self, task, question):
+        question = decode(encode(question))
+        self.asked.append((task, question))
+        return [self.tasks[task](site, question) for site in self.sites]
+
+    def count(self, task, question):
+        return np.sum(self._answers(task, question), axis=0)
+
+    def total(self, task, question, *, largest):
+        answers = self._answers(task, question)
+        parts = [encode_reals(answer, largest, len(answers)) for answer in answers]
+        return decode_reals(np.sum(parts, axis=0, dtype=np.uint64), largest, len(answers))
+
+    def gather(self, task, question):
+        self.gathered.append(task)
+        return dict(zip(self.parties, self._answers(task, question), strict=True))
+
+    def shapes(self):
+        return [
+            (task, sorted((key, np.shape(value)) for key, value in question.items()))
+            for task, question in self.asked
+        ]

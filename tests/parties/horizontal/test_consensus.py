@@ -1,0 +1,88 @@
+"""The coordinator's subproblem against L-BFGS-B on the split weights, and against its optimality conditions."""
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.optimize import minimize
+
+from dagora.optimise.acyclicity import trace_exponential
+from dagora.parties.horizontal.consensus import Penalties, cycles, exponential_less_one, nearest
+
+
+def objective(weights, target, q, penalties):
+    h = cycles(weights)
+    return (
+        penalties.lambda1 * np.abs(weights).sum()
+        + 0.5 * penalties.lambda2 * (weights**2).sum()
+        + penalties.alpha * h
+        + 0.5 * penalties.rho1 * h**2
+        + 0.5 * q * ((weights - target) ** 2).sum()
+    )
+
+
+def slope(weights, target, q, penalties):
+    strengths = np.sqrt((weights**2).sum(axis=0))
+    h, gradient = trace_exponential(strengths)
+    # d h / d w = G · 2w, and trace_exponential returns 2 A G for A the strength itself.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        walks = np.where(strengths > 0, gradient / strengths, 0.0)
+    return (
+        q * (weights - target)
+        + penalties.lambda2 * weights
+        + (penalties.alpha + penalties.rho1 * h) * walks * weights
+    )
+
+
+@pytest.mark.parametrize("units", [1, 3])
+@pytest.mark.parametrize(("alpha", "rho1"), [(0.0, 0.0), (0.1, 0.5), (2.0, 20.0), (50.0, 1e4)])
+def test_stationary_and_as_good_as_a_generic_method(units, alpha, rho1):
+    rng = np.random.default_rng(3)
+    d, q = 5, 0.7
+    target = rng.normal(size=(units, d, d))
+    penalties = Penalties(0.05, 0.1, alpha, rho1)
+    free = ~np.eye(d, dtype=bool)
+    free[0, 3] = False
+    found = nearest(np.zeros_like(target), target, q, penalties, free, enough=1e-13, steps=5000)
+    assert (found[:, ~free] == 0).all()
+    gradient = slope(found, target, q, penalties)
+    inside = (found != 0) & free
+    size = 1 + alpha + rho1 * cycles(found)
+    assert np.abs((gradient + 0.05 * np.sign(found))[inside]).max() < 1e-3 * size
+    assert (np.abs(gradient[(found == 0) & free]) <= 0.05 + 1e-3 * size).all()
+
+    def split(entries):
+        plus, minus = entries.reshape(2, units, d, d) * free
+        weights = plus - minus
+        grad = slope(weights, target, q, penalties)
+        value = objective(weights, target, q, penalties) + 0.05 * (plus + minus - np.abs(weights)).sum()
+        return value, np.concatenate([((grad + 0.05) * free).ravel(), ((0.05 - grad) * free).ravel()])
+
+    start = np.concatenate([np.maximum(found, 0).ravel(), np.maximum(-found, 0).ravel()])
+    better = minimize(split, start, jac=True, bounds=[(0, None)] * len(start), method="L-BFGS-B")
+    mine = objective(found, target, q, penalties)
+    assert better.fun >= mine - 1e-3 * (1 + abs(mine))
+
+
+def test_cycles_fade_as_their_price_grows():
+    target = np.random.default_rng(0).normal(size=(1, 6, 6))
+    free = ~np.eye(6, dtype=bool)
+    weights, last = np.zeros_like(target), np.inf
+    for price in (0.1, 1.0, 10.0, 1e3, 1e5):
+        weights = nearest(weights, target, 1.0, Penalties(0.01, alpha=price, rho1=price), free)
+        assert cycles(weights) < last
+        last = cycles(weights)
+    assert last < 1e-4
+    assert np.abs(weights).max() > 0.5
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-3, 0.5, 4.0, 20.0])
+def test_the_exponential_is_the_exponential(size):
+    matrix = size * np.random.default_rng(1).random((7, 7)) * ~np.eye(7, dtype=bool)
+    assert np.allclose(exponential_less_one(matrix), expm(matrix) - np.eye(7), rtol=1e-9, atol=1e-15)
+    assert np.trace(exponential_less_one(np.triu(matrix, 1))) == 0.0
+
+
+def test_faint_cycles_are_seen_and_huge_ones_are_infinite():
+    faint = np.array([[[0.0, 1e-6], [1e-5, 0.0]]])
+    assert cycles(faint) == pytest.approx(1e-22, rel=1e-9)
+    assert cycles(1e6 * np.ones((1, 2, 2))) == np.inf

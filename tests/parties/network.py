@@ -1,0 +1,73 @@
+"""Networks of parties for tests: the same star in memory and over TLS, and threads that cannot hang a test."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from dagora.parties.certificates import Credentials
+from dagora.parties.frames import Kind
+from dagora.parties.listener import Listener
+from dagora.parties.memory import memory_network
+from dagora.parties.tcp import connect
+from dagora.parties.transport import Limits, Transport
+
+PATIENCE = 20.0
+
+
+def start(function: Callable, *arguments: object, **options: object) -> Future:
+    """Run in a thread that does not keep the interpreter alive; ask the answer with `.result(PATIENCE)`."""
+    answer: Future = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(function(*arguments, **options))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return answer
+
+
+def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.005)
+
+
+@dataclass
+class Network:
+    """Parties 'host', 'b', 'c', …: the host talks with all others."""
+
+    kind: str
+    credentials: dict[str, Credentials]
+    opened: list[Transport] = field(default_factory=list)
+
+    def open(self, *names: str, limits: Limits | None = None, timeout: float = 10.0) -> list[Transport]:
+        if self.kind == "memory":
+            network = memory_network(names, hub=names[0], limits=limits, timeout=timeout)
+            parties = [network[name] for name in names]
+        else:
+            listener = Listener(self.credentials[names[0]], names[1:], limits=limits, timeout=timeout)
+            others = [
+                start(
+                    connect, self.credentials[n], "127.0.0.1", listener.port, limits=limits, timeout=timeout
+                )
+                for n in names[1:]
+            ]
+            parties = [listener.accept(PATIENCE), *(other.result(PATIENCE) for other in others)]
+        self.opened += parties
+        return parties
+
+    def inject(self, sender: Transport, to: str, tag: str, sequence: int, payload: bytes) -> None:
+        """Send a message with a sequence number of our choice, as a misbehaving peer could."""
+        if self.kind == "memory":
+            sender._deliver(to, tag, sequence, payload)
+        else:
+            sender._connections[to].send_frame(Kind.MESSAGE, tag.encode(), sequence, payload, 5.0)
+
+    def close(self) -> None:
+        for party in self.opened:
+            party.drop()

@@ -1,0 +1,74 @@
+"""Learning over sites equals learning on the pooled rows, whatever the method."""
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.data.partition import split_rows
+from dagora.data.schema import Kind
+from dagora.demo_network import greenhouse
+from dagora.errors import OptionError, ProtocolError, RowsUnavailableError
+from dagora.federated import learn_federated
+from dagora.graph.cpdag import CPDAG
+from dagora.network.sample import sample
+
+
+def sites(table, parties=3):
+    return {f"site{k}": part for k, part in enumerate(split_rows(table, parties, seed=1))}
+
+
+def gaussian(rows=400):
+    return dagora.simulate(dagora.random_dag("er", 8, 1.5, seed=4), "gaussian", rows, seed=4).table
+
+
+@pytest.mark.parametrize("method", ["hill-climb", "tabu", "ges", "k2", "order-search", "dynamic", "ilp"])
+@pytest.mark.parametrize("kind", list(Kind))
+def test_the_graph_is_that_of_the_pooled_rows(method, kind):
+    table = sample(greenhouse(), 600, seed=2) if kind is Kind.DISCRETE else gaussian()
+    pooled = dagora.learn(table, method)
+    over_sites = learn_federated(sites(table), method)
+    if method == "ilp":  # among equally good graphs it takes the one that its tree meets first
+        assert CPDAG.from_dag(over_sites.graph) == CPDAG.from_dag(pooled.graph)
+    else:
+        assert over_sites.graph == pooled.graph
+    assert over_sites.score == pytest.approx(pooled.score, rel=1e-12)
+    assert over_sites.status == pooled.status
+    assert over_sites.stats["rounds"] > 0
+    assert over_sites.stats["bytes_from_site1"] > 0
+
+
+def test_notears_needs_a_handful_of_rounds():
+    table = gaussian()
+    pooled = dagora.learn(table, "notears")
+    over_sites = learn_federated(sites(table, 5), "notears")
+    assert over_sites.graph == pooled.graph
+    assert np.abs(over_sites.weights - pooled.weights).max() < 1e-9
+    assert over_sites.stats["rounds"] <= 8
+
+
+def test_adding_in_the_clear_gives_the_same():
+    table = sample(greenhouse(), 300, seed=2)
+    assert learn_federated(sites(table), secure=False).graph == learn_federated(sites(table)).graph
+
+
+def test_methods_that_need_rows_refuse():
+    with pytest.raises(RowsUnavailableError, match="rows"):
+        learn_federated(sites(gaussian(100)), "notears-mlp")
+
+
+def test_two_sites_need_to_say_so():
+    table = sample(greenhouse(), 200, seed=2)
+    with pytest.raises(ProtocolError, match="3"):
+        learn_federated(sites(table, 2))
+    assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table).graph
+
+
+def test_a_site_cannot_be_called_coordinator():
+    table = sample(greenhouse(), 200, seed=2)
+    with pytest.raises(ProtocolError, match="coordinator"):
+        learn_federated(dict(zip(["coordinator", "b", "c"], split_rows(table, 3), strict=True)))
+
+
+def test_bad_options_end_everybody():
+    with pytest.raises(OptionError, match="restrats"):
+        learn_federated(sites(sample(greenhouse(), 100, seed=2)), restrats=3)
