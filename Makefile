@@ -33,6 +33,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/orders.py
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/notears.py
+	$(BIN)/python benchmarks/federated.py
 
 # The environment: pinned and hashed packages of all extras, then dagora itself.
 $(READY): requirements.txt pyproject.toml

@@ -6,7 +6,7 @@ in this process, with the masks and messages of a real run (`secure=True`) or by
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dagora.parties.ledger import Books
+    from dagora.parties.transport import Transport
 
 COORDINATOR = "coordinator"
 FEWEST = 3
@@ -75,8 +76,13 @@ def learn_federated(
 
 
 @contextmanager
-def sites_in_threads(sites: list[Site], minimum: int) -> Iterator[tuple[Any, Any]]:
-    """A coordinator's session with sites that are threads of this process."""
+def sites_in_threads(
+    sites: list[Site], minimum: int, watch: Callable[[Transport], Transport] | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """A coordinator's session with sites that are threads of this process.
+
+    `watch` may wrap the coordinator's transport, to write down what it sees.
+    """
     from dagora.parties.horizontal.identity import hand_out_keys
     from dagora.parties.horizontal.session import CoordinatorSession, serve_site
     from dagora.parties.memory import memory_network
@@ -94,7 +100,7 @@ def sites_in_threads(sites: list[Site], minimum: int) -> Iterator[tuple[Any, Any
         # Whatever goes wrong here, the sites hear of it and do not wait for ever.
         with (
             network[COORDINATOR] as transport,
-            CoordinatorSession(transport, names, minimum=minimum) as session,
+            CoordinatorSession(watch(transport) if watch else transport, names, minimum=minimum) as session,
         ):
             yield session, transport.ledger.books
         for site in work:
@@ -102,8 +108,8 @@ def sites_in_threads(sites: list[Site], minimum: int) -> Iterator[tuple[Any, Any
 
 
 def with_traffic(result: Result, books: Books) -> Result:
-    """Add rounds and bytes per party to a result's numbers."""
-    stats = {"rounds": float(len(books.phases))}
+    """Add rounds (unless the method counts its own) and bytes per party to a result's numbers."""
+    stats = {"rounds": result.stats.get("rounds", float(len(books.phases)))}
     for party, traffic in books.peers.items():
         stats[f"bytes_to_{party}"] = float(traffic.wire_sent)
         stats[f"bytes_from_{party}"] = float(traffic.wire_received)

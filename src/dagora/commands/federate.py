@@ -8,7 +8,7 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dagora.data.table import Table
+    from dagora.parties.horizontal.federation import Question, Site, Task
     from dagora.parties.horizontal.serving import Asked
     from dagora.parties.ledger import Books
 
 EXAMPLES = """\b
-Examples: two terminals per side of a consortium, here on one machine
+Examples: a terminal for each party of a consortium, here on one machine
   dagora federate keys keys --sites north,south,west
   dagora federate coordinator --keys keys/coordinator --sites north,south,west --port 7100 -o network.json
   dagora federate client north.csv --keys keys/north --connect 127.0.0.1:7100
@@ -61,7 +62,7 @@ def command() -> None:
 
     The coordinator sees the names, kinds and levels of the columns, and sums over all sites (counts,
     moments), never one site's part of a sum: sites add masks that cancel out. Methods: those of `dagora
-    learn` that work on counts or moments.
+    learn` that work on counts or moments, and those made for sites (`dagora methods`).
     """
 
 
@@ -160,11 +161,24 @@ def coordinator(
     show_default=True,
     help="Seconds to wait for the start.",
 )
+@click.option(
+    "--show-weights",
+    is_flag=True,
+    help="Also answer vote, average and best, which show the coordinator what this site learns alone.",
+)
 @click.option("--quiet", is_flag=True, help="Do not say what was asked.")
 @MINIMUM
 @data_options
 def client(
-    *, data: str, folder: str, connect: str, wait: float, quiet: bool, minimum: int, reading: Reading
+    *,
+    data: str,
+    folder: str,
+    connect: str,
+    wait: float,
+    show_weights: bool,
+    quiet: bool,
+    minimum: int,
+    reading: Reading,
 ) -> None:
     """Let the coordinator ask for sums over the rows of DATA, and say in the end what it asked for."""
     from dagora.errors import OptionError
@@ -172,7 +186,6 @@ def client(
     from dagora.parties.horizontal.federation import Site
     from dagora.parties.horizontal.identity import CertifiedIdentity
     from dagora.parties.horizontal.serving import serve_site
-    from dagora.parties.horizontal.tasks import TASKS
     from dagora.parties.tcp import connect as connect_to
 
     host, port = address(connect)
@@ -183,7 +196,8 @@ def client(
     table = reading.table(data, part=True)
     identity = CertifiedIdentity(credentials)
     transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
-    asked = serve_site(transport, Site(credentials.name, table), TASKS, identity, minimum=minimum)
+    tasks = allowed_tasks(show_weights=show_weights)
+    asked = serve_site(transport, Site(credentials.name, table), tasks, identity, minimum=minimum)
     if not quiet:
         click.echo(describe_visit(asked, transport.ledger.books()), err=True)
 
@@ -245,7 +259,7 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
         for name, file in files.items():
             keys = str(credentials[name].ca.parent)
             arguments = ["federate", "client", str(file), "--keys", keys, "--connect", said[1]]
-            processes.start(name, [*arguments, "--quiet", *flags])
+            processes.start(name, [*arguments, "--quiet", "--show-weights", *flags])
         return processes.wait()[COORDINATOR].out
 
 
@@ -331,6 +345,20 @@ def address(text: str) -> tuple[str, int]:
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
         raise OptionError(f"--connect takes HOST:PORT, such as 127.0.0.1:7100, not '{text}'")
     return host, int(port)
+
+
+def allowed_tasks(*, show_weights: bool) -> dict[str, Task]:
+    """What a site answers: beyond the schema, it shows nothing of its own unless its owner said so."""
+    from dagora.errors import OptionError
+    from dagora.parties.horizontal.tasks import ENTRIES, TASKS
+
+    def refuse(_site: Site, _question: Question) -> NoReturn:
+        raise OptionError(
+            "the coordinator asks for the weights that this site learns alone: --show-weights would allow it"
+        )
+
+    private = {entry.name for entry in ENTRIES if entry.shown} - {"schema", "adopt"}
+    return {name: refuse if name in private and not show_weights else task for name, task in TASKS.items()}
 
 
 def describe_visit(asked: Sequence[Asked], books: Books) -> str:

@@ -163,7 +163,7 @@ def solve_by_path(program: Program, run: Run, disturbances: int | None) -> Solve
             order = orders[k]
             if order is None:
                 raise AssertionError("a support cut to a DAG has an order")
-            solution = solve_given_order(program, order, weights * support if k == 0 else np.zeros((d, d)))
+            solution = solve_given_order(program, order, np.zeros((d, d)))
             generator = np.random.default_rng([run.seed, k])
             return solution, *improve_order(program, solution, run, generator, times)
 

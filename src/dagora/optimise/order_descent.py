@@ -28,6 +28,8 @@ TOLERANCE = 1e-9
 STRETCH = 20
 # To this many variables the last moves are judged exactly, beyond it by estimates that are checked.
 EXACT_TO = 200
+# Beyond, gains below this share of the objective do not count, nor does a round of less than ten such.
+COARSE_TOLERANCE, WORTH_A_ROUND = 1e-6, 10
 # A disturbance moves up to so many variables.
 MOST_DISTURBED = 4
 
@@ -169,7 +171,8 @@ def arguments(program: Program, solution: OrderSolution) -> Arguments:
 def smallest_gain(program: Program, solution: OrderSolution) -> float:
     """What counts as a gain; less than that is a tie, which rounding must not decide."""
     # Logarithms pass through zero; sums of squares have a scale of their own.
-    return TOLERANCE * max(1.0 if program.profile else 0.0, abs(solution.objective))
+    share = TOLERANCE if len(program) <= EXACT_TO else COARSE_TOLERANCE
+    return share * max(1.0 if program.profile else 0.0, abs(solution.objective))
 
 
 def descend_fully(
@@ -185,13 +188,17 @@ def descend_fully(
     tried = idle = 0
     # One sequence throughout: d idle tries in a row are then d different variables.
     sequence = generator.permutation(d)
-    while idle < d and not run.budget.exhausted:
+    enough = -np.inf if d <= EXACT_TO else WORTH_A_ROUND * tolerance
+    gained = np.inf
+    while idle < d and gained > enough and not run.budget.exhausted:
+        before = solution.objective
         for start in range(0, d, STRETCH):
             some = sequence[start : start + STRETCH]
             idle = move(some, tolerance, idle)
             tried += len(some)
             if idle >= d or run.budget.exhausted:
                 break
+        gained = before - solution.objective
         run.on_event(Event("moving variables", tried, score=-solution.objective))
     return tried
 

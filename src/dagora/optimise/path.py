@@ -26,7 +26,7 @@ from dagora.events import Event
 from dagora.optimise.order_moves import SMALLEST_RESIDUAL, residual_variance
 from dagora.optimise.trim import topological_order
 from dagora.run import Run
-from dagora.scores.lasso_kernels import Matrix, solve_lasso
+from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
 
 # The path is only to end near a good order, which moves then improve: a finer one changes little.
 FIRST_C, LAST_C, GROWTH = 0.1, 1e5, 3.0
@@ -35,6 +35,8 @@ STEPS_PER_C = 2
 ENOUGH = 1e-2
 # Cycles through a weight below this are not worth going on for.
 FAINT = 0.1
+# To this many variables the elastic nets of a step are solved exactly; beyond, by so many sweeps.
+EXACT_TO, SWEEPS = 100, 4
 
 
 @dataclass(frozen=True)
@@ -126,17 +128,53 @@ def elastic_nets(
     start: int,
     stop: int,
 ) -> None:
-    """Solve columns `start` to `stop` in place; row y of `columns` and `ridges` belongs to column y."""
+    """Solve columns `start` to `stop` in place; row y of `columns` and `ridges` belongs to column y.
+
+    With many variables by a few sweeps over the coordinates, which lower the same objective: the line search
+    takes any such step, and the exact solution of a dense column is dear.
+    """
     d = len(moments)
-    factor = np.empty((d, d))
+    factor = np.empty((d, d) if d <= EXACT_TO else (1, 1))
     gradient = np.empty(d)
     free = np.empty(d, dtype=np.bool_)
     for y in range(start, stop):
         for i in range(d):
             free[i] = allowed[i, y]
-        floor = SMALLEST_RESIDUAL * moments[y, y]
-        scale = max(residual_variance(moments, y, columns[y]), floor) if profile else 1.0
-        solve_lasso(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient, factor)
+        scale = 1.0
+        if profile:
+            scale = max(residual_variance(moments, y, columns[y]), SMALLEST_RESIDUAL * moments[y, y])
+        if d <= EXACT_TO:
+            solve_lasso(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient, factor)
+        else:
+            sweep_coordinates(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient)
+
+
+@kernel
+def sweep_coordinates(
+    moments: Matrix,
+    child: int,
+    free: NDArray[np.bool_],
+    penalty: float,
+    ridge: Vector,
+    weights: Vector,
+    gradient: Vector,
+) -> None:
+    """Minimise the elastic net over one weight after the other, a few times round."""
+    d = len(weights)
+    residual_gradient(moments, child, weights, gradient)
+    for _ in range(SWEEPS):
+        for i in range(d):
+            if not free[i]:
+                continue
+            curvature = moments[i, i] + ridge[i]
+            aim = curvature * weights[i] - gradient[i] - ridge[i] * weights[i]
+            best = np.sign(aim) * max(abs(aim) - penalty, 0.0) / curvature
+            step = best - weights[i]
+            if step != 0.0:
+                weights[i] = best
+                row = moments[i]
+                for k in range(d):
+                    gradient[k] += step * row[k]
 
 
 def line_search(

@@ -25,6 +25,8 @@ Matrix = NDArray[np.float64]
 COLLINEAR = 1e-12
 # Optimality conditions count as kept within this share of the scale of the moments.
 SLACK = 1e-10
+# Variables that enter the active set together.
+MOST_ENTERING = 16
 
 
 @kernel
@@ -152,7 +154,9 @@ def solve_lasso(
             else:
                 weights[i] = 0.0
     factored = 0
-    entering = -1
+    entering = np.empty(MOST_ENTERING, dtype=np.int64)
+    entered = 0
+    excess = np.empty(d)
     own = np.sqrt(moments[child, child])
     for _ in range(100 + 20 * d):
         while size > 0:
@@ -188,20 +192,30 @@ def solve_lasso(
             blocked[active[leaving]] = step == 0.0  # rounding let it in: not again until something moves
             size = drop_position(active, weights, leaving, size)
             factored = min(factored, leaving)
-        if entering < 0 or weights[entering] != 0.0:
+        moved = entered == 0
+        for k in range(entered):
+            moved = moved or weights[entering[k]] != 0.0
+        if moved:
             blocked[:] = False
         residual_gradient(moments, child, weights, gradient)
-        worst, entering = 0.0, -1
+        worst = 0.0
         for i in range(d):
             if free[i] and not blocked[i] and weights[i] == 0.0:
-                excess = abs(gradient[i]) - penalty - SLACK * own * np.sqrt(moments[i, i])
-                if excess > worst:
-                    worst, entering = excess, i
-        if entering < 0:
+                excess[i] = abs(gradient[i]) - penalty - SLACK * own * np.sqrt(moments[i, i])
+                worst = max(worst, excess[i])
+            else:
+                excess[i] = 0.0
+        if worst <= 0.0:
             break
-        active[size] = entering
-        sign[entering] = -np.sign(gradient[entering])
-        size += 1
+        # Several enter at once, those that violate the conditions nearly as much as the worst.
+        entered = 0
+        for i in range(d):
+            if excess[i] >= 0.5 * worst and entered < MOST_ENTERING:
+                entering[entered] = i
+                entered += 1
+                active[size] = i
+                sign[i] = -np.sign(gradient[i])
+                size += 1
     loss = moments[child, child]
     absolute = 0.0
     for a in range(size):

@@ -126,7 +126,7 @@ class LocalChooser:
         values = self._families([(child, (*parents, candidate)) for candidate in candidates])
         self.evaluations += len(candidates)
         own, best = float(self._local[child]), float(values.max())
-        if not best > own + TIE * abs(own):
+        if not best > own + TIE * max(abs(own), 1.0):
             return None
         winner = int(np.flatnonzero(values >= best - TIE * abs(best))[0])
         self._local[child] = values[winner]

@@ -26,9 +26,7 @@ def schemas(**described):
 
 
 def test_levels_are_united_and_sorted_by_the_one_rule():
-    merged = reconcile(
-        schemas(a=[discrete("x", "10", "9")], b=[discrete("x", "-1", "9")]), NOTHING, NOTHING
-    )
+    merged = reconcile(schemas(a=[discrete("x", "10", "9")], b=[discrete("x", "-1", "9")]), NOTHING, NOTHING)
     assert merged[0].levels == ("-1", "9", "10")
 
 

@@ -1,0 +1,130 @@
+"""The methods compared over sites: ADMM, what sites can do alone, and NOTEARS on sums or pooled rows.
+
+All are given the same rows, dealt out to K sites in their order. Sums are added in the clear
+(`OpenFederation`), which is what masked sums give up to the fixed point; `agrees_with_pooled` shows that once
+with masks. λ and the threshold are the same for all methods of a figure.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dagora.data.partition import split_rows
+from dagora.data.table import Table
+from dagora.errors import DagoraError
+from dagora.federated import learn_federated
+from dagora.graph.dag import DAG
+from dagora.graph.metrics import compare
+from dagora.graph.random_graphs import random_dag
+from dagora.learning import learn
+from dagora.network.simulate import Simulation, simulate
+from dagora.papers.experiment import Numbers, Parameters
+from dagora.result import Result
+from dagora.run import Run
+
+ALL_DATA, SECURE_SUM = "all data", "secure-sum NOTEARS"
+MASKED = "masked"  # the cell that shows secure sums with their masks
+
+LINEAR: dict[str, Parameters] = {
+    "ADMM": {"method": "admm"},
+    "ADMM, published": {"method": "admm", "faithful": 1},
+    "voting": {"method": "vote"},
+    "averaging": {"method": "average"},
+    "best": {"method": "best"},
+    SECURE_SUM: {"method": "notears"},
+    ALL_DATA: {"method": "notears", "sites": 1},
+}
+NONLINEAR: dict[str, Parameters] = {
+    "ADMM": {"method": "admm-mlp"},
+    "ADMM, published": {"method": "admm-mlp", "faithful": 1},
+    "voting": {"method": "vote", "model": "mlp"},
+    "averaging": {"method": "average", "model": "mlp"},
+    "best": {"method": "best", "model": "mlp"},
+    ALL_DATA: {"method": "notears-mlp", "sites": 1},
+}
+OPTIONS = ("lambda1", "threshold", "model", "hidden")
+
+
+def simulated(parameters: Parameters) -> Simulation:
+    """Draw the graph and the rows of a cell: they depend on `sem d n seed`, not on how rows are dealt out.
+
+    The graph is Erdős–Rényi with d edges expected; weights are ±[0.5, 2], noise is standard Gaussian.
+    """
+    seed = int(parameters["seed"])
+    truth = random_dag("er", int(parameters["d"]), 1, seed)
+    return simulate(truth, str(parameters["sem"]), int(parameters["n"]), seed)
+
+
+def dealt_out(table: Table, sites: int) -> dict[str, Table]:
+    """The rows in equal parts."""
+    return {f"site{k:03d}": part for k, part in enumerate(split_rows(table, sites))}
+
+
+def judged(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Numbers:
+    """Learn by the method of a cell and compare with the truth."""
+    if parameters.get("sem") != "mlp":
+        warm_up(str(parameters["method"]), min(int(parameters["sites"]), 3))
+    started = time.process_time()
+    result = learned(parameters, table, truth, run)
+    seconds = time.process_time() - started
+    found = compare(result.graph, truth).dag
+    return {
+        "shd": found.shd,
+        "tpr": found.tpr,
+        "fdr": found.fdr,
+        "edges": len(result.graph.edges),
+        "dropped": result.stats.get("dropped_edges"),
+        "rounds": result.stats.get("rounds"),
+        "finished": result.status == "finished",
+        "cpu_seconds": seconds,
+    }
+
+
+def learned(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Result:
+    """Run one of the methods."""
+    method, sites = str(parameters["method"]), int(parameters["sites"])
+    settings: dict[str, Any] = {name: parameters[name] for name in OPTIONS if name in parameters}
+    if method == "best":
+        settings["truth"] = truth
+    if "faithful" in parameters:
+        settings["faithful"] = bool(parameters["faithful"])
+    settings |= {"seed": int(parameters["seed"]), "budget": run.budget, "on_event": run.on_event}
+    if sites == 1:
+        result = learn(table, method, **settings)
+    else:
+        result = learn_federated(dealt_out(table, sites), method, secure=False, **settings)
+    if result.status == "failed":
+        raise DagoraError(f"{method} failed: {result.message}")
+    return result
+
+
+@cache
+def warm_up(method: str, sites: int) -> None:
+    """Compile once per process, so that no cell's time has it; networks are compiled for every size anew."""
+    parameters: Parameters = {
+        "sem": "gaussian", "d": 3, "n": 24, "seed": 0, "lambda1": 0.1, "threshold": 0.3,
+        "method": method, "sites": sites,
+    }  # fmt: skip
+    simulation = simulated(parameters)
+    learned(parameters, simulation.table, simulation.graph, Run())
+
+
+def agrees_with_pooled(parameters: Parameters, table: Table, run: Run) -> Numbers:
+    """Compare NOTEARS on sums that were masked, message by message, with NOTEARS on the pooled rows."""
+    settings: dict[str, Any] = {name: parameters[name] for name in ("lambda1", "threshold")}
+    pooled = learn(table, "notears", budget=run.budget, **settings)
+    sites = dealt_out(table, int(parameters["sites"]))
+    masked = learn_federated(sites, "notears", secure=True, budget=run.budget, **settings)
+    if pooled.weights is None or masked.weights is None:
+        raise DagoraError("no weights were found")
+    received = [masked.stats[f"bytes_from_{site}"] for site in sites]
+    return {
+        "between": compare(masked.graph, pooled.graph).shd,
+        "difference": float(np.abs(masked.weights - pooled.weights).max()),
+        "rounds": masked.stats["rounds"],
+        "kilobytes": max(received) / 1000,
+    }

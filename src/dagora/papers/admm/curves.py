@@ -1,0 +1,171 @@
+"""The common report of the figures: a table of all methods, and a row of charts each for SHD, TPR and FDR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dagora.papers.admm.contenders import ALL_DATA, MASKED
+from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.experiment import Measured, Parameters
+from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of
+
+NUMBERS = ("shd", "tpr", "fdr")
+POOLED_LAST = 1 << 30
+METHOD = ("method", "faithful", "model")
+Published = Mapping[tuple[int, int, str], float]
+
+
+def label_of(parameters: Parameters, methods: Mapping[str, Parameters]) -> str | None:
+    """Name the method of a cell; None for a cell that shows something else."""
+    if MASKED in parameters:
+        return None
+    pooled = int(parameters["sites"]) == 1
+    for label, options in methods.items():
+        same = all(parameters.get(name) == options.get(name) for name in METHOD)
+        if same and pooled == (options.get("sites") == 1):
+            return label
+    raise ValueError(f"no method has the options {dict(parameters)}")
+
+
+def by_method(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> dict[str, list[Measured]]:
+    """The cells of each method, in the order of the methods."""
+    found: dict[str, list[Measured]] = {label: [] for label in methods}
+    for cell in measured:
+        label = label_of(cell.parameters, methods)
+        if label is not None:
+            found[label].append(cell)
+    return found
+
+
+def table_of(
+    measured: Sequence[Measured],
+    methods: Mapping[str, Parameters],
+    panels: str,
+    *,
+    name: str,
+    title: str,
+    published: Published | None = None,
+) -> ResultTable:
+    """Rows by panel, number of sites and method; `published` has TPRs by (d, sites, method)."""
+    panel_order = [panel for (panel,) in group(measured, (panels,))]
+    order = list(methods)
+    rows: dict[tuple[int, int, int], tuple[Entry, ...]] = {}
+    for label, cells in by_method(measured, methods).items():
+        for (panel, n, sites), some in group(cells, (panels, "n", "sites")).items():
+            numbers = (mean_of(some, number) for number in (*NUMBERS, "dropped", "rounds", "cpu_seconds"))
+            # Pooled rows come last.
+            place = (panel_order.index(panel), POOLED_LAST if sites == 1 else int(sites), order.index(label))
+            rows[place] = (panel, n, "pooled" if sites == 1 else sites, label, *numbers, len(some))
+            if published is not None:
+                rows[place] += (published.get((int(panel), int(sites), label)),)
+    columns: tuple[str, ...] = (
+        panels, "n", "sites", "method", "SHD", "TPR", "FDR", "cut", "rounds", "CPU s", "runs",
+    )  # fmt: skip
+    digits: tuple[int, ...] = (0, 0, 0, 0, 1, 2, 2, 1, 0, 2, 0)
+    if published is not None:
+        columns, digits = (*columns, "TPR, the paper"), (*digits, 2)
+    return ResultTable(name, title, columns, tuple(rows[place] for place in sorted(rows)), digits)
+
+
+def masked_table(measured: Sequence[Measured]) -> tuple[ResultTable, ...]:
+    """NOTEARS on masked sums against NOTEARS on pooled rows; nothing where that was not measured."""
+    rows = tuple(
+        (
+            *(cell.parameters[name] for name in ("d", "n", "sites")),
+            int(cell.numbers["between"]),
+            f"{cell.numbers['difference']:.0e}",
+            int(cell.numbers["rounds"]),
+            float(cell.numbers["kilobytes"]),
+        )
+        for cell in measured
+        if MASKED in cell.parameters
+    )
+    columns = ("d", "n", "sites", "SHD between", "largest difference of weights", "rounds", "kB per site")
+    title = "NOTEARS on masked sums, against NOTEARS on the pooled rows"
+    return (ResultTable("masked", title, columns, rows, 1),) if rows else ()
+
+
+def unsettled(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> tuple[str, ...]:
+    """A line for each method some of whose runs ended at their limit of rounds."""
+    notes = []
+    for label, cells in by_method(measured, methods).items():
+        early = sum(not cell.numbers["finished"] for cell in cells)
+        if early:
+            notes.append(f"{label}: {early} of {len(cells)} runs ended at their limit, without agreement.")
+    return tuple(notes)
+
+
+def charts_of(
+    measured: Sequence[Measured],
+    methods: Mapping[str, Parameters],
+    panels: str,
+    x: str,
+    *,
+    title: str,
+    x_label: str,
+    published: Published | None = None,
+) -> dict[str, str]:
+    """A picture each for SHD, TPR and FDR, with a panel for each value of `panels`.
+
+    Where there is only one value, or `panels` is empty, one picture has the three side by side.
+    """
+    kept = [cell for cell in measured if MASKED not in cell.parameters]
+    parts = group(kept, (panels,)) if panels else {("",): kept}
+    drawn: dict[str, list[Panel]] = {number: [] for number in NUMBERS}
+    for number in NUMBERS:
+        for (value,), cells in parts.items():
+            curves = series_of(cells, methods, x, number)
+            if published and number == "tpr":
+                curves += printed(published, int(value))
+            words = str(value) if isinstance(value, str) else f"{panels} = {value}"
+            heading = words if len(parts) > 1 else ", ".join(filter(None, (number.upper(), words)))
+            drawn[number] += [Panel(heading, curves)] if curves else []
+    if len(parts) <= 1:
+        three = [panel for number in NUMBERS for panel in drawn[number]]
+        return {"curves": grid(three, title, x_label, "", share_y=False)} if three else {}
+    return {
+        number: grid(drawn[number], f"{title}: {number.upper()}", x_label, number.upper(), share_y=True)
+        for number in NUMBERS
+        if drawn[number]
+    }
+
+
+def grid(panels: Sequence[Panel], title: str, x_label: str, y_label: str, *, share_y: bool) -> str:
+    """Three panels in a row."""
+    return draw_panels(
+        panels, columns=3, x_label=x_label, y_label=y_label, title=title, logarithmic_x=True, share_y=share_y
+    )
+
+
+def series_of(
+    cells: Sequence[Measured], methods: Mapping[str, Parameters], x: str, number: str
+) -> tuple[Series, ...]:
+    """One curve per method; that of pooled rows is level over the numbers of sites."""
+    everywhere = sorted({float(cell.parameters[x]) for cell in cells if not (x == "sites" and pooled(cell))})
+    series = []
+    for label, some in by_method(cells, methods).items():
+        points: list[tuple[float, Mean]] = []
+        for (at,), few in group(some, (x,)).items():
+            value = mean_of(few, number)
+            if value is not None:
+                level = label == ALL_DATA and x == "sites"
+                points += [(place, value) for place in (everywhere if level else [float(at)])]
+        if points:
+            points.sort(key=lambda point: point[0])
+            series.append(Series(label, tuple(at for at, _ in points), tuple(value for _, value in points)))
+    return tuple(series)
+
+
+def pooled(cell: Measured) -> bool:
+    """Whether a cell learned from the pooled rows."""
+    return int(cell.parameters["sites"]) == 1
+
+
+def printed(published: Published, d: int) -> tuple[Series, ...]:
+    """What the paper prints, as one series of hollow points."""
+    points = [(float(sites), value) for (nodes, sites, _), value in published.items() if nodes == d]
+    if not points:
+        return ()
+    return (
+        Series("paper", tuple(at for at, _ in points), tuple(value for _, value in points), published=True),
+    )

@@ -1,0 +1,1 @@
+"""Primitives of two-party computation: circuits, garbling, oblivious transfer, encryption with structure."""

@@ -1,0 +1,1 @@
+"""Columns split between two owners: what they compute together without showing them."""

@@ -1,0 +1,66 @@
+"""Plans of two-party computations: circuits run for batches, one after the other, on numbered slots.
+
+A slot holds one secret bit: in the clear for the plain run, which is the oracle of the tests, as a label when
+the plan is garbled or evaluated. A plan depends on public numbers only, and so does everything that is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.parties.crypto.circuit import Circuit, evaluate_plain
+
+Slots = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One circuit for a batch: `inputs[wire, instance]` and `outputs[wire, instance]` are slots."""
+
+    circuit: Circuit
+    inputs: Slots
+    outputs: Slots
+
+    @property
+    def n_and(self) -> int:
+        """AND gates of the whole batch."""
+        return self.circuit.n_and * int(self.inputs.shape[1])
+
+
+class Planner:
+    """Hands out slots and notes the stages."""
+
+    def __init__(self) -> None:
+        self.n_slots = 0
+        self.stages: list[Stage] = []
+
+    def reserve(self, *shape: int) -> Slots:
+        """Slots that nothing was written to yet."""
+        count = int(np.prod(shape))
+        slots = np.arange(self.n_slots, self.n_slots + count, dtype=np.int32).reshape(shape)
+        self.n_slots += count
+        return slots
+
+    def run(self, circuit: Circuit, inputs: NDArray[np.integer]) -> Slots:
+        """Run a circuit on slots[wire, instance]; the slots of what comes out, likewise."""
+        if inputs.shape[0] != circuit.n_inputs:
+            raise ValueError(f"the circuit has {circuit.n_inputs} inputs, not {inputs.shape[0]}")
+        outputs = self.reserve(len(circuit.outputs), inputs.shape[1])
+        if inputs.shape[1] > 0:
+            self.stages.append(Stage(circuit, np.ascontiguousarray(inputs, dtype=np.int32), outputs))
+        return outputs
+
+
+def run_plain(stages: Iterable[Stage], memory: NDArray[np.uint8]) -> None:
+    """Run the stages on bits in the clear, in place."""
+    for stage in stages:
+        memory[stage.outputs] = evaluate_plain(stage.circuit, memory[stage.inputs])
+
+
+def count_ands(stages: Iterable[Stage]) -> int:
+    """AND gates of some stages."""
+    return sum(stage.n_and for stage in stages)

@@ -1,0 +1,103 @@
+"""Figures 1 and 2 at a small size, and what their methods are given."""
+
+import csv
+import json
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dagora.papers.admm import linear
+from dagora.papers.admm.contenders import ALL_DATA, LINEAR, SECURE_SUM, dealt_out, simulated
+from dagora.papers.admm.curves import label_of
+from dagora.papers.experiment import Size
+from dagora.run import Run
+
+CELL = {**linear.SETTINGS, "d": 6, "n": 48, "sites": 4, "seed": 1}
+
+
+def test_the_full_sizes_are_those_of_the_paper() -> None:
+    cells = [cell for cell in linear.fig1(Size(full=True)).cells if "masked" not in cell]
+    settings = Counter((cell["d"], cell["n"], cell["sites"]) for cell in cells)
+    assert {key for key in settings if key[2] > 1} == {(d, 3 * d, 10) for d in (10, 20, 50, 100)}
+    assert all(count == 30 * (6 if sites > 1 else 1) for (_, _, sites), count in settings.items())
+    full = linear.fig2(Size(full=True)).cells
+    assert {(c["d"], c["n"]) for c in full} == {(10, 256), (20, 256), (50, 256)}
+    assert {c["sites"] for c in full} == {1, 2, 4, 8, 16, 32, 64}
+    assert all(cell in full for cell in linear.fig2(Size()).cells)  # the full size goes on from the quick one
+
+
+def test_every_row_is_at_one_site_and_graphs_have_as_many_edges_as_variables() -> None:
+    table = simulated(CELL).table
+    sites = dealt_out(table, 4)
+    assert [part.n_rows for part in sites.values()] == [12] * 4
+    for i in range(6):
+        together = np.concatenate([part.values(i) for part in sites.values()])
+        np.testing.assert_array_equal(together, table.values(i))
+    edges = [len(simulated({**CELL, "d": 50, "n": 2, "seed": seed}).graph.edges) for seed in range(40)]
+    assert abs(np.mean(edges) - 50) < 4
+
+
+@pytest.mark.parametrize("label", LINEAR)
+def test_a_method_is_known_by_its_cell(label: str) -> None:
+    assert label_of({**CELL, **LINEAR[label]}, LINEAR) == label
+
+
+def test_secure_sums_give_what_pooled_rows_give() -> None:
+    pooled = linear.measure({**CELL, **LINEAR[ALL_DATA]}, Run())
+    summed = linear.measure({**CELL, **LINEAR[SECURE_SUM]}, Run())
+    assert all(pooled[number] == summed[number] for number in ("shd", "tpr", "fdr", "edges"))
+    masked = linear.measure({**CELL, "masked": 1}, Run())
+    assert masked["between"] == 0
+    assert masked["difference"] < 1e-5
+    assert masked["kilobytes"] > 0
+
+
+def test_the_papers_order_at_its_printed_point() -> None:
+    """d = 20, 64 sites, as printed: voting finds next to nothing, ADMM most."""
+    cell = {**linear.SETTINGS, "d": 20, "n": 256, "sites": 64, "seed": 0}
+    tpr = {label: linear.measure({**cell, **LINEAR[label]}, Run())["tpr"] for label in ("ADMM", "voting")}
+    assert tpr["ADMM"] >= 0.9
+    assert tpr["voting"] <= 0.2
+
+
+@pytest.mark.parametrize("figure", ["fig1", "fig2"])
+def test_end_to_end(figure: str, run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (
+        ("FIG1_NODES", (4, 6)), ("FIG1_SITES", 4), ("ROWS_PER_NODE", 6), ("FIG2_NODES", (4, 20)),
+        ("FIG2_ROWS", 48), ("FIG2_SITES", (2, 6)), ("MASKED_SITES", 3), ("QUICK_RUNS", 1),
+        ("PAPER_TPR", {(20, 6, "voting"): 0.05}),
+    ):  # fmt: skip
+        monkeypatch.setattr(linear, name, value)
+    ran = run("reproduce", f"admm/{figure}", "-o", tmp_path, "--json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    table, masked = json.loads(ran.out)["tables"]
+    rows = table["rows"]
+    if figure == "fig1":
+        assert [(row[0], row[2]) for row in rows] == [(4, 4)] * 6 + [(4, "pooled")] + [(6, 4)] * 6 + [
+            (6, "pooled")
+        ]
+    else:
+        assert [(row[0], row[2]) for row in rows] == [
+            (d, k) for d in (4, 20) for k in [2] * 6 + [6] * 6 + ["pooled"]
+        ]
+        printed = {(row[2], row[3]): row[-1] for row in rows if row[-1] is not None}
+        assert printed == {(6, "voting"): 0.05}
+    assert [row[3] for row in rows[:6]] == [label for label in LINEAR if label != ALL_DATA]
+    assert all(row[3] == 0 for row in masked["rows"])
+    assert (
+        len(list(csv.reader((tmp_path / f"admm-{figure}-{figure}.csv").read_text().splitlines())))
+        == len(rows) + 1
+    )
+    pictures = {file.name: file.read_text() for file in tmp_path.glob("*.svg")}
+    names = ["curves"] if figure == "fig1" else ["shd", "tpr", "fdr"]
+    assert set(pictures) == {f"admm-{figure}-{name}.svg" for name in names}
+    for name, text in pictures.items():
+        panels = sum(e.get("id", "").startswith("axes_") for e in ET.fromstring(text).iter())
+        assert panels == (3 if figure == "fig1" else 2)
+        assert (">paper<" in text) == name.endswith("tpr.svg")
+    page = (tmp_path / f"admm-{figure}.md").read_text()
+    assert "PC-Voting and FGES-Voting" in page

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from dagora.parties.crypto.circuit import evaluate_plain
+from dagora.parties.vertical.counts import (
+    counts_from_moments,
+    from_bits,
+    known_scores,
+    score_values,
+    to_bits,
+)
+from dagora.parties.vertical.log_factorial import Numbers
+from dagora.parties.vertical.score_circuits import family_counts
+from tests.parties.vertical.central import moments_of, naive_score
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 4])
+def test_counts_are_those_of_the_rows(members: int) -> None:
+    rng = np.random.default_rng(members)
+    data = rng.integers(0, 2, (50, members))
+    moments = moments_of(data, [range(members)])
+    counts = counts_from_moments(moments, 6)[:, 0].tolist()
+    patterns = (data << np.arange(members)).sum(axis=1)
+    expected = np.bincount(patterns, minlength=1 << members)
+    half = 1 << (members - 1)
+    assert counts == [*expected, *(expected[:half] + expected[half:] + 1)]
+    circuit = family_counts(6, members)
+    assert (
+        from_bits(
+            evaluate_plain(circuit, to_bits(moments, 6).swapaxes(0, 1).reshape(-1, 1)).reshape(-1, 6).T
+        ).tolist()
+        == counts
+    )
+    assert circuit.n_and <= 5 * (members * half + half)
+
+
+def test_shares_of_moments_give_shares_of_counts() -> None:
+    rng = np.random.default_rng(0)
+    moments = moments_of(rng.integers(0, 2, (900, 5)), [(0, 1, 2), (4, 2, 3)])
+    mask = np.uint64(1023)
+    a = rng.integers(0, 1024, moments.shape, dtype=np.uint64)
+    b = (moments - a) & mask
+    total = counts_from_moments(a, 10) + counts_from_moments(b, 10, plus_one=False)
+    assert np.array_equal(total & mask, counts_from_moments(moments, 10))
+
+
+@pytest.mark.parametrize("score", ["f", "g"])
+@pytest.mark.parametrize("rows", [1, 9, 700, 3000, 10**6])
+@pytest.mark.parametrize("parents", [0, 1, 3])
+def test_scores_are_within_the_bound(rows: int, parents: int, score: str) -> None:
+    rng = np.random.default_rng(rows + parents)
+    numbers = Numbers(rows, 3, score)
+    cells = 2 << parents
+    spread = [
+        rng.dirichlet(np.full(cells, concentration)) for concentration in (0.03, 0.3, 1, 10) for _ in range(9)
+    ]
+    counts = np.array([rng.multinomial(rows, share) for share in spread]).T
+    half = cells // 2
+    words = np.concatenate([counts, counts[:half] + counts[half:] + 1]).astype(np.uint64)
+    got = score_values(numbers, known_scores(numbers, words))
+    exact = np.array([naive_score(column, score) for column in counts.T])
+    assert np.abs(got - exact).max() <= 3 * half * numbers.error + 1e-14 * rows * 20

@@ -1,0 +1,111 @@
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from dagora.errors import OptionError
+from dagora.parties.crypto.circuit import evaluate_plain
+from dagora.parties.vertical.counts import from_bits, to_bits
+from dagora.parties.vertical.log_factorial import Numbers, table_values
+from dagora.parties.vertical.score_circuits import log_factorial_circuit
+
+
+def errors(numbers: Numbers, counts: np.ndarray) -> np.ndarray:
+    """Nats between the circuit's values, without their c (x + 1), and the exact ones."""
+    circuit = log_factorial_circuit(numbers)
+    words = [  # in pieces: the plain run keeps all wires
+        from_bits(evaluate_plain(circuit, to_bits(piece.astype(np.uint64), numbers.bits)))
+        for piece in np.array_split(counts, len(counts) // 1000 + 1)
+    ]
+    got = np.concatenate(words).astype(np.int64) - numbers.slope * (counts + 1)
+    if numbers.score == "f":
+        exact = gammaln(counts + 1.0)
+    else:
+        exact = np.where(counts > 0, (counts + 0.5) * np.log(np.maximum(counts, 1)) - counts, 0.0)
+    whole = np.floor(exact)
+    fraction = np.rint((exact - whole) * 2.0**numbers.fraction).astype(np.int64)
+    expected = (whole.astype(np.int64) << numbers.fraction) + fraction
+    difference = (got - expected) & ((1 << numbers.width) - 1)
+    difference -= (difference >> (numbers.width - 1)) << numbers.width
+    return difference / 2.0**numbers.fraction
+
+
+@pytest.mark.parametrize("score", ["f", "g"])
+@pytest.mark.parametrize("rows", [1, 2, 6, 7, 100, 1022, 1023, 5000, 20_000])
+def test_all_counts(rows: int, score: str) -> None:
+    numbers = Numbers(rows, 3, score)
+    worst = np.abs(errors(numbers, np.arange(rows + 2))).max()
+    assert worst <= numbers.error
+    assert numbers.complete == (rows <= 1022)
+
+
+@pytest.mark.parametrize(
+    ("rows", "bound"), [(10**6, 2.5e-7), ((1 << 20) - 2, 2.5e-7), (1 << 21, 1e-6), (10**7, 4e-6)]
+)
+def test_large_counts(rows: int, bound: float) -> None:
+    numbers = Numbers(rows, 3)
+    edges = [2**k + step for k in range(7, numbers.bits) for step in range(-2, 3)]
+    random = np.random.default_rng(rows).integers(0, rows + 2, 6000)
+    counts = np.unique(np.concatenate([np.arange(3000), edges, random, rows + 1 - np.arange(50)]))
+    counts = counts[counts <= rows + 1]
+    worst = np.abs(errors(numbers, counts)).max()
+    assert worst <= numbers.error <= bound
+
+
+def test_errors_do_not_lean_one_way() -> None:
+    counts = np.random.default_rng(0).integers(1 << 19, 10**6, 8000)
+    found = errors(Numbers(10**6, 3), counts)
+    assert abs(found.mean()) < 3e-8
+
+
+@pytest.mark.parametrize(
+    ("rows", "score", "ceiling"),
+    [
+        (100, "f", 94),
+        (1000, "f", 991),
+        (5000, "f", 1494),
+        (10**5, "f", 1952),
+        (10**6, "f", 2161),
+        (10**6, "g", 2550),
+    ],
+)
+def test_ands_do_not_grow(rows: int, score: str, ceiling: int) -> None:
+    assert log_factorial_circuit(Numbers(rows, 3, score)).n_and <= ceiling
+
+
+@pytest.mark.parametrize("rows", [60, 10**6])
+def test_equal_rationals_are_equal_to_the_last_bit(rows: int) -> None:
+    # Of all sets of three configurations with few rows, in tables: equal as fractions, equal as words.
+    table = table_values(Numbers(rows, 3))
+    factorial = [1]
+    for x in range(1, 30):
+        factorial.append(factorial[-1] * x)
+    terms = {
+        (a, b): (
+            Fraction(factorial[a] * factorial[b], factorial[a + b + 1]),
+            table[a] + table[b] - table[a + b + 1],
+        )
+        for a in range(9)
+        for b in range(a + 1)
+    }
+    words: dict[Fraction, int] = {}
+    ties = 0
+    for chosen in combinations_with_replacement(terms, 3):
+        exact = terms[chosen[0]][0] * terms[chosen[1]][0] * terms[chosen[2]][0]
+        word = sum(terms[cell][1] for cell in chosen)
+        ties += exact in words
+        assert words.setdefault(exact, word) == word
+    assert ties > 500
+    ordered = [words[exact] for exact in sorted(words)]
+    assert all(a < b for a, b in pairwise(ordered))
+
+
+def test_numbers_out_of_range_are_refused() -> None:
+    with pytest.raises(OptionError, match="1 to 16777214 common rows, not 0"):
+        Numbers(0, 3)
+    with pytest.raises(OptionError, match="not 16777215: take a sample"):
+        Numbers((1 << 24) - 1, 3)
+    with pytest.raises(OptionError, match="must be f or g"):
+        Numbers(10, 3, "h")  # type: ignore[arg-type]
