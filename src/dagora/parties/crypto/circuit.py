@@ -1,4 +1,4 @@
-"""Boolean circuits as arrays, run for many instances at once; plain evaluation is the oracle of the garbled one.
+"""Boolean circuits as arrays, run for many instances at once; plain evaluation is the oracle of garbling.
 
 Wires 0 to n_inputs − 1 are inputs and gate k writes wire n_inputs + k. A circuit is a template: large
 computations are schedules of templates run for whole batches, so no list of gates ever grows with the data.
