@@ -231,7 +231,7 @@ METHODS = (
                 "disturbances",
                 "int",
                 None,
-                "how often solver=path disturbs the best order (20; 0 beyond 150 variables)",
+                "how often solver=path disturbs the best order (30; 0 beyond 150 variables)",
                 low=0,
             ),
         ),

@@ -13,7 +13,7 @@ from dagora.errors import FormatError
 from dagora.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dagora.data.schema import Schema
     from dagora.graph.cpdag import Graph
@@ -88,6 +88,8 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
     click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
+    if "varsortability" in result.stats:
+        click.echo(describe_scale(result.stats))
     click.echo("")
     for tail, head in graph.edges:
         click.echo(f"  {tail} → {head}")
@@ -98,6 +100,21 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
         show_comparison(comparison)
     for path in written:
         click.echo(f"written: {path}", err=True)
+
+
+def describe_scale(stats: Mapping[str, float]) -> str:
+    """How far the columns' scale alone gives a graph away, and what mere sorting finds.
+
+    >>> describe_scale({"varsortability": 0.5, "r2_sortability": 0.25})
+    'sortability: 50% by variance, 25% by R²'
+    """
+    line = f"sortability: {stats['varsortability']:.0%} by variance, {stats['r2_sortability']:.0%} by R²"
+    if "sort_and_regress_objective" in stats:
+        line += (
+            f"; sorting by variance alone: objective {stats['sort_and_regress_objective']:.4f} "
+            f"against {stats['objective']:.4f}, other edges at {stats['sort_and_regress_distance']:.0f} pairs"
+        )
+    return line
 
 
 def show_comparison(comparison: Comparison) -> None:

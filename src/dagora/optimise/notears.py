@@ -25,8 +25,10 @@ from dagora.errors import KnowledgeError, OptionError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
+from dagora.optimise.edge_moves import climb_edges
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
 from dagora.optimise.order_descent import (
+    TOLERANCE,
     OrderSolution,
     improve_order,
     obeying_order,
@@ -55,7 +57,9 @@ SOLVERS = ("path", "augmented-lagrangian")
 # From this share of paths on, the scale of the columns alone gives the graph away.
 SORTABLE = 0.9
 # How often the best order is disturbed, unless there are many variables.
-FEW_DISTURBANCES, MANY_VARIABLES = 20, 150
+FEW_DISTURBANCES, MANY_VARIABLES = 30, 150
+# Orders whose objective is above the best by more than this share are not thinned.
+NEARLY = 0.01
 # Weights that the augmented Lagrangian leaves below this are zero but for its tolerance on h.
 FAINT = 1e-3
 
@@ -96,7 +100,7 @@ def notears(
         moments = np.ascontiguousarray(measure.covariance)
         program = Program(moments, lambda1, allowed, required, isinstance(measure, ProfileLikelihood))
     if chosen == "path" and program is not None:
-        solved = solve_by_path(program, run, disturbances)
+        solved = solve_by_path(program, run, threshold, disturbances)
     else:
         solved = solve_as_published(measure, lambda1, allowed, run)
     support, dropped = cut_to_dag(solved.weights, 0.0 if chosen == "path" else FAINT, required)
@@ -146,7 +150,32 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool) -> Loss:
     return ProfileLikelihood(covariance) if name == "profile" else LeastSquares(covariance)
 
 
-def solve_by_path(program: Program, run: Run, disturbances: int | None) -> Solved:
+@dataclass
+class Thinnest:
+    """The best solution after weights below the threshold are gone, among all orders that a search ends in.
+
+    Orders that are equally good with all their weights can differ much without the small ones.
+    """
+
+    program: Program
+    threshold: float
+    weights: Matrix | None = None
+    objective: float = np.inf
+    before: float = np.inf
+
+    def __call__(self, solution: OrderSolution) -> None:
+        """Thin a solution, unless it is far from the best, and keep it if it is better than what was kept."""
+        self.before = min(self.before, solution.objective)
+        gain = smallest_gain(self.program, solution)
+        if solution.objective > self.before + NEARLY * abs(self.before):
+            return
+        weights = thin_program(self.program, solution.weights, solution.columns.T != 0, self.threshold)
+        objective = self.program.objective(weights)
+        if objective < self.objective - gain:
+            self.weights, self.objective = weights, objective
+
+
+def solve_by_path(program: Program, run: Run, threshold: float, disturbances: int | None) -> Solved:
     """Follow the path and improve the order it ends in; the order of the variances is a second start."""
     d = len(program)
     times = disturbances if disturbances is not None else (FEW_DISTURBANCES if d <= MANY_VARIABLES else 0)
@@ -159,25 +188,32 @@ def solve_by_path(program: Program, run: Run, disturbances: int | None) -> Solve
             by_variance = sorted_columns(np.diag(program.moments))
             orders.append(obeying_order(by_variance, program.required))
 
-        def improve(k: int) -> tuple[OrderSolution, int, bool]:
+        def improve(k: int) -> tuple[Thinnest, int, bool]:
             order = orders[k]
             if order is None:
                 raise AssertionError("a support cut to a DAG has an order")
             solution = solve_given_order(program, order, np.zeros((d, d)))
             generator = np.random.default_rng([run.seed, k])
-            return solution, *improve_order(program, solution, run, generator, times)
+            thinnest = Thinnest(program, threshold)
+            tried, exact = improve_order(program, solution, run, generator, times, thinnest)
+            return thinnest, tried, exact
 
         ends = list(pool.map(improve, range(len(orders))))
     best = ends[0][0]
     for other, *_ in ends[1:]:
-        if other.objective < best.objective - smallest_gain(program, best):
+        if other.objective < best.objective * (1 - TOLERANCE * np.sign(best.objective)):
             best = other
+    if best.weights is None:
+        raise AssertionError("every descent ends in an order")
+    weights = best.weights
+    if threshold > 0 and d <= MANY_VARIABLES and not run.budget.exhausted:
+        weights = climb_edges(program, weights, threshold, TOLERANCE * abs(best.objective))
     tried, exact = sum(end[1] for end in ends), ends[0][2]
     starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
     if not run.budget.exhausted:
         effort = f"no variable {'gains' if exact else 'seems to gain'} by moving, after {effort}"
-    return Solved(best.weights, effort, {"path_steps": float(steps), "variables_tried": float(tried)})
+    return Solved(weights, effort, {"path_steps": float(steps), "variables_tried": float(tried)})
 
 
 def solve_as_published(loss: Loss, lambda1: float, allowed: NDArray[np.bool_], run: Run) -> Solved:

@@ -94,13 +94,23 @@ def solve_given_order(program: Program, order: NDArray[np.int64], weights: Matri
     return solution
 
 
+def look_away(solution: OrderSolution) -> None:
+    """Do nothing with an optimum."""
+
+
 def improve_order(
-    program: Program, solution: OrderSolution, run: Run, generator: np.random.Generator, disturbances: int
+    program: Program,
+    solution: OrderSolution,
+    run: Run,
+    generator: np.random.Generator,
+    disturbances: int,
+    on_optimum: Callable[[OrderSolution], None] = look_away,
 ) -> tuple[int, bool]:
     """Move variables, in place, until none gains, the best order was disturbed so often, or time is up.
 
-    Moves are judged by estimates and checked; at the end, to `EXACT_TO` variables, exactly. Returns the
-    number of variables tried and whether the last moves were judged exactly.
+    Moves are judged by estimates and checked; at the end, to `EXACT_TO` variables, exactly. `on_optimum` is
+    shown every order that no such move improves. Returns the number of variables tried and whether the last
+    moves were judged exactly.
     """
     d = len(program)
     savings, kept = np.empty((d, d)), np.empty((d, d))
@@ -118,6 +128,7 @@ def improve_order(
     fill()
     quick = partial(descend_quickly, *given, savings, kept)
     tried = descend_fully(program, solution, run, generator, quick)
+    on_optimum(solution)
     best = solution.copy()
     for _ in range(disturbances):
         if run.budget.exhausted:
@@ -126,6 +137,7 @@ def improve_order(
         variables = generator.choice(d, size=min(d, number), replace=False)
         disturb(*given, savings, kept, variables, generator.random(len(variables)))
         tried += descend_fully(program, solution, run, generator, quick)
+        on_optimum(solution)
         if solution.objective < best.objective - smallest_gain(program, best):
             best = solution.copy()
         else:
@@ -135,6 +147,7 @@ def improve_order(
     exact = d <= EXACT_TO
     if exact:
         tried += descend_fully(program, solution, run, generator, partial(descend, *given))
+        on_optimum(solution)
     return tried, exact
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.optimise.order_moves import solve_column
 from dagora.optimise.path import Program
-from dagora.scores.lasso_kernels import Matrix
+from dagora.scores.lasso_kernels import Matrix, Vector
 
 Support = NDArray[np.bool_]
 
@@ -69,16 +69,47 @@ def thin_columns(
     for y in range(d):
         for i in range(d):
             free[i] = support[i, y]
-        solve_column(moments, y, free, lambda1, profile, columns[y], gradient, factor, ridge)
-        while True:
-            weakest = -1
-            for i in range(d):
-                if free[i] and not required[i, y]:
-                    if columns[y, i] == 0.0:
-                        free[i] = False
-                    elif weakest < 0 or abs(columns[y, i]) < abs(columns[y, weakest]):
-                        weakest = i
-            if weakest < 0 or abs(columns[y, weakest]) >= threshold:
-                break
-            free[weakest] = False
-            solve_column(moments, y, free, lambda1, profile, columns[y], gradient, factor, ridge)
+        thin_column(
+            moments,
+            y,
+            free,
+            required,
+            lambda1,
+            profile,
+            threshold,
+            columns[y],
+            gradient,
+            factor,
+            ridge,
+        )
+
+
+@kernel
+def thin_column(
+    moments: Matrix,
+    y: int,
+    free: Support,
+    required: Support,
+    lambda1: float,
+    profile: bool,
+    threshold: float,
+    column: Vector,
+    gradient: Vector,
+    factor: Matrix,
+    ridge: Vector,
+) -> float:
+    """Solve a column on `free` and drop its weakest weight while that is below the threshold."""
+    d = len(column)
+    loss, _ = solve_column(moments, y, free, lambda1, profile, column, gradient, factor, ridge)
+    while True:
+        weakest = -1
+        for i in range(d):
+            if column[i] == 0.0 or required[i, y]:
+                continue
+            if weakest < 0 or abs(column[i]) < abs(column[weakest]):
+                weakest = i
+        if weakest < 0 or abs(column[weakest]) >= threshold:
+            return loss
+        for i in range(d):
+            free[i] = (column[i] != 0.0 and i != weakest) or required[i, y]
+        loss, _ = solve_column(moments, y, free, lambda1, profile, column, gradient, factor, ridge)

@@ -50,6 +50,10 @@ class Connection:
         self._gone = False
         tls.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         tls.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        # A peer whose machine is gone says nothing: ask after 30 s, and give up after three more of 10 s.
+        for option, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
+            if hasattr(socket, option):
+                tls.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
         tls.setblocking(False)
 
     # --- sending
