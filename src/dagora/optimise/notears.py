@@ -169,10 +169,13 @@ class Thinnest:
         gain = smallest_gain(self.program, solution)
         if solution.objective > self.before + NEARLY * abs(self.before):
             return
-        weights = thin_program(self.program, solution.weights, solution.columns.T != 0, self.threshold)
-        objective = self.program.objective(weights)
-        if objective < self.objective - gain:
-            self.weights, self.objective = weights, objective
+        # One at a time from all weights, and from those that the published cut would leave.
+        size = np.abs(solution.weights)
+        for support in (size > 0, (size >= self.threshold) & (size > 0) | self.program.required):
+            weights = thin_program(self.program, solution.weights, support, self.threshold)
+            objective = self.program.objective(weights)
+            if objective < self.objective - gain:
+                self.weights, self.objective = weights, objective
 
 
 def solve_by_path(program: Program, run: Run, threshold: float, disturbances: int | None) -> Solved:
