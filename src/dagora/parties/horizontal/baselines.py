@@ -192,7 +192,6 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
     """NOTEARS by the path solver, on the moments of however few rows."""
     from dagora.optimise.notears import solve_by_path
     from dagora.optimise.path import Program
-    from dagora.optimise.thinning import thin_program
 
     names = site.table.names
     columns = continuous_columns(site.table)
@@ -203,9 +202,7 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
         ~run.knowledge.forbidden_matrix(names),
         run.knowledge.required_matrix(names),
     )
-    weights = solve_by_path(program, run, 0).weights
-    support, _ = cut_to_dag(weights, 0.0, program.required)
-    return thin_program(program, weights, support, threshold)
+    return solve_by_path(program, run, threshold, 0).weights
 
 
 TASKS: Mapping[str, Task] = {"schema": show_schema, "adopt": adopt_schema, "local-weights": local_weights}
