@@ -34,6 +34,7 @@ FLOORS = (
     ("methods",),
     ("learning",),
     ("federated",),
+    ("vertical",),
     ("papers",),
     ("",),
     ("commands",),

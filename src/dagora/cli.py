@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
     "learn": "Learn a network from a table.",
     "federate": "Learn over sites that keep their rows to themselves.",
+    "private": "Learn from columns of two owners who do not show them.",
     "score": "Score parent sets and write those worth keeping.",
     "simulate": "Simulate a table from a random graph or a known network.",
     "compare": "Compare two graphs: SHD, TPR, FDR, FPR, F1.",

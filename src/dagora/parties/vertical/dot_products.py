@@ -20,7 +20,7 @@ from dagora.errors import DataError, OptionError
 from dagora.events import Observer, ignore
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.ring_samples import RandomBytes
-from dagora.parties.transport import Transport
+from dagora.parties.transport import Transport, one_line
 
 Role = Literal["left", "right"]
 Crypto = Literal["rlwe", "paillier"]
@@ -108,6 +108,9 @@ def _agree(channel: Channel, rows: int, pairs: NDArray[np.int32], crypto: str, m
     )
     for name, value in mine.items():
         if theirs[name] != value:
-            channel.refuse("agreement", f"{name} is {str(theirs[name])[:40]} there and {value} here")
+            # Python refuses to write out a number of thousands of digits.
+            huge = isinstance(theirs[name], int) and abs(theirs[name]) >= 1 << 64
+            there = "out of range" if huge else one_line(str(theirs[name]))[:40]
+            channel.refuse("agreement", f"{name} is {there} there and {value} here")
     if theirs["digest"] != digest:
         channel.refuse("agreement", "the pairs of columns are not the same on both sides")

@@ -1,0 +1,105 @@
+"""Tables with a key column: the columns as a `Table`, and each row's key beside it.
+
+A key identifies a row, so it is no column of a table (it may have a million levels). No row is ever dropped:
+a missing cell is refused, so that keys and rows stay side by side.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def split_key(
+    data: object, key: str, *, drop: Iterable[str] = (), separator: str | None = None
+) -> tuple[Table, list[object], str]:
+    """The table without its key column, the keys, and how to name the column in an error.
+
+    `data` is a file, a data frame or a table.
+
+    >>> table = Table.from_numpy([[7, 0], [8, 1]], names=["id", "a"])
+    >>> rest, keys, _ = split_key(table, "id")
+    >>> rest.names, keys
+    (('a',), ['7', '8'])
+    """
+    if isinstance(data, str | Path):
+        return split_file(Path(data), key, tuple(drop), separator)
+    if isinstance(data, Table):
+        table, keys = split_table(data, key)
+    else:
+        table, keys = split_frame(data, key)
+    dropped = set(drop)
+    return table.select([n for n in table.names if n not in dropped]), keys, f"column '{key}'"
+
+
+def split_file(
+    file: Path, key: str, drop: tuple[str, ...], separator: str | None
+) -> tuple[Table, list[object], str]:
+    """Read a file twice: the key column as it is written, and the rest as a table."""
+    from dagora.data.readers import (
+        SEPARATORS,
+        check_file,
+        file_format,
+        naming,
+        read_binary,
+        read_delimited,
+        read_table,
+    )
+
+    if key in drop:
+        raise DataError(f"{file}: the key column '{key}' cannot be left out")
+    with naming(file):
+        check_file(file)
+        ending = file_format(file) if separator is None else ".csv"
+        if ending in SEPARATORS:
+            mark = "\t" if separator == "\\t" else separator
+            names, columns = read_delimited(file, mark or SEPARATORS[ending], ())
+        else:
+            names, columns = read_binary(file, ending, ())
+        if key not in names:
+            raise DataError(f"there is no column '{key}' for the key: the columns are {', '.join(names)}")
+        keys = columns[names.index(key)].to_pylist()
+        if len(names) == 1:
+            raise DataError(f"there is no column beside the key '{key}': at least one is needed")
+    table = read_table(file, drop=(key, *drop), separator=separator)
+    if table.n_rows != len(keys):
+        raise DataError(f"{file}: {len(keys)} keys for {table.n_rows} rows: remove empty lines")
+    return table, keys, f"{file}, column '{key}'"
+
+
+def split_table(table: Table, key: str) -> tuple[Table, list[object]]:
+    """Take the key column out of a table; whole numbers are written without a point."""
+    position = table.schema.index(key)
+    variable = table.schema[position]
+    if variable.kind is Kind.DISCRETE:
+        keys: list[object] = [variable.levels[code] for code in table.codes(position)]
+    else:
+        values = table.values(position)
+        if not (values == np.rint(values)).all():
+            raise DataError(f"the key column '{key}' holds numbers that are not whole: keys are texts")
+        keys = [int(value) for value in values]
+    return table.select([name for name in table.names if name != key]), keys
+
+
+def split_frame(frame: object, key: str) -> tuple[Table, list[object]]:
+    """Take the key column out of a data frame."""
+    import narwhals as nw
+
+    try:
+        known = nw.from_native(frame, eager_only=True)  # type: ignore[call-overload]
+    except TypeError:
+        raise DataError(
+            f"a {type(frame).__name__} is no data frame: pass a pandas, polars or Arrow one, or a file"
+        ) from None
+    if key not in known.columns:
+        raise DataError(f"there is no column '{key}' for the key")
+    return Table.from_frame(known.drop(key).to_native()), known[key].to_list()

@@ -1,0 +1,265 @@
+"""What two owners agree on before a byte that depends on their rows is sent.
+
+Each says its columns' names and what it wants: the order of all variables, the limit on parents, score, mode
+and encryption. The guest may leave these to the host. Both then put the terms together by the same rules and
+show each other a digest of them; whatever does not fit ends both in one line, which names columns and options
+and never a value.
+
+    agreement/wishes  <>  version, role, names of columns, options, security
+    agreement/digest  <>  SHA-256 of the terms
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, replace
+from math import comb
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.errors import DataError, DisagreementError, OptionError
+from dagora.parties.crypto.channel import Channel
+from dagora.parties.messages import Field, encode
+from dagora.parties.transport import Transport
+from dagora.search.k2 import read_order
+
+Role = Literal["host", "guest"]
+
+VERSION = 1
+COMPUTATIONAL_BITS = 128
+STATISTICAL_BITS = 40
+CHOICES = {"score": ("f", "g"), "mode": ("hidden", "adaptive"), "crypto": ("rlwe", "paillier")}
+MOST_PARENTS = 6
+MOST_MOMENTS = 200_000
+MOST_NAMES = 1000
+LONGEST_NAME = 500
+LONGEST_ORDER = 100_000
+
+_FIELDS: dict[str, Field] = {
+    "version": int,
+    "role": str,
+    "names": list,
+    "order": str,
+    "max_parents": int,
+    "score": str,
+    "mode": str,
+    "crypto": str,
+    "computational": int,
+    "statistical": int,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a party wants; None leaves it to the host, which for its part must want something definite.
+
+    `order` is None at the host for its own columns first and the guest's after them.
+    """
+
+    order: str | None = None
+    max_parents: int | None = None
+    score: str | None = None
+    mode: str | None = None
+    crypto: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise OptionError(f"option '{name}' must be {' or '.join(choices)}, not '{value}'")
+        if self.order is not None and not (self.order.isprintable() and len(self.order) <= LONGEST_ORDER):
+            raise OptionError("option 'order' must be one line of names with commas between them")
+        limit = self.max_parents
+        if limit is not None and (isinstance(limit, bool) or not 1 <= limit <= MOST_PARENTS):
+            raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit}")
+
+    def complete(self) -> Wishes:
+        """The host's: defaults where nothing was said."""
+        return replace(
+            self,
+            max_parents=self.max_parents or 3,
+            score=self.score or "f",
+            mode=self.mode or "hidden",
+            crypto=self.crypto or "rlwe",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What both have agreed on; variables are numbered, the host's first."""
+
+    host: tuple[str, ...]
+    guest: tuple[str, ...]
+    order: tuple[int, ...]
+    max_parents: int
+    score: str
+    mode: str
+    crypto: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All variables."""
+        return self.host + self.guest
+
+    @property
+    def limit(self) -> int:
+        """The most parents that a variable can get."""
+        return min(self.max_parents, len(self.names) - 1)
+
+    @property
+    def n_moments(self) -> int:
+        """How many sets of variables the search may ask for."""
+        return sum(comb(len(self.names), size) for size in range(1, self.limit + 2))
+
+    def digest(self) -> bytes:
+        """A hash of all of it."""
+        content = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
+        security = {"computational": COMPUTATIONAL_BITS, "statistical": STATISTICAL_BITS}
+        return hashlib.sha256(encode({"version": VERSION, **content, **security})).digest()
+
+    def describe(self) -> str:
+        """One line for people.
+
+        >>> Terms(("a",), ("b",), (0, 1), 3, "f", "hidden", "rlwe").describe()
+        'order a, b; at most 1 parent; score f; mode hidden; encryption rlwe'
+        """
+        order = ", ".join(self.names[variable] for variable in self.order)
+        parents = f"at most {self.limit} parent{'s' * (self.limit > 1)}"
+        return f"order {order}; {parents}; score {self.score}; mode {self.mode}; encryption {self.crypto}"
+
+
+def binary_columns(table: Table) -> NDArray[np.uint8]:
+    """The columns of a table as bits, uint8[columns, rows]; a column that has not two levels is refused.
+
+    >>> binary_columns(Table.from_numpy([[0, 1], [1, 1], [1, 0]], names=["a", "b"])).tolist()
+    [[0, 1, 1], [1, 1, 0]]
+    """
+    for variable in table.schema:
+        if variable.kind is Kind.CONTINUOUS:
+            what = "is continuous"
+        elif variable.cardinality != 2:
+            what = f"has {variable.cardinality} level{'s' * (variable.cardinality != 1)}"
+        else:
+            continue
+        raise DataError(
+            f"column '{variable.name}' {what}, but private K2 takes columns of two levels: "
+            "leave it out, or make two levels of it"
+        )
+    if not len(table.schema):
+        raise DataError("there is no column beside the key: at least one is needed")
+    return np.stack([table.codes(column).astype(np.uint8) for column in range(len(table.schema))])
+
+
+def agree(
+    transport: Transport,
+    role: Role,
+    names: tuple[str, ...],
+    wishes: Wishes,
+    *,
+    peer: str | None = None,
+    tag: str = "agreement",
+) -> Terms:
+    """Agree with the peer; only names of columns and options are sent."""
+    channel = Channel.to_peer(transport, peer, tag)
+    own = wishes.complete() if role == "host" else wishes
+    channel.send(
+        "wishes",
+        version=VERSION,
+        role=role,
+        names=list(names),
+        order=own.order or "",
+        max_parents=own.max_parents or 0,
+        score=own.score or "",
+        mode=own.mode or "",
+        crypto=own.crypto or "",
+        computational=COMPUTATIONAL_BITS,
+        statistical=STATISTICAL_BITS,
+    )
+    message = channel.receive("wishes", _FIELDS)
+    other_names, other = _read(channel, role, message)
+    host, guest = (names, other_names) if role == "host" else (other_names, names)
+    terms = put_together(host, guest, *((own, other) if role == "host" else (other, own)))
+    digest = terms.digest()
+    channel.send("digest", digest=hashlib.sha256(role.encode() + digest).digest())
+    theirs = b"guest" if role == "host" else b"host"
+    if channel.receive("digest", {"digest": bytes})["digest"] != hashlib.sha256(theirs + digest).digest():
+        channel.refuse("digest", "the terms there are not the terms here")
+    return terms
+
+
+def put_together(host: tuple[str, ...], guest: tuple[str, ...], wanted: Wishes, expected: Wishes) -> Terms:
+    """Terms by the host's wishes, where the guest's do not contradict; both sides come to the same."""
+    shared = next((name for name in host if name in guest), None)
+    if shared is not None:
+        raise DisagreementError(f"both parties have a column '{shared}': one must rename it or leave it out")
+    for name in ("max_parents", "score", "mode", "crypto", "order"):
+        here, there = getattr(wanted, name), getattr(expected, name)
+        if there is not None and here != there:
+            text = "not given" if here is None else f"'{here}'"
+            raise DisagreementError(f"option '{name}' is {text} at the host and '{there}' at the guest")
+    names = host + guest
+    try:
+        order = list(range(len(names))) if wanted.order is None else read_order(wanted.order, names)
+    except OptionError as error:
+        raise DisagreementError(str(error)) from None
+    wanted = wanted.complete()
+    terms = Terms(
+        host,
+        guest,
+        tuple(order),
+        wanted.max_parents or 0,
+        wanted.score or "",
+        wanted.mode or "",
+        wanted.crypto or "",
+    )
+    if terms.n_moments > MOST_MOMENTS:
+        raise DisagreementError(
+            f"{len(names)} variables with up to {terms.limit} parents are too many "
+            f"({terms.n_moments} moments, at most {MOST_MOMENTS}): take fewer columns or a lower max_parents"
+        )
+    return terms
+
+
+def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[str, ...], Wishes]:
+    """The peer's names and wishes, checked."""
+
+    def refuse(reason: str) -> NoReturn:
+        channel.refuse("wishes", reason)
+
+    # Written out, a number of thousands of digits is refused by Python itself.
+    if any(abs(message[name]) > 1 << 30 for name, kind in _FIELDS.items() if kind is int):
+        refuse("a number is out of its range")
+    if message["version"] != VERSION:
+        refuse(f"version {message['version']} of the protocol there, {VERSION} here: use the same dagora")
+    if (message["computational"], message["statistical"]) != (COMPUTATIONAL_BITS, STATISTICAL_BITS):
+        refuse(f"other security than {COMPUTATIONAL_BITS} and {STATISTICAL_BITS} bits")
+    if message["role"] not in ("host", "guest"):
+        refuse("is neither host nor guest")
+    if message["role"] == role:
+        raise DisagreementError(f"both parties are the {role}: one must host, the other join")
+    names = message["names"]
+    if not 0 < len(names) <= MOST_NAMES:
+        refuse(f"it has {len(names)} columns, not 1 to {MOST_NAMES}")
+    for name in names:
+        # Names come to a terminal in the end.
+        if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+            refuse("a column's name is not a short printable text")
+    if len(set(names)) < len(names):
+        refuse("two of its columns have one name")
+    if role == "guest" and not all((message["max_parents"], *(message[name] for name in CHOICES))):
+        refuse("the host leaves an option open")
+    try:
+        wishes = Wishes(
+            message["order"] or None,
+            message["max_parents"] or None,
+            message["score"] or None,
+            message["mode"] or None,
+            message["crypto"] or None,
+        )
+    except OptionError as error:
+        refuse(str(error)[:200] if str(error).isprintable() else "an option is out of its range")
+    return tuple(names), wishes

@@ -1,0 +1,129 @@
+"""Moments of all sets of variables that K2 may ask for, as additive shares of two owners.
+
+The moment of a set is the number of rows with ones in all of its variables. For a set within one party's
+columns that party counts, and its share is the moment; otherwise the moment is ⟨a, b⟩ of two product columns,
+one of each party, and comes as shares modulo 2^bits from one run of `dot_products`. K2 asks for families of
+up to u parents and their subsets, and any variable may be the last of a set in the order, so these are all
+sets of up to u + 1 variables; each product column is encrypted once, however many sets it stands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Observer, ignore
+from dagora.parties.transport import Transport
+from dagora.parties.vertical.agreement import Role, Terms
+from dagora.parties.vertical.dot_products import dot_products
+from dagora.parties.vertical.log_factorial import Numbers
+
+Words = NDArray[np.uint64]
+Set = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentShares:
+    """One party's shares; a set is a sorted tuple of variables."""
+
+    rows: int
+    host: bool
+    shares: dict[Set, int]
+
+    def of(self, sets: Sequence[Set]) -> Words:
+        """Shares of the moments of some sets."""
+        return np.array([self.shares[tuple(sorted(members))] for members in sets], dtype=np.uint64)
+
+    def of_families(self, families: Sequence[Sequence[int]], *, alone: bool = False) -> Words:
+        """Shares[mask, family] for families of one size; `alone` for families that this party owns.
+
+        All rows are counted by the host, or by whoever is alone.
+        """
+        none = self.rows if self.host or alone else 0
+        size = len(families[0]) if families else 0
+        masks = [[k for k in range(size) if mask >> k & 1] for mask in range(1 << size)]
+        return np.array(
+            [
+                [self.shares[tuple(sorted(family[k] for k in mask))] if mask else none for family in families]
+                for mask in masks
+            ],
+            dtype=np.uint64,
+        ).reshape(len(masks), len(families))
+
+
+def subsets(variables: Sequence[int], largest: int) -> list[Set]:
+    """All sets of 1 to `largest` variables.
+
+    >>> subsets([3, 5], 4)
+    [(3,), (5,), (3, 5)]
+    """
+    return [chosen for size in range(1, largest + 1) for chosen in combinations(variables, size)]
+
+
+def cross_pairs(host: Sequence[Set], guest: Sequence[Set], largest: int) -> NDArray[np.int32]:
+    """Pairs (host's set, guest's set), by position, that together have at most `largest` variables."""
+    pairs = [
+        (i, j)
+        for i, ours in enumerate(host)
+        for j, theirs in enumerate(guest)
+        if len(ours) + len(theirs) <= largest
+    ]
+    return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+
+
+def product_columns(columns: NDArray[np.uint8], sets: Sequence[Set], first: int) -> NDArray[np.uint8]:
+    """Products of the columns of each set; the sets are closed under leaving the last variable out."""
+    products = np.empty((len(sets), columns.shape[1]), dtype=np.uint8)
+    place = {members: k for k, members in enumerate(sets)}
+    for members, k in place.items():
+        last = columns[members[-1] - first]
+        if len(members) == 1:
+            products[k] = last
+        else:
+            np.bitwise_and(products[place[members[:-1]]], last, out=products[k])
+    return products
+
+
+def share_moments(
+    transport: Transport,
+    role: Role,
+    terms: Terms,
+    columns: NDArray[np.uint8],
+    numbers: Numbers,
+    *,
+    on_event: Observer = ignore,
+) -> MomentShares:
+    """Compute this party's shares; `columns` are its bits over the common rows, in the common sequence."""
+    largest = terms.limit + 1
+    count = len(terms.host)
+    variables = (range(count), range(count, len(terms.names)))
+    # With at least one variable of the other, a set has so many of one's own.
+    host, guest = (subsets(some, largest - 1) for some in variables)
+    own = host if role == "host" else guest
+    first = 0 if role == "host" else count
+    products = product_columns(columns, own, first)
+    pairs = cross_pairs(host, guest, largest)
+    crossed = dot_products(
+        transport,
+        "left" if role == "host" else "right",
+        products,
+        pairs,
+        crypto="paillier" if terms.crypto == "paillier" else "rlwe",
+        modulus=1 << numbers.bits,
+        on_event=on_event,
+    )
+    shares = {(*host[i], *guest[j]): int(v) for (i, j), v in zip(pairs.tolist(), crossed, strict=True)}
+    for members, product in zip(own, products, strict=True):
+        shares[members] = int(np.count_nonzero(product))
+    place = {members: k for k, members in enumerate(own)}
+    for members in combinations(variables[0 if role == "host" else 1], largest):
+        both = products[place[members[:-1]]] & columns[members[-1] - first]
+        shares[members] = int(np.count_nonzero(both))
+    # The other counts its own: our share of them is 0.
+    for members in subsets(variables[1 if role == "host" else 0], largest):
+        shares[members] = 0
+    return MomentShares(columns.shape[1], role == "host", shares)

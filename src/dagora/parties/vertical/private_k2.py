@@ -1,0 +1,210 @@
+"""Private K2 of two owners, from the first word to the graph; the same code on both sides, with a role.
+
+    agreement      names, order, limit, score, mode, encryption; digests of them
+    transfer       128 base transfers, from which all later ones are extended
+    intersection   which keys both have; both sort the common rows by key
+    moments        dot products of product columns, as shares
+    search         K2 on the shares by garbled circuits, hidden or adaptive
+    result         both show a hash of the edges they hold
+
+Everything that is sent after the agreement has sizes that follow from the terms, the two numbers of keys and
+the number of common ones; in adaptive mode also from the winners, which both learn. After Wright & Yang 2004.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dagora.data.table import Table
+from dagora.errors import DisagreementError
+from dagora.events import Event, Observer, ignore
+from dagora.graph.dag import DAG
+from dagora.parties.crypto.channel import Channel
+from dagora.parties.crypto.oblivious_transfer import TransferReceiver, TransferSender
+from dagora.parties.crypto.yao import Evaluator, Garbler, Party
+from dagora.parties.messages import encode
+from dagora.parties.transport import Transport
+from dagora.parties.vertical.agreement import Role, Terms, Wishes, agree, binary_columns
+from dagora.parties.vertical.dot_products import MAX_MODULUS
+from dagora.parties.vertical.intersection import intersect
+from dagora.parties.vertical.log_factorial import Numbers
+from dagora.parties.vertical.moments import share_moments
+from dagora.parties.vertical.secret_search import Found, adaptive_search, hidden_search
+from dagora.parties.vertical.turns import Turns
+from dagora.result import Outcome
+
+RandomBytes = Callable[[int], bytes]
+MOST_ROWS = MAX_MODULUS - 2
+
+
+@dataclass(frozen=True, eq=False)
+class Holding:
+    """What a party brings: a table of columns of two levels, and a key for each of its rows.
+
+    `source` begins the line of an error about the keys.
+    """
+
+    table: Table
+    keys: Sequence[object]
+    source: str = "the key column"
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The outcome at one party, the terms it was found under, and who learned what."""
+
+    outcome: Outcome
+    terms: Terms
+    leakage: tuple[str, ...]
+
+
+@dataclass
+class Clock:
+    """Seconds of each phase; its bytes are counted under the same name."""
+
+    transport: Transport
+    on_event: Observer
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Time a block and count its bytes."""
+        self.on_event(Event(name, 0))
+        started = time.monotonic()
+        with self.transport.ledger.phase(name):
+            yield
+        self.seconds[name] = time.monotonic() - started
+
+
+def private_k2(
+    transport: Transport,
+    role: Role,
+    holding: Holding,
+    wishes: Wishes,
+    *,
+    on_event: Observer = ignore,
+    on_terms: Callable[[Terms], None] | None = None,
+    random: RandomBytes = secrets.token_bytes,
+) -> Learned:
+    """Learn with the only peer of the transport, which calls the same with the other role.
+
+    The caller closes the transport, with the reason if this raises. `on_terms` hears what was agreed, before
+    anything that depends on rows is sent, and may raise to end the run.
+    """
+    columns = binary_columns(holding.table)
+    line = Turns(transport)
+    clock = Clock(line, on_event)
+    with clock.phase("agreement"):
+        terms = agree(line, role, holding.table.names, wishes)
+        if on_terms is not None:
+            on_terms(terms)
+    with clock.phase("transfer"):
+        # One set-up serves both: the host receives the intersection, and garbles.
+        sender = TransferSender(line, random=random) if role == "host" else None
+        receiver = None if role == "host" else TransferReceiver(line, random=random)
+    with clock.phase("intersection"):
+        rows = intersect(
+            line,
+            holding.keys,
+            "receiver" if role == "host" else "sender",
+            column=holding.source,
+            transfer=sender or receiver,
+            random=random,
+        )
+        check_rows(len(rows))
+    numbers = Numbers(len(rows), terms.limit, "g" if terms.score == "g" else "f")
+    with clock.phase("moments"):
+        common = np.ascontiguousarray(columns[:, rows])
+        moments = share_moments(line, role, terms, common, numbers, on_event=on_event)
+    with clock.phase("search"):
+        party: Party
+        if sender is not None:
+            party = Garbler(line, sender, random=random)
+        else:
+            assert receiver is not None
+            party = Evaluator(line, receiver)
+        search = hidden_search if terms.mode == "hidden" else adaptive_search
+        found = search(party, terms, numbers, moments, on_event)
+    graph = DAG.from_parents(terms.names, found.parents)
+    with clock.phase("result"):
+        confirm(line, role, terms, graph)
+    stats = numbers_of(clock, line, found, len(rows))
+    return Learned(
+        Outcome(graph, "finished", conclusion(terms, len(rows)), None, stats),
+        terms,
+        leakage(terms, len(rows)),
+    )
+
+
+def check_rows(rows: int) -> None:
+    """Refuse what both see: nothing in common, or more than shares can count."""
+    if rows == 0:
+        raise DisagreementError("the two parties have no key in common: is it the same key on both sides?")
+    if rows == 1:
+        raise DisagreementError("the two parties have one key in common: at least 2 are needed")
+    if rows > MOST_ROWS:
+        raise DisagreementError(f"{rows} common rows are too many (at most {MOST_ROWS}): take a sample")
+
+
+def confirm(transport: Transport, role: Role, terms: Terms, graph: DAG) -> None:
+    """Both end with the same graph, or with an error."""
+    channel = Channel.to_peer(transport, None, "result")
+    content = encode({"terms": terms.digest(), "edges": [list(edge) for edge in graph.edges]})
+    ours, theirs = (
+        hashlib.sha256(side + content).digest()
+        for side in ((b"host", b"guest") if role == "host" else (b"guest", b"host"))
+    )
+    channel.send("hash", digest=ours)
+    if channel.receive("hash", {"digest": bytes})["digest"] != theirs:
+        channel.refuse("hash", "it found another graph than we did")
+
+
+def conclusion(terms: Terms, rows: int) -> str:
+    """One sentence for the result."""
+    mode = "hidden search" if terms.mode == "hidden" else "adaptive search"
+    return f"K2 in the agreed order on {rows} common rows, by {mode} with score {terms.score}"
+
+
+def numbers_of(clock: Clock, line: Turns, found: Found, rows: int) -> dict[str, float]:
+    """Numbers about the work: rows, gates, rounds, and seconds and bytes of each phase."""
+    stats = {"rows": float(rows), "ands": float(found.ands), "rounds": float(line.rounds)}
+    if found.choices:
+        stats["choices"] = float(found.choices)
+    for name, seconds in clock.seconds.items():
+        stats[f"{name}_seconds"] = round(seconds, 4)
+    for name, traffic in line.ledger.books().phases.items():
+        stats[f"{name}_bytes_sent"] = float(traffic.wire_sent)
+        stats[f"{name}_bytes_received"] = float(traffic.wire_received)
+    return stats
+
+
+def leakage(terms: Terms, rows: int) -> tuple[str, ...]:
+    """Who learned what, sentence by sentence."""
+    told = []
+    told.append(
+        f"Both parties learned the names of all columns, how many keys each has, and which {rows} keys they "
+        "have in common; of other keys nothing."
+    )
+    if terms.mode == "hidden":
+        told.append("Of the columns both learned the edges of the result, and nothing on the way to them.")
+    else:
+        told.append(
+            "Of the columns both learned the edges of the result, the sequence in which each variable took "
+            "its parents, and after which of them no candidate helped."
+        )
+    told.append(
+        "Neither learned a value, a count or a score of the other, if both followed the protocol "
+        "(semi-honest; 128 bits computational, 40 bits statistical)."
+    )
+    told.append(
+        "What follows from the result and one's own columns is not hidden, and runs that are repeated with "
+        "other columns tell more each time."
+    )
+    return tuple(told)

@@ -1,0 +1,66 @@
+"""Rounds of a protocol of two: how often a party waited for the other after it had spoken itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from dagora.parties.ledger import Ledger
+from dagora.parties.transport import Payload, Transport, reason_to_tell
+
+
+class Turns:
+    """A transport that counts its turns from sending to receiving; the number of a round trip is one.
+
+    >>> from dagora.parties.memory import memory_network
+    >>> network = memory_network(["a", "b"])
+    >>> line = Turns(network["a"])
+    >>> for tag in ("first", "second"):
+    ...     network["b"].send("a", tag, b"")
+    ...     line.send("b", tag, b"")
+    ...     _ = line.receive("b", tag)
+    >>> line.rounds
+    2
+    """
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self._spoke = False
+        self.rounds = 0
+
+    @property
+    def name(self) -> str:
+        """This party."""
+        return self._inner.name
+
+    @property
+    def peers(self) -> Sequence[str]:
+        """The parties that can be spoken to."""
+        return self._inner.peers
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was sent and received so far."""
+        return self._inner.ledger
+
+    def send(self, to: str, tag: str, payload: Payload) -> None:
+        """Send a message."""
+        self._inner.send(to, tag, payload)
+        self._spoke = True
+
+    def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
+        """Return the sender's next message under this tag."""
+        payload = self._inner.receive(sender, tag, timeout)
+        self.rounds += self._spoke
+        self._spoke = False
+        return payload
+
+    def close(self, reason: str | None = None) -> None:
+        """Leave, in peace or with a reason."""
+        self._inner.close(reason)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.close(reason_to_tell(error))

@@ -1,0 +1,124 @@
+"""Learn from columns split between two owners, neither of whom shows them: private K2.
+
+`learn_with` is one party's side over any transport. `learn_private` runs both in this process, as threads,
+with the messages of a real run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagora.data.keys import split_key
+from dagora.events import Budget, Observer, ignore
+from dagora.federated import with_traffic
+from dagora.files import naming
+from dagora.learning import versions
+from dagora.parties.vertical.agreement import Role, Terms, Wishes, binary_columns
+from dagora.parties.vertical.intersection import key_texts
+from dagora.parties.vertical.private_k2 import Holding, private_k2
+from dagora.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dagora.parties.transport import Transport
+
+HOST, GUEST = "host", "guest"
+METHOD = "private-k2"
+
+
+def holding(data: object, key: str, *, drop: Iterable[str] = (), separator: str | None = None) -> Holding:
+    """Take a file, a data frame or a table with a key column, and refuse what private K2 cannot use."""
+    table, keys, source = split_key(data, key, drop=drop, separator=separator)
+    texts = key_texts(keys, source)
+    with naming(data) if isinstance(data, str | Path) else nullcontext():
+        binary_columns(table)
+    return Holding(table, texts, source)
+
+
+def learn_with(
+    transport: Transport,
+    role: Role,
+    brought: Holding,
+    wishes: Wishes,
+    *,
+    on_event: Observer = ignore,
+    on_terms: Callable[[Terms], None] | None = None,
+) -> Result:
+    """Learn with the peer of a transport, which is closed in the end: in peace, or with the reason."""
+    clock = Budget()
+    with transport:
+        learned = private_k2(transport, role, brought, wishes, on_event=on_event, on_terms=on_terms)
+    terms = learned.terms
+    settings = {
+        "role": role,
+        "order": [terms.names[variable] for variable in terms.order],
+        "columns": {"host": list(terms.host), "guest": list(terms.guest)},
+        "max_parents": terms.max_parents,
+        "score": terms.score,
+        "mode": terms.mode,
+        "crypto": terms.crypto,
+        "leakage": list(learned.leakage),
+    }
+    result = Result(
+        graph=learned.outcome.graph,
+        method=METHOD,
+        status=learned.outcome.status,
+        message=learned.outcome.message,
+        score_name=terms.score,
+        seconds=clock.elapsed,
+        stats=learned.outcome.stats,
+        settings=settings,
+        versions=versions(),
+    )
+    return with_traffic(result, transport.ledger.books())
+
+
+def learn_private(
+    host_table: object,
+    guest_table: object,
+    key: str,
+    *,
+    order: str | None = None,
+    max_parents: int = 3,
+    score: str = "f",
+    mode: str = "hidden",
+    crypto: str = "rlwe",
+    on_event: Observer = ignore,
+) -> Result:
+    """Learn from two tables that share a key, as two owners would; the host's result is returned.
+
+    Tables may be files, data frames or `Table`s; every column but the key has two levels.
+
+    >>> from dagora.data.table import Table
+    >>> rows = [[number, number % 2] for number in range(20)]
+    >>> a = Table.from_numpy(rows, names=["id", "a"], discrete=["id", "a"])
+    >>> b = Table.from_numpy(rows[5:], names=["id", "b"], discrete=["id", "b"])
+    >>> result = learn_private(a, b, key="id")
+    >>> result.graph.edges, result.stats["rows"]
+    ((('a', 'b'),), 15.0)
+    """
+    wishes = Wishes(order, max_parents, score, mode, crypto)
+    return learn_both(holding(host_table, key), holding(guest_table, key), wishes, on_event=on_event)
+
+
+def learn_both(host: Holding, guest: Holding, wishes: Wishes, *, on_event: Observer = ignore) -> Result:
+    """Run both parties as threads; the error of the one that failed first is raised."""
+    from dagora.parties.memory import memory_network
+
+    # First use compiles kernels, for longer than a peer would otherwise wait.
+    network = memory_network([HOST, GUEST], timeout=600.0)
+    with ThreadPoolExecutor(2) as pool:
+        parties = [
+            pool.submit(learn_with, network[HOST], "host", host, wishes, on_event=on_event),
+            pool.submit(learn_with, network[GUEST], "guest", guest, wishes),
+        ]
+        failed = [error for party in parties if (error := party.exception()) is not None]
+    if failed:
+        # Who failed first knows more than who only heard of it.
+        raise min(failed, key=lambda error: "ended the run" in str(error))
+    return parties[0].result()

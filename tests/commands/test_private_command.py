@@ -1,0 +1,130 @@
+"""`dagora private`: two processes learn the network of the joined table, and whatever is wrong is one line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.data.table import Table
+
+
+@pytest.fixture(scope="module")
+def joined() -> Table:
+    rng = np.random.default_rng(1)
+    data = rng.integers(0, 2, (150, 5))
+    data[:, 3] = data[:, 0] ^ (rng.random(150) < 0.05)
+    data[:, 4] = (data[:, 1] & data[:, 3]) ^ (rng.random(150) < 0.05)
+    return Table.from_numpy(data, names=list("abcde"), discrete=list("abcde"))
+
+
+@pytest.fixture(scope="module")
+def files(joined: Table, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two files with common rows in sequences of their own, and rows that the other does not have."""
+    folder = tmp_path_factory.mktemp("private")
+    rng = np.random.default_rng(2)
+    made = []
+    for name, columns in (("host", "abc"), ("guest", "de")):
+        part = joined.select(list(columns))
+        lines = [
+            ",".join([f"k{row}", *(str(part.codes(k)[row]) for k in range(len(columns)))])
+            for row in range(part.n_rows)
+        ]
+        lines += [",".join([f"{name}{row}", *"01010"[: len(columns)]]) for row in range(7)]
+        rng.shuffle(lines)
+        made.append(folder / f"{name}.csv")
+        made[-1].write_text("\n".join([",".join(["ID", *columns]), *lines]) + "\n")
+    return made[0], made[1]
+
+
+def central(joined: Table, order: str) -> set[tuple[str, str]]:
+    return set(dagora.learn(joined, "k2", score="k2", order=order, max_parents=2).graph.edges)
+
+
+def test_two_processes_over_tls(
+    run: Callable, joined: Table, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    order = "e,d,c,b,a"
+    line = ("private", "simulate", *files, "--key", "ID", "--max-parents", 2, "--order", order)
+    ran = run(*line, "--json", "-o", tmp_path / "graph.json")
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    assert {tuple(edge) for edge in result["edges"]} == central(joined, order)
+    assert len(result["edges"]) >= 3
+    assert result["stats"]["rows"] == 150
+    assert result["stats"]["bytes_to_guest"] > result["stats"]["bytes_from_guest"] > 0
+    assert len(result["settings"]["leakage"]) == 4
+    assert dagora.read_graph(tmp_path / "graph.json").nodes == tuple("abcde")
+    assert "agreed: order e, d, c, b, a; at most 2 parents; score f; mode hidden" in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("mode", ["hidden", "adaptive"])
+def test_in_memory(run: Callable, joined: Table, files: tuple[Path, Path], mode: str) -> None:
+    line = ("private", "simulate", *files, "--key", "ID", "--max-parents", 2, "--mode", mode, "--in-memory")
+    ran = run(*line)
+    assert ran.code == 0, ran.err
+    found = {tuple(part.strip() for part in row.split("→")) for row in ran.out.splitlines() if "→" in row}
+    assert found == central(joined, "a,b,c,d,e")
+    assert "Both parties learned" in ran.out
+    assert run(*line, "--quiet").out.count("learned") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--key", "nr"), "there is no column 'nr' for the key: the columns are ID, a, b, c"),
+        (("--key", "ID", "--max-parents", 9), "option 'max_parents' must be from 1 to 6, not 9"),
+        (("--key", "ID", "-o", "/nowhere/graph.json"), "there is no folder '/nowhere'"),
+        (("--key", "a"), "rows 1 and "),
+        ((), "Missing option '--key'"),
+    ],
+)
+def test_bad_input_is_one_line(
+    run: Callable, files: tuple[Path, Path], arguments: tuple[object, ...], line: str
+) -> None:
+    ran = run("private", "simulate", *files, *arguments)
+    assert ran.code == 2
+    assert line in ran.err
+    assert ran.err.startswith("dagora: error: ")
+    assert ran.err.count("\n") == 1
+    assert not ran.out
+
+
+def test_a_wrong_order_ends_both_processes_with_one_line(run: Callable, files: tuple[Path, Path]) -> None:
+    ran = run("private", "simulate", *files, "--key", "ID", "--order", "a,b,c,d")
+    assert ran.code != 0
+    assert "option 'order' must name every variable once: 'e' is missing" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_certificates_are_for_one_party_each(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:
+    ran = run("private", "certificates", tmp_path / "run")
+    assert ran.out.split() == [str(tmp_path / "run" / name) for name in ("host", "guest")]
+    wrong = run(
+        "private", "join", "--data", files[1], "--key", "ID", "--connect", "127.0.0.1:1",
+        "--certificates", tmp_path / "run" / "host",
+    )  # fmt: skip
+    assert wrong.code == 2
+    assert "are those of 'host', not of the guest" in wrong.err
+
+
+def test_nobody_there(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:
+    run("private", "certificates", tmp_path / "run")
+    for part in (
+        (
+            "join",
+            "--data",
+            files[1],
+            "--connect",
+            "127.0.0.1:1",
+            "--certificates",
+            tmp_path / "run" / "guest",
+        ),
+        ("host", "--data", files[0], "--port", 0, "--certificates", tmp_path / "run" / "host"),
+    ):
+        ran = run("private", *part, "--key", "ID", "--wait", 0.2)
+        assert ran.code == 1
+        assert ran.err.splitlines()[-1].startswith("dagora: error: ")

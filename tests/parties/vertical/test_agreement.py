@@ -1,0 +1,183 @@
+"""Terms are the same on both sides, or both end with one line that names the option or column."""
+
+import numpy as np
+import pytest
+
+from dagora.data.table import Table
+from dagora.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
+from dagora.parties.messages import decode, encode
+from dagora.parties.vertical.agreement import Terms, Wishes, agree, binary_columns, put_together
+from tests.parties.pairs import both, endings, replace, wires
+
+A, B = ("a1", "a2"), ("b1",)
+
+
+def agreed(pair, wanted, expected=None, names=(A, B)):
+    return both(
+        pair,
+        lambda wire: agree(wire, "host", names[0], wanted),
+        lambda wire: agree(wire, "guest", names[1], expected or Wishes()),
+    )
+
+
+def refused(pair, wanted=None, expected=None, names=(A, B), roles=("host", "guest")):
+    ended = endings(
+        pair,
+        lambda wire: agree(wire, roles[0], names[0], wanted or Wishes()),
+        lambda wire: agree(wire, roles[1], names[1], expected or Wishes()),
+    )
+    for error in ended:
+        # Who lies in the last message has agreed before the other can complain: it hears of it later.
+        assert error is None or isinstance(error, ProtocolError)
+        assert "\n" not in str(error)
+    return [str(error) for error in ended]
+
+
+def test_terms_on_every_network(network):
+    host, guest = agreed(wires(network.open("host", "b")), Wishes(order="b1, a2,a1", max_parents=2))
+    assert host == guest == Terms(A, B, (2, 1, 0), 2, "f", "hidden", "rlwe")
+    assert host.names == ("a1", "a2", "b1")
+    assert host.n_moments == 7
+
+
+def test_without_an_order_the_hosts_columns_come_first():
+    host, guest = agreed(wires(), Wishes(score="g", mode="adaptive", crypto="paillier"), Wishes(score="g"))
+    assert host == guest
+    assert (host.order, host.limit, host.max_parents) == ((0, 1, 2), 2, 3)
+    assert (host.score, host.mode, host.crypto) == ("g", "adaptive", "paillier")
+
+
+@pytest.mark.parametrize(
+    ("expected", "line"),
+    [
+        (Wishes(max_parents=2), "option 'max_parents' is '3' at the host and '2' at the guest"),
+        (Wishes(score="g"), "option 'score' is 'f' at the host and 'g' at the guest"),
+        (Wishes(mode="adaptive"), "option 'mode' is 'hidden' at the host and 'adaptive' at the guest"),
+        (Wishes(crypto="paillier"), "option 'crypto' is 'rlwe' at the host and 'paillier' at the guest"),
+        (Wishes(order="b1,a1,a2"), "option 'order' is not given at the host and 'b1,a1,a2' at the guest"),
+    ],
+)
+def test_a_guest_that_wants_otherwise_ends_both(expected, line):
+    for said in refused(wires(), expected=expected):
+        assert said.endswith(line)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names", "line"),
+    [
+        (Wishes(), (("a", "x"), ("x",)), "both parties have a column 'x'"),
+        (Wishes(order="a1,a2"), (A, B), "'b1' is missing"),
+        (Wishes(order="a1,a2,b1,c"), (A, B), "'c', which is not a variable"),
+        (Wishes(order="a1,a2,b1,b1"), (A, B), "'b1' twice"),
+        (
+            Wishes(max_parents=6),
+            (tuple(f"a{i}" for i in range(40)), B),
+            "take fewer columns or a lower max_parents",
+        ),
+        (Wishes(), (A, ("b\x1b[31m",)), "short printable text"),
+        (Wishes(), (A, ()), "columns"),
+    ],
+)
+def test_what_does_not_fit_ends_both(wanted, names, line):
+    said = refused(wires(), wanted, names=names)
+    assert all(line in one for one in said), said
+
+
+def test_two_hosts():
+    assert all("both parties are the host" in line for line in refused(wires(), roles=("host", "host")))
+
+
+@pytest.mark.parametrize("liar", [0, 1])
+@pytest.mark.parametrize(
+    ("step", "lie", "line"),
+    [
+        ("wishes", {"version": 2}, "use the same dagora"),
+        ("wishes", {"statistical": 10}, "other security"),
+        ("wishes", {"role": "king"}, "neither host nor guest"),
+        ("wishes", {"names": ["q", "q"]}, "one name"),
+        ("wishes", {"names": [7]}, "printable"),
+        ("wishes", {"names": []}, "0 columns"),
+        ("wishes", {"max_parents": 77}, "from 1 to 6"),
+        ("wishes", {"score": "h"}, "f or g"),
+        ("wishes", {"mode": "\x1b"}, "out of its range"),
+        ("wishes", {"names": ["other"]}, "are not the terms here"),
+        ("digest", {"digest": b"x"}, "are not the terms here"),
+        ("wishes", {"version": 1 << 60_000}, "out of its range"),
+        ("wishes", {"max_parents": -1}, "from 1 to 6"),
+        ("wishes", {"order": "a1\x1b"}, "one line of names"),
+        ("wishes", {"order": "a1," * 50_000}, "one line of names"),
+        ("digest", {"more": 1}, "unknown field"),
+    ],
+)
+def test_lies(liar, step, lie, line):
+    change = [None, None]
+    change[liar] = replace(step, lambda payload: encode({**decode(payload), **lie}))
+    said = refused(wires(change=change))
+    assert line in said[1 - liar], said
+    assert all(one.isprintable() for one in said)
+
+
+@pytest.mark.parametrize("liar", [0, 1])
+@pytest.mark.parametrize("step", ["wishes", "digest"])
+def test_garbage(liar, step):
+    change = [None, None]
+    change[liar] = replace(step, lambda payload: b"garbage")
+    assert "is not a message of dagora" in refused(wires(change=change))[1 - liar]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"max_parents": 0}, "max_parents"),
+        ({"max_parents": 7}, "max_parents"),
+        ({"score": "k2"}, "score"),
+        ({"mode": "open"}, "mode"),
+        ({"crypto": "rsa"}, "crypto"),
+    ],
+)
+def test_wishes_that_cannot_be(wrong, name):
+    with pytest.raises(OptionError, match=f"option '{name}' must be"):
+        Wishes(**wrong)
+
+
+def test_every_term_is_in_the_digest():
+    terms = put_together(A, B, Wishes(max_parents=1), Wishes())
+    others = [
+        put_together(A, ("b2",), Wishes(max_parents=1), Wishes()),
+        put_together((*A, *B), ("b2",), Wishes(max_parents=1), Wishes()),
+        put_together(A, B, Wishes(max_parents=2), Wishes()),
+        *(
+            put_together(A, B, Wishes(max_parents=1, **{name: value}), Wishes())
+            for name, value in (
+                ("order", "b1,a1,a2"),
+                ("score", "g"),
+                ("mode", "adaptive"),
+                ("crypto", "paillier"),
+            )
+        ),
+    ]
+    assert len({each.digest() for each in (terms, *others)}) == 8
+
+
+@pytest.mark.parametrize(
+    ("values", "discrete", "line"),
+    [
+        ([0, 1, 2], True, "column 'a' has 3 levels"),
+        ([1, 1, 1], True, "column 'a' has 1 level,"),
+        ([0.5, 1.5, 2.5], False, "column 'a' is continuous"),
+    ],
+)
+def test_columns_that_are_not_binary(values, discrete, line):
+    table = Table.from_numpy(np.array(values)[:, None], names=["a"], discrete=["a"] if discrete else [])
+    with pytest.raises(DataError, match=line):
+        binary_columns(table)
+
+
+def test_a_table_without_columns_is_refused():
+    with pytest.raises(DagoraError, match="at least one is needed"):
+        binary_columns(Table.from_numpy([[0], [1]], names=["a"]).select([]))
+
+
+def test_disagreements_are_bad_input():
+    with pytest.raises(DisagreementError):
+        put_together(A, A, Wishes(), Wishes())

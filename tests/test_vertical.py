@@ -1,0 +1,97 @@
+"""The front door of private K2: what two tables with a key give is what the joined table gives."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.data.table import Table
+from dagora.errors import DataError, DisagreementError, OptionError
+from dagora.formats.registry import read_network
+from dagora.network.sample import sample
+from dagora.result import Result
+from dagora.vertical import learn_private
+
+
+def with_key(table, names):
+    """Some columns of a table as a frame, with a key for each row."""
+    part = table.select(names)
+    columns = {v.name: [v.levels[c] for c in part.codes(k)] for k, v in enumerate(part.schema)}
+    return pd.DataFrame({"ID": [f"p{i}" for i in range(part.n_rows)], **columns})
+
+
+@pytest.mark.parametrize("mode", ["hidden", "adaptive"])
+def test_asia(data_dir, mode):
+    table = sample(read_network(data_dir / "networks" / "asia.bif.gz"), 700, seed=3)
+    host, guest = table.names[::2], table.names[1::2]
+    order = ",".join(table.names[::-1])
+    central = dagora.learn(table, "k2", score="k2", order=order, max_parents=2)
+    result = learn_private(
+        with_key(table, host).sample(frac=1.0, random_state=1),
+        with_key(table, guest).sample(frac=1.0, random_state=2),
+        "ID",
+        order=order,
+        max_parents=2,
+        mode=mode,
+    )
+    assert set(result.graph.edges) == set(central.graph.edges)
+    assert len(result.graph.edges) > 3
+    assert result.method == "private-k2"
+    assert result.settings["mode"] == mode
+    assert result.settings["order"] == list(table.names[::-1])
+    assert result.stats["rows"] == 700.0
+    assert result.stats["bytes_to_guest"] > 1e5
+    assert result.stats["rounds"] > 3
+    assert {"agreement", "transfer", "intersection", "moments", "search", "result"} == {
+        key.removesuffix("_seconds") for key in result.stats if key.endswith("_seconds")
+    }
+    assert len(result.settings["leakage"]) == 4
+    again = Result.from_json(result.to_json())
+    assert again.graph == result.graph
+    assert json.loads(result.to_json())["settings"]["leakage"] == result.settings["leakage"]
+
+
+@pytest.mark.parametrize(("mode", "limit"), [("hidden", 1), ("adaptive", 2)])
+def test_alarm_in_two_levels(data_dir, mode, limit):
+    table = sample(read_network(data_dir / "networks" / "alarm.bif.gz"), 400, seed=1)
+    half = [max(1, variable.cardinality // 2) for variable in table.schema]
+    bits = np.column_stack([table.codes(k) >= half[k] for k in range(len(half))]).astype(int)
+    joined = Table.from_numpy(bits, names=table.names, discrete=table.names)
+    order = ",".join(joined.names)
+    central = dagora.learn(joined, "k2", score="k2", order=order, max_parents=limit)
+    result = learn_private(
+        with_key(joined, joined.names[::2]),
+        with_key(joined, joined.names[1::2]),
+        "ID",
+        order=order,
+        max_parents=limit,
+        mode=mode,
+    )
+    assert set(result.graph.edges) == set(central.graph.edges)
+    assert len(result.graph.edges) > 25
+
+
+def table(name, cells=(0, 1, 0, 1), first=0):
+    rows = [[first + k, cell] for k, cell in enumerate(cells)]
+    return Table.from_numpy(rows, names=["ID", name], discrete=["ID", name])
+
+
+def test_the_line_is_that_of_the_party_at_fault():
+    with pytest.raises(DataError, match="column 'b' has 3 levels"):
+        learn_private(table("a"), table("b", (0, 1, 2)), "ID")
+    with pytest.raises(DisagreementError, match="both parties have a column 'a'"):
+        learn_private(table("a"), table("a"), "ID")
+    with pytest.raises(DisagreementError, match="option 'order' must name every variable once: 'b'"):
+        learn_private(table("a"), table("b"), "ID", order="a")
+    with pytest.raises(OptionError, match="option 'mode' must be hidden or adaptive"):
+        learn_private(table("a"), table("b"), "ID", mode="open")
+    with pytest.raises(DisagreementError, match="no key in common"):
+        learn_private(table("a"), table("b", first=50), "ID")
+
+
+def test_a_repeated_key_is_refused():
+    frame = pd.DataFrame({"ID": ["x", "x"], "a": ["0", "1"]})
+    with pytest.raises(DataError, match="column 'ID': rows 1 and 2 have the same key"):
+        learn_private(frame, table("b"), "ID")
