@@ -200,7 +200,7 @@ METHODS = (
         summary="weights of a linear model without cycles, as a smooth program",
         takes="statistics",
         returns="dag",
-        promise="exactly acyclic weights; with solver=path no variable gains by moving along the order",
+        promise="exactly acyclic weights; with solver=path the best of many orders after the threshold",
         reference="Zheng, Aragam, Ravikumar & Xing 2018; Bello, Aragam & Ravikumar 2022",
         learner="dagora.optimise.notears:notears",
         options=(

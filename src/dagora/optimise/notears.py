@@ -215,7 +215,8 @@ def solve_by_path(program: Program, run: Run, threshold: float, disturbances: in
     starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
     if not run.budget.exhausted:
-        effort = f"no variable {'gains' if exact else 'seems to gain'} by moving, after {effort}"
+        verb = "gains" if exact else "seems to gain"
+        effort = f"best of the orders reached; in the last no variable {verb} by moving, after {effort}"
     return Solved(weights, effort, {"path_steps": float(steps), "variables_tried": float(tried)})
 
 

@@ -22,8 +22,7 @@ from dagora.errors import DataError
 from dagora.parties.horizontal.agreement import adopt_schema, agree, show_schema
 from dagora.parties.horizontal.federation import Federation, Question, Site, Task
 from dagora.parties.horizontal.statistics import (
-    ORDER_STEP,
-    ORDERS,
+    ask_size_and_orders,
     continuous_columns,
     size_and_orders,
     sums,
@@ -62,11 +61,9 @@ def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
                 f"{owner} needs continuous columns, but '{variable.name}' is discrete: "
                 "declare it continuous if it is a number, or leave it out"
             )
-    counted = federation.count("size-and-orders", {})
-    n = int(counted[0])
+    n, orders = ask_size_and_orders(federation)
     check_learnable(schema, n)
-    largest_order = ORDERS - 1 - np.argmax(counted[1:].reshape(-1, ORDERS)[:, ::-1] > 0, axis=1)
-    unit = np.ldexp(1.0, (largest_order + 1) * ORDER_STEP - ORDERS * ORDER_STEP // 2)
+    unit = np.ldexp(1.0, orders)
     mean = np.zeros(len(schema))
     if centre == "global":
         mean = federation.total("sums", {"unit": unit}, largest=float(n)) * unit / n

@@ -58,10 +58,7 @@ class SecureStatistics:
 
     @cached_property
     def _size_and_orders(self) -> tuple[int, NDArray[np.int64]]:
-        sums = self.federation.count("size-and-orders", {})
-        histogram = sums[1:].reshape(-1, ORDERS)
-        largest = ORDERS - 1 - np.argmax(histogram[:, ::-1] > 0, axis=1)
-        return int(sums[0]), (largest + 1) * ORDER_STEP - ORDERS * ORDER_STEP // 2
+        return ask_size_and_orders(self.federation)
 
     def rows(self) -> Table:
         """Refuse: rows stay where they are."""
@@ -143,6 +140,14 @@ class SecureStatistics:
         scatter[np.triu_indices(d)] = upper
         scatter = scatter + np.triu(scatter, 1).T - np.outer(sums, sums) / n
         return Moments(n, mean + spread * sums / n, scatter * np.outer(spread, spread))
+
+
+def ask_size_and_orders(federation: Federation) -> tuple[int, NDArray[np.int64]]:
+    """Number of rows of all sites, and for each continuous column a binary order that no value exceeds."""
+    sums = federation.count("size-and-orders", {})
+    histogram = sums[1:].reshape(-1, ORDERS)
+    largest = ORDERS - 1 - np.argmax(histogram[:, ::-1] > 0, axis=1)
+    return int(sums[0]), (largest + 1) * ORDER_STEP - ORDERS * ORDER_STEP // 2
 
 
 def continuous_columns(table: Table) -> NDArray[np.float64]:
