@@ -20,10 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.data.schema import Schema
-from dagora.errors import KnowledgeError, OptionError
+from dagora.errors import OptionError
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.optimise.edge_moves import climb_edges
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
@@ -44,12 +42,11 @@ from dagora.optimise.sortability import (
     varsortability,
 )
 from dagora.optimise.thinning import thin, thin_program
-from dagora.optimise.trim import cut_to_dag, topological_order
+from dagora.optimise.trim import cut_to_dag, describe_dropped, refuse_parent_limit, topological_order
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.gaussian import gaussian_moments, refuse_duplicates
 from dagora.scores.lasso_kernels import Matrix
-from dagora.stats.oddities import listing
 from dagora.stats.statistics import Statistics
 
 LOSSES = ("least-squares", "profile", "logistic", "poisson")
@@ -123,16 +120,8 @@ def notears(
         -objective,
         {**solved.stats, "dropped_edges": float(len(dropped)), **scale_stats},
         weights,
-        (*describe_dropped(statistics.schema, solved.weights, dropped), *scale_warnings),
+        (*describe_dropped(names, solved.weights, dropped), *scale_warnings),
     )
-
-
-def refuse_parent_limit(knowledge: Knowledge, method: str) -> None:
-    """Refuse the one kind of knowledge that weights cannot obey."""
-    if knowledge.max_parents is not None:
-        raise KnowledgeError(
-            f"the method {method} cannot obey max_parents: raise lambda1 or the threshold for fewer edges"
-        )
 
 
 def make_loss(statistics: Statistics, name: str, *, standardise: bool) -> Loss:
@@ -230,14 +219,6 @@ def solve_as_published(loss: Loss, lambda1: float, allowed: NDArray[np.bool_], r
     }
     effort = f"{solution.evaluations} evaluations" if run.budget.exhausted else solution.reason
     return Solved(solution.weights, effort, stats)
-
-
-def describe_dropped(schema: Schema, weights: Matrix, dropped: list[tuple[int, int]]) -> list[str]:
-    """Say which edges had to go to reach a DAG."""
-    if not dropped:
-        return []
-    names = [f"{schema[i].name} → {schema[j].name} ({weights[i, j]:.3g})" for i, j in dropped]
-    return [f"dropped to reach a DAG: {listing(names)}"]
 
 
 def judge_scale(

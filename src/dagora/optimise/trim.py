@@ -10,8 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.errors import KnowledgeError
+from dagora.graph.knowledge import Knowledge
+from dagora.stats.oddities import listing
 
 Support = NDArray[np.bool_]
+
+
+def refuse_parent_limit(knowledge: Knowledge, method: str) -> None:
+    """Refuse the one kind of knowledge that weights cannot obey."""
+    if knowledge.max_parents is not None:
+        raise KnowledgeError(
+            f"the method {method} cannot obey max_parents: raise lambda1 or the threshold for fewer edges"
+        )
+
+
+def describe_dropped(
+    names: tuple[str, ...], weights: NDArray[np.float64], dropped: list[tuple[int, int]]
+) -> tuple[str, ...]:
+    """Say which edges had to go to reach a DAG, in a sentence or none."""
+    if not dropped:
+        return ()
+    edges = [f"{names[i]} → {names[j]} ({weights[i, j]:.3g})" for i, j in dropped]
+    return (f"dropped to reach a DAG: {listing(edges)}",)
 
 
 def cut_to_dag(

@@ -22,9 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import KnowledgeError
 from dagora.graph.dag import DAG
-from dagora.optimise.trim import cut_to_dag
+from dagora.optimise.trim import cut_to_dag, describe_dropped, refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.admm_rounds import (
     FIRST_RHO1,
@@ -40,7 +39,6 @@ from dagora.parties.horizontal.consensus import Penalties, cycles, nearest
 from dagora.parties.horizontal.federation import Federation
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.stats.oddities import listing
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
@@ -81,7 +79,7 @@ def admm(
     rounds are asked for (200 if faithful, else 1000); without `faithful` they end when the relative residuals
     of the consensus are at most `tolerance`.
     """
-    refuse_parent_limit(run, "admm")
+    refuse_parent_limit(run.knowledge, "admm")
     chosen = centre or ("local" if faithful else "global")
     find("centre", chosen, dict.fromkeys(CENTRES))
     columns = ask_columns(federation, "the method admm", chosen)
@@ -185,14 +183,6 @@ def loss_bound(columns: Columns, weights: Vector) -> float:
     return float(np.square(reach).sum())
 
 
-def refuse_parent_limit(run: Run, method: str) -> None:
-    """Refuse the one kind of knowledge that weights cannot obey."""
-    if run.knowledge.max_parents is not None:
-        raise KnowledgeError(
-            f"the method {method} cannot obey max_parents: raise lambda1 or the threshold for fewer edges"
-        )
-
-
 def ending(consensus: Consensus, *, faithful: bool, tolerance: float) -> tuple[str, str]:
     """Status, and how it ended in words."""
     rounds = f"{consensus.rounds} rounds"
@@ -204,16 +194,6 @@ def ending(consensus: Consensus, *, faithful: bool, tolerance: float) -> tuple[s
     if consensus.settled(tolerance):
         return "finished", f"the sites agree after {rounds}, {residuals}"
     return "step-limit", f"{rounds} did not bring the sites to agree: {residuals}, tolerance {tolerance:g}"
-
-
-def describe_dropped(
-    names: tuple[str, ...], weights: Vector, dropped: list[tuple[int, int]]
-) -> tuple[str, ...]:
-    """Say which edges had to go to reach a DAG."""
-    if not dropped:
-        return ()
-    edges = [f"{names[i]} → {names[j]} ({weights[i, j]:.3g})" for i, j in dropped]
-    return (f"dropped to reach a DAG: {listing(edges)}",)
 
 
 def finite(number: float) -> float:

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.optimise.trim import cut_to_dag
+from dagora.optimise.trim import cut_to_dag, describe_dropped, refuse_parent_limit
 from dagora.options import find
-from dagora.parties.horizontal.admm import describe_dropped, ending, final_loss, finite, refuse_parent_limit
+from dagora.parties.horizontal.admm import ending, final_loss, finite
 from dagora.parties.horizontal.admm_mlp_site import Shape
 from dagora.parties.horizontal.admm_rounds import (
     PUBLISHED_ROUNDS,
@@ -88,7 +88,7 @@ def admm_mlp(
     `centre` is `global` (the default), `local` or `none` (the default if faithful). At most `max_rounds`
     rounds are asked for (200); without `faithful` they end when relative residuals are at most `tolerance`.
     """
-    refuse_parent_limit(run, "admm-mlp")
+    refuse_parent_limit(run.knowledge, "admm-mlp")
     chosen = centre or ("none" if faithful else "global")
     find("centre", chosen, dict.fromkeys(CENTRES))
     columns = ask_columns(federation, "the method admm-mlp", chosen)

@@ -20,13 +20,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Event
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
-from dagora.optimise.trim import cut_to_dag
+from dagora.optimise.trim import cut_to_dag, refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.agreement import adopt_schema, agree, show_schema
 from dagora.parties.horizontal.federation import Answer, Federation, Question, Site, Task
@@ -137,10 +137,7 @@ def ask_weights(
     federation: Federation, run: Run, method: str, lambda1: float, threshold: float, model: str
 ) -> tuple[tuple[str, ...], Vector]:
     """Names of the columns, and the weights that each site learned, in the order of the sites' names."""
-    if run.knowledge.max_parents is not None:
-        raise KnowledgeError(
-            f"the method {method} cannot obey max_parents: raise lambda1 or the threshold for fewer edges"
-        )
+    refuse_parent_limit(run.knowledge, method)
     find("model", model, dict.fromkeys(MODELS))
     schema = agree(federation)
     refuse_discrete(schema.names, [not variable.levels for variable in schema], method)
