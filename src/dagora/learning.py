@@ -33,6 +33,9 @@ from dagora.stats.oddities import check_learnable, oddities
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
+# Columns beyond which candidates are hardly ever complete.
+WIDE = 100
+
 
 def learn(
     data: object,
@@ -153,9 +156,7 @@ def learner_input(
         found = source.scored.obeying(run.knowledge) if source.scored is not None else None
     else:
         started = run.budget.elapsed
-        found = find_candidates(score, replace(run, budget=run.budget.part(0.5)))
-        if not found.complete:
-            found = with_climbed(found, score, run)
+        found = scored_candidates(score, run)
         work["scoring_seconds"] = run.budget.elapsed - started
     if found is None:
         raise OptionError(f"the method {method.name} needs a score")
@@ -164,12 +165,26 @@ def learner_input(
     return found, notes, work
 
 
-def with_climbed(found: Candidates, score: LocalScore, run: Run) -> Candidates:
-    """Add the families of a tabu search to incomplete candidates, so that no search on them need do worse."""
-    outcome = tabu_search(score, replace(run, budget=run.budget.part(0.6), on_event=ignore))
-    graph = cast("DAG", outcome.graph)
+def scored_candidates(score: LocalScore, run: Run) -> Candidates:
+    """Find candidates; incomplete ones get a tabu search's families, so that no search on them need do worse.
+
+    Over many columns candidates are hardly ever complete, and there climbing comes first: the sooner a good
+    graph is known, the less depends on how many sets could be scored in the time.
+    """
+    wide = len(score.schema.names) > WIDE
+    climbed = climb(score, run) if wide else None
+    found = find_candidates(score, replace(run, budget=run.budget.part(0.5)))
+    if found.complete:
+        return found
+    graph = climbed or climb(score, run)
     families = [(child, graph.parent_indices(child)) for child in range(len(graph))]
     return replace(found.adding(graph, score.families(families)), widen=Widening(score, run.knowledge))
+
+
+def climb(score: LocalScore, run: Run) -> DAG:
+    """Find a good graph by tabu search in a share of the time."""
+    outcome = tabu_search(score, replace(run, budget=run.budget.part(0.6), on_event=ignore))
+    return cast("DAG", outcome.graph)
 
 
 def score_graph(data: object, graph: Graph, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
