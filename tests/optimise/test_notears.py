@@ -484,3 +484,10 @@ def test_cycles_are_cut_and_listed():
     assert result.stats["dropped_edges"] > 0
     (dropped,) = [warning for warning in result.warnings if warning.startswith("dropped to reach a DAG")]
     assert " → " in dropped
+
+
+@pytest.mark.parametrize(("rate", "warned"), [(3.0, False), (2000.0, True)])
+def test_large_counts_are_warned_of(rate, warned):
+    rows = np.random.default_rng(0).poisson(rate, size=(50, 2)).astype(float)
+    warnings = learn(continuous_table(rows), loss="poisson", time_limit=5.0).warnings
+    assert any("counts up to" in warning for warning in warnings) is warned

@@ -57,6 +57,8 @@ SORTABLE = 0.9
 FEW_DISTURBANCES, MANY_VARIABLES = 30, 150
 # Orders whose objective is above the best by more than this share are not thinned.
 NEARLY = 0.01
+# A parent at whose largest count a weight of the threshold would raise a rate by e to this cannot be kept.
+LARGEST_EFFECT = 20.0
 # Weights that the augmented Lagrangian leaves below this are zero but for its tolerance on h.
 FAINT = 1e-3
 
@@ -120,7 +122,11 @@ def notears(
         -objective,
         {**solved.stats, "dropped_edges": float(len(dropped)), **scale_stats},
         weights,
-        (*describe_dropped(names, solved.weights, dropped), *scale_warnings),
+        (
+            *describe_dropped(names, solved.weights, dropped),
+            *judge_counts(measure, names, threshold),
+            *scale_warnings,
+        ),
     )
 
 
@@ -219,6 +225,22 @@ def solve_as_published(loss: Loss, lambda1: float, allowed: NDArray[np.bool_], r
     }
     effort = f"{solution.evaluations} evaluations" if run.budget.exhausted else solution.reason
     return Solved(solution.weights, effort, stats)
+
+
+def judge_counts(loss: Loss, names: tuple[str, ...], threshold: float) -> list[str]:
+    """Warn of counts so large that no weight above the threshold can belong to them."""
+    if not isinstance(loss, Poisson):
+        return []
+    largest = loss.rows.max(axis=0)
+    worst = int(largest.argmax())
+    if threshold * largest[worst] <= LARGEST_EFFECT:
+        return []
+    warning = (
+        f"column '{names[worst]}' has counts up to {largest[worst]:.0f}, and weights act on logarithms of "
+        f"rates: no weight of the threshold ({threshold:g}) fits its edges; count in larger units, or lower "
+        "the threshold"
+    )
+    return [warning]
 
 
 def judge_scale(
