@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 
-from dagora.optimise.order_moves import solve_column, solve_order
+from dagora.optimise.order_moves import OrderSolution, room_for, solve_column, solve_order
 from dagora.optimise.path import Program
 from tests.optimise.optimise_oracles import random_covariance
 
@@ -50,15 +50,7 @@ class FreshSolves:
             free = np.zeros(d, dtype=bool)
             free[list(key[1])] = True
             self.known[key] = solve_column(
-                self.program.moments,
-                child,
-                free,
-                self.program.lambda1,
-                self.program.profile,
-                np.zeros(d),
-                np.empty(d),
-                np.empty((d, d)),
-                np.zeros(d),
+                self.program.terms, child, free, np.zeros(d), np.empty(d), room_for(d)
             )[0]
         return self.known[key]
 
@@ -73,11 +65,13 @@ class FreshSolves:
 
 
 def state_of(program, order, start=None):
-    """The arrays that the kernels keep, solved for an order: order, columns, gradients, losses, penalties."""
+    """A solution as the kernels keep it, for an order."""
     d = len(program)
     columns = np.zeros((d, d)) if start is None else start.copy()
-    state = (np.array(order, dtype=np.int64), columns, np.empty((d, d)), np.empty(d), np.empty(d))
-    solve_order(program.moments, program.allowed, program.lambda1, program.profile, *state)
+    state = OrderSolution(
+        np.array(order, dtype=np.int64), columns, np.empty((d, d)), np.empty(d), np.empty(d)
+    )
+    solve_order(program.terms, state)
     return state
 
 

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.optimise.order_moves import descend, find_places, move_to_best_place, reinsert, residual_variance
+from dagora.optimise.order_moves import (
+    descend,
+    find_places,
+    move_to_best_place,
+    reinsert,
+    residual_variance,
+    room_for,
+)
 from tests.optimise.optimise_oracles import plain_lasso, violation
 from tests.optimise.order_oracles import (
     FreshSolves,
@@ -30,13 +37,8 @@ KINDS = [
 ]
 
 
-def kernel_arguments(program, state):
-    return (program.moments, program.allowed, program.required, program.lambda1, program.profile, *state)
-
-
 def move(program, state, x, tolerance=1e-9):
-    d = len(program)
-    return move_to_best_place(*kernel_arguments(program, state), x, tolerance, np.empty((d, d)))
+    return move_to_best_place(program.terms, state, x, tolerance, room_for(len(program)))
 
 
 def test_residual_variance():
@@ -149,7 +151,7 @@ def test_after_a_descent_no_move_gains(kind):
         started, idle = state[3].sum(), 0
         sequence = rng.permutation(7)
         while idle < 7:
-            idle = descend(*kernel_arguments(program, state), sequence, 1e-9, idle)
+            idle = descend(program.terms, state, sequence, 1e-9, idle)
         assert state[3].sum() <= started
         check_state(program, state)
         fresh = FreshSolves(program)
@@ -166,7 +168,7 @@ def test_descents_from_every_order_never_beat_the_best_order():
     reached = []
     for order in orders:
         state = state_of(program, order)
-        descend(*kernel_arguments(program, state), np.tile(np.arange(5), 20), 1e-9, 0)
+        descend(program.terms, state, np.tile(np.arange(5), 20), 1e-9, 0)
         reached.append(state[3].sum())
     assert min(reached) == pytest.approx(best, rel=1e-9)
     assert min(reached) >= best * (1 - 1e-9)
@@ -177,7 +179,7 @@ def test_many_moves_leave_a_solution(kind):
     rng = np.random.default_rng(9)
     program = random_program(rng, 12, **{**kind, "rows": 40})
     state = state_of(program, random_obeying(rng, program))
-    descend(*kernel_arguments(program, state), rng.integers(0, 12, 150), 1e-12, 0)
+    descend(program.terms, state, rng.integers(0, 12, 150), 1e-12, 0)
     check_state(program, state)
 
 
@@ -185,11 +187,11 @@ def test_idle_counts_on_and_ends_the_descent():
     rng = np.random.default_rng(3)
     program = random_program(rng, 5, 0.1)
     state = state_of(program, np.arange(5))
-    while descend(*kernel_arguments(program, state), np.arange(5), 1e-9, 0) < 5:
+    while descend(program.terms, state, np.arange(5), 1e-9, 0) < 5:
         pass
     before = [part.copy() for part in state]
-    assert descend(*kernel_arguments(program, state), np.array([2]), 1e-9, 3) == 4
-    assert descend(*kernel_arguments(program, state), np.array([2, 1, 0]), 1e-9, 3) == 5
+    assert descend(program.terms, state, np.array([2]), 1e-9, 3) == 4
+    assert descend(program.terms, state, np.array([2, 1, 0]), 1e-9, 3) == 5
     assert all(np.array_equal(a, b) for a, b in zip(before, state, strict=True)), (
         "nothing gained, nothing moved"
     )
@@ -198,6 +200,6 @@ def test_idle_counts_on_and_ends_the_descent():
 def test_a_large_tolerance_moves_nothing():
     program = random_program(np.random.default_rng(4), 6, 0.1)
     state = state_of(program, np.argsort(-np.diag(program.moments)))
-    gains = [move(program, [part.copy() for part in state], x, 1e-9) for x in range(6)]
+    gains = [move(program, state.copy(), x, 1e-9) for x in range(6)]
     assert max(gains) > 0
     assert [move(program, state, x, max(gains) * (1 + 1e-9)) for x in range(6)] == [0.0] * 6

@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from dagora.optimise.order_moves import reinsert
+from dagora.optimise.order_moves import reinsert, room_for
 from dagora.optimise.path import Program
-from dagora.optimise.quick_moves import check_move, descend_quickly, disturb, own_changes, prepare_savings
+from dagora.optimise.quick_moves import (
+    Estimates,
+    check_move,
+    descend_quickly,
+    disturb,
+    own_changes,
+    prepare_savings,
+)
 from tests.optimise.order_oracles import (
     FreshSolves,
     check_state,
@@ -33,30 +40,21 @@ def alike(rng, d, lambda1, *, profile=False):
 
 def savings_of(program, state):
     savings = np.full((len(program),) * 2, np.nan)
-    _, columns, gradients, _, penalties = state
-    prepare_savings(program.moments, program.allowed, program.profile, columns, gradients, penalties, savings)
+    prepare_savings(program.terms, state, savings)
     return savings
 
 
 def own_changes_of(program, state, position):
     d = len(program)
-    order, columns, gradients, _, penalties = state
-    x = order[position]
     changes = np.full(d, np.nan)
-    own_changes(
-        program.moments, program.allowed, program.profile, order, position, 0, d - 1, columns[x],
-        gradients[x], penalties[x], np.empty((d, d)), np.zeros(d), changes,
-    )  # fmt: skip
+    own_changes(program.terms, state, position, 0, d - 1, changes, room_for(d))
     return changes
 
 
 def with_savings(program, state):
     """What the quick kernels take."""
     d = len(program)
-    return (
-        program.moments, program.allowed, program.required, program.lambda1, program.profile, *state,
-        savings_of(program, state), np.empty((d, d)),
-    )  # fmt: skip
+    return program.terms, state, Estimates(savings_of(program, state), np.empty((d, d)))
 
 
 @pytest.mark.parametrize("lambda1", [0.0, 0.03, 0.1])
@@ -143,10 +141,8 @@ def test_a_move_that_is_undone_leaves_no_trace(kind):
         for place in range(7):
             if place == position:
                 continue
-            gain = check_move(
-                program.moments, program.allowed, program.lambda1, program.profile, *state, savings, kept,
-                position, place, np.inf, np.empty((7, 7)), np.zeros(7),
-            )  # fmt: skip
+            estimates = Estimates(savings, kept)
+            gain = check_move(program.terms, state, estimates, position, place, np.inf, room_for(7))
             assert gain == 0
             assert all(np.array_equal(a, b) for a, b in zip(before, (*state, savings), strict=True))
 
@@ -164,12 +160,8 @@ def test_the_gain_of_a_move_is_real(kind):
             reinsert(moved, position, place)
             if not obeys(moved, program.required):
                 continue
-            state = tuple(part.copy() for part in start)
-            gain = check_move(
-                program.moments, program.allowed, program.lambda1, program.profile, *state,
-                savings_of(program, state), np.empty((7, 7)), position, place, -np.inf, np.empty((7, 7)),
-                np.zeros(7),
-            )  # fmt: skip
+            state = start.copy()
+            gain = check_move(*with_savings(program, state), position, place, -np.inf, room_for(7))
             assert np.array_equal(state[0], moved)
             assert gain == pytest.approx(fresh.order(start[0]) - fresh.order(moved), rel=1e-6, abs=1e-7)
 
@@ -191,7 +183,7 @@ def test_hundreds_of_disturbances_leave_a_solution(kind):
             check_state(program, state, 1e-6)
     assert len(orders) > 50
     check_state(program, state, 1e-6)
-    np.testing.assert_allclose(arguments[-2], savings_of(program, state), rtol=1e-12, atol=0)
+    np.testing.assert_allclose(arguments[-1].savings, savings_of(program, state), rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("kind", KINDS)

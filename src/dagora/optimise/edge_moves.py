@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.optimise.order_moves import solve_column
+from dagora.optimise.order_moves import Terms, room_for, solve_column
 from dagora.optimise.path import Program
 from dagora.optimise.thinning import thin_column
 from dagora.scores.lasso_kernels import Matrix
@@ -21,16 +21,7 @@ from dagora.scores.lasso_kernels import Matrix
 def climb_edges(program: Program, weights: Matrix, threshold: float, tolerance: float) -> Matrix:
     """Climb from thinned, acyclic weights until no added or turned edge lowers the objective."""
     columns = np.ascontiguousarray(weights.T).copy()
-    climb(
-        program.moments,
-        program.allowed,
-        program.required,
-        program.lambda1,
-        program.profile,
-        threshold,
-        columns,
-        tolerance,
-    )
+    climb(program.terms, threshold, columns, tolerance)
     return np.ascontiguousarray(columns.T)
 
 
@@ -59,20 +50,11 @@ def parents_of(columns: Matrix, required: NDArray[np.bool_], y: int, free: NDArr
 
 
 @kernel
-def climb(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    required: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    threshold: float,
-    columns: Matrix,
-    tolerance: float,
-) -> int:
+def climb(terms: Terms, threshold: float, columns: Matrix, tolerance: float) -> int:
     """Climb in place; row y of `columns` holds the weights into y. Returns the number of changes."""
+    allowed, required = terms.allowed, terms.required
     d = len(columns)
-    factor = np.empty((d, d))
-    ridge = np.zeros(d)
+    room = room_for(d)
     gradients = np.empty((d, d))
     losses, penalties = np.empty(d), np.empty(d)
     free = np.empty(d, dtype=np.bool_)
@@ -81,9 +63,7 @@ def climb(
     reaches = np.empty((d, d), dtype=np.bool_)
     for y in range(d):
         parents_of(columns, required, y, free)
-        losses[y], penalties[y] = solve_column(
-            moments, y, free, lambda1, profile, columns[y], gradients[y], factor, ridge
-        )
+        losses[y], penalties[y] = solve_column(terms, y, free, columns[y], gradients[y], room)
     fill_reach(columns, required, reaches)
     changes, idle, pair = 0, 0, 0
     while idle < d * d:
@@ -114,24 +94,18 @@ def climb(
             parents_of(columns, required, x, free)
             free[y] = True
             trial_x[:] = columns[x]
-            loss_x = thin_column(
-                moments, x, free, required, lambda1, profile, threshold, trial_x, slope, factor, ridge
-            )
+            loss_x = thin_column(terms, x, free, threshold, trial_x, slope, room)
             parents_of(columns, required, y, free)
             free[x] = False
         trial_y[:] = columns[y]
-        loss_y = thin_column(
-            moments, y, free, required, lambda1, profile, threshold, trial_y, slope, factor, ridge
-        )
+        loss_y = thin_column(terms, y, free, threshold, trial_y, slope, room)
         gain = losses[x] + losses[y] - loss_x - loss_y
         if gain > tolerance:
             columns[x] = trial_x
             columns[y] = trial_y
             for z in (x, y):
                 parents_of(columns, required, z, free)
-                losses[z], penalties[z] = solve_column(
-                    moments, z, free, lambda1, profile, columns[z], gradients[z], factor, ridge
-                )
+                losses[z], penalties[z] = solve_column(terms, z, free, columns[z], gradients[z], room)
             fill_reach(columns, required, reaches)
             changes += 1
             idle = 0

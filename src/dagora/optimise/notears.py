@@ -27,12 +27,12 @@ from dagora.optimise.edge_moves import climb_edges
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
 from dagora.optimise.order_descent import (
     TOLERANCE,
-    OrderSolution,
     improve_order,
     obeying_order,
     smallest_gain,
     solve_given_order,
 )
+from dagora.optimise.order_moves import OrderSolution
 from dagora.optimise.path import Program, follow_path
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from dagora.optimise.sortability import (

@@ -8,19 +8,18 @@ Andrews et al. 2023). Whatever the order, the weights are exactly acyclic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
-from dagora.optimise.order_moves import descend, solve_order
+from dagora.optimise.order_moves import OrderSolution, descend, solve_order
 from dagora.optimise.path import Program
-from dagora.optimise.quick_moves import descend_quickly, disturb, prepare_savings
+from dagora.optimise.quick_moves import Estimates, descend_quickly, disturb, prepare_savings
 from dagora.optimise.trim import topological_order
 from dagora.run import Run
-from dagora.scores.lasso_kernels import Matrix, Vector
+from dagora.scores.lasso_kernels import Matrix
 
 # Gains below this share of the objective do not count.
 TOLERANCE = 1e-9
@@ -34,63 +33,13 @@ COARSE_TOLERANCE, WORTH_A_ROUND = 1e-6, 10
 MOST_DISTURBED = 4
 
 
-@dataclass
-class OrderSolution:
-    """An order with its solved columns: row y of `columns` holds the weights into y."""
-
-    order: NDArray[np.int64]
-    columns: Matrix
-    gradients: Matrix
-    losses: Vector
-    penalties: Vector
-
-    @property
-    def objective(self) -> float:
-        """Loss and penalty."""
-        return float(self.losses.sum())
-
-    @property
-    def weights(self) -> Matrix:
-        """Weights, [i, j] for the edge i → j."""
-        return np.ascontiguousarray(self.columns.T)
-
-    def copy(self) -> OrderSolution:
-        """A copy that stays as it is."""
-        return OrderSolution(
-            self.order.copy(),
-            self.columns.copy(),
-            self.gradients.copy(),
-            self.losses.copy(),
-            self.penalties.copy(),
-        )
-
-    def become(self, other: OrderSolution) -> None:
-        """Take over another solution, in the same arrays."""
-        self.order[:], self.columns[:], self.gradients[:] = other.order, other.columns, other.gradients
-        self.losses[:], self.penalties[:] = other.losses, other.penalties
-
-
 def solve_given_order(program: Program, order: NDArray[np.int64], weights: Matrix) -> OrderSolution:
     """Solve the program for one order, starting from weights that may be anything."""
     d = len(program)
     solution = OrderSolution(
-        order.astype(np.int64),
-        weights.T.copy(),
-        np.empty((d, d)),
-        np.empty(d),
-        np.empty(d),
+        order.astype(np.int64), weights.T.copy(), np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(
-        program.moments,
-        program.allowed,
-        program.lambda1,
-        program.profile,
-        solution.order,
-        solution.columns,
-        solution.gradients,
-        solution.losses,
-        solution.penalties,
-    )
+    solve_order(program.terms, solution)
     return solution
 
 
@@ -113,20 +62,10 @@ def improve_order(
     moves were judged exactly.
     """
     d = len(program)
-    savings, kept = np.empty((d, d)), np.empty((d, d))
-    given = arguments(program, solution)
-    fill = partial(
-        prepare_savings,
-        program.moments,
-        program.allowed,
-        program.profile,
-        solution.columns,
-        solution.gradients,
-        solution.penalties,
-        savings,
-    )
-    fill()
-    quick = partial(descend_quickly, *given, savings, kept)
+    terms = program.terms
+    estimates = Estimates(np.empty((d, d)), np.empty((d, d)))
+    prepare_savings(terms, solution, estimates.savings)
+    quick = partial(descend_quickly, terms, solution, estimates)
     tried = descend_fully(program, solution, run, generator, quick)
     on_optimum(solution)
     best = solution.copy()
@@ -135,50 +74,20 @@ def improve_order(
             break
         number = int(generator.integers(1, MOST_DISTURBED + 1))
         variables = generator.choice(d, size=min(d, number), replace=False)
-        disturb(*given, savings, kept, variables, generator.random(len(variables)))
+        disturb(terms, solution, estimates, variables, generator.random(len(variables)))
         tried += descend_fully(program, solution, run, generator, quick)
         on_optimum(solution)
         if solution.objective < best.objective - smallest_gain(program, best):
             best = solution.copy()
         else:
             solution.become(best)
-            fill()
+            prepare_savings(terms, solution, estimates.savings)
     solution.become(best)
     exact = d <= EXACT_TO
     if exact:
-        tried += descend_fully(program, solution, run, generator, partial(descend, *given))
+        tried += descend_fully(program, solution, run, generator, partial(descend, terms, solution))
         on_optimum(solution)
     return tried, exact
-
-
-Arguments = tuple[
-    Matrix,
-    NDArray[np.bool_],
-    NDArray[np.bool_],
-    float,
-    bool,
-    NDArray[np.int64],
-    Matrix,
-    Matrix,
-    Vector,
-    Vector,
-]
-
-
-def arguments(program: Program, solution: OrderSolution) -> Arguments:
-    """What every kernel over orders begins with."""
-    return (
-        program.moments,
-        program.allowed,
-        program.required,
-        program.lambda1,
-        program.profile,
-        solution.order,
-        solution.columns,
-        solution.gradients,
-        solution.losses,
-        solution.penalties,
-    )
 
 
 def smallest_gain(program: Program, solution: OrderSolution) -> float:

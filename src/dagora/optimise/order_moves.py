@@ -13,6 +13,8 @@ sequence of lassos with penalty λ · residual variance, until that variance sta
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,20 +26,76 @@ SMALLEST_RESIDUAL = 1e-10
 PROFILE_ROUNDS = 100
 
 
+class Terms(NamedTuple):
+    """The program: second moments, which edges may be and which must, the penalty, the kind of loss."""
+
+    moments: Matrix
+    allowed: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+    lambda1: float
+    profile: bool
+
+
+class OrderSolution(NamedTuple):
+    """An order with its solved columns: row y of `columns` holds the weights into y.
+
+    `gradients` has the slopes of each column's loss, `losses` its loss with penalty, `penalties` the penalty
+    on the scale of its loss. Kernels change all of them in place.
+    """
+
+    order: NDArray[np.int64]
+    columns: Matrix
+    gradients: Matrix
+    losses: Vector
+    penalties: Vector
+
+    @property
+    def objective(self) -> float:
+        """Loss and penalty."""
+        return float(self.losses.sum())
+
+    @property
+    def weights(self) -> Matrix:
+        """Weights, [i, j] for the edge i → j."""
+        return np.ascontiguousarray(self.columns.T)
+
+    def copy(self) -> OrderSolution:
+        """A copy that stays as it is."""
+        return OrderSolution(
+            self.order.copy(),
+            self.columns.copy(),
+            self.gradients.copy(),
+            self.losses.copy(),
+            self.penalties.copy(),
+        )
+
+    def become(self, other: OrderSolution) -> None:
+        """Take over another solution, in the same arrays."""
+        for mine, theirs in zip(self, other, strict=True):
+            mine[...] = theirs
+
+
+class Room(NamedTuple):
+    """What solving a column needs besides: a Cholesky factor, and a ridge of zeros."""
+
+    factor: Matrix
+    ridge: Vector
+
+
+@kernel
+def room_for(d: int) -> Room:
+    """Room to solve columns of d variables in."""
+    return Room(np.empty((d, d)), np.zeros(d))
+
+
 @kernel
 def solve_column(
-    moments: Matrix,
-    child: int,
-    free: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    weights: Vector,
-    gradient: Vector,
-    factor: Matrix,
-    ridge: Vector,
+    terms: Terms, child: int, free: NDArray[np.bool_], weights: Vector, gradient: Vector, room: Room
 ) -> tuple[float, float]:
     """Solve one column in place; return its loss with penalty, and the penalty on the scale of its loss."""
-    if not profile:
+    moments, lambda1 = terms.moments, terms.lambda1
+    factor, ridge = room.factor, room.ridge
+    if not terms.profile:
         return solve_lasso(moments, child, free, lambda1, ridge, weights, gradient, factor), lambda1
     floor = SMALLEST_RESIDUAL * moments[child, child]
     residual = max(residual_variance(moments, child, weights), floor)
@@ -65,31 +123,31 @@ def residual_variance(moments: Matrix, child: int, weights: Vector) -> float:
 
 
 @kernel
-def solve_order(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    order: NDArray[np.int64],
-    columns: Matrix,
-    gradients: Matrix,
-    losses: Vector,
-    penalties: Vector,
-) -> float:
-    """Solve every column on what stands before it, from `columns` (row y: weights into y); return the sum."""
-    d = len(order)
-    factor = np.empty((d, d))
+def solve_order(terms: Terms, at: OrderSolution) -> float:
+    """Solve every column on what stands before it, from the weights that are there; return the sum."""
+    d = len(at.order)
+    room = room_for(d)
     free = np.zeros(d, dtype=np.bool_)
-    ridge = np.zeros(d)
     before = np.zeros(d, dtype=np.bool_)
-    for y in order:
-        for i in range(d):
-            free[i] = before[i] and allowed[i, y]
-        losses[y], penalties[y] = solve_column(
-            moments, y, free, lambda1, profile, columns[y], gradients[y], factor, ridge
-        )
+    for y in at.order:
+        solve_in_place(terms, at, y, before, free, room)
         before[y] = True
-    return float(losses.sum())
+    return float(at.losses.sum())
+
+
+@kernel
+def solve_in_place(
+    terms: Terms,
+    at: OrderSolution,
+    y: int,
+    before: NDArray[np.bool_],
+    free: NDArray[np.bool_],
+    room: Room,
+) -> None:
+    """Solve column y on the variables `before` it that may be its parents."""
+    for i in range(len(before)):
+        free[i] = before[i] and terms.allowed[i, y]
+    at.losses[y], at.penalties[y] = solve_column(terms, y, free, at.columns[y], at.gradients[y], room)
 
 
 @kernel
@@ -121,26 +179,13 @@ def find_places(order: NDArray[np.int64], required: NDArray[np.bool_], x: int) -
 
 
 @kernel
-def move_to_best_place(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    required: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    order: NDArray[np.int64],
-    columns: Matrix,
-    gradients: Matrix,
-    losses: Vector,
-    penalties: Vector,
-    x: int,
-    tolerance: float,
-    factor: Matrix,
-) -> float:
+def move_to_best_place(terms: Terms, at: OrderSolution, x: int, tolerance: float, room: Room) -> float:
     """Move x to the place where the sum of the losses is smallest, if that gains; return the gain."""
+    allowed, order, columns, gradients = terms.allowed, at.order, at.columns, at.gradients
+    losses, penalties = at.losses, at.penalties
     d = len(order)
-    position, lowest, highest = find_places(order, required, x)
+    position, lowest, highest = find_places(order, terms.required, x)
     free = np.zeros(d, dtype=np.bool_)
-    ridge = np.zeros(d)
     trial = np.empty(d)
     slope = np.empty(d)
     # What each other variable saves by having x before it (saving ≥ 0).
@@ -158,7 +203,7 @@ def move_to_best_place(
                     free[i] = before[i] and allowed[i, y]
                 free[x] = p < position
                 trial[:] = columns[y]
-                loss, _ = solve_column(moments, y, free, lambda1, profile, trial, slope, factor, ridge)
+                loss, _ = solve_column(terms, y, free, trial, slope, room)
                 saving[y] = losses[y] - loss if p < position else loss - losses[y]
         before[y] = True
     # Change of the sum for x at each place, from where it stands, leftwards and then rightwards; of places
@@ -184,7 +229,7 @@ def move_to_best_place(
                 free[y] = allowed[y, x]
                 again = free[y] and abs(slope[y]) > penalty * (1 + 1e-9)
             if again:
-                own, penalty = solve_column(moments, x, free, lambda1, profile, trial, slope, factor, ridge)
+                own, penalty = solve_column(terms, x, free, trial, slope, room)
             change = passed + own - losses[x]
             if change < best - tolerance:
                 best, place = change, target
@@ -197,53 +242,21 @@ def move_to_best_place(
     for p in range(d):
         y = order[p]
         if y == x or saving[y] != 0.0:
-            for i in range(d):
-                free[i] = before[i] and allowed[i, y]
-            losses[y], penalties[y] = solve_column(
-                moments, y, free, lambda1, profile, columns[y], gradients[y], factor, ridge
-            )
+            solve_in_place(terms, at, y, before, free, room)
         before[y] = True
     return -best
 
 
 @kernel
-def descend(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    required: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    order: NDArray[np.int64],
-    columns: Matrix,
-    gradients: Matrix,
-    losses: Vector,
-    penalties: Vector,
-    sequence: NDArray[np.int64],
-    tolerance: float,
-    idle: int,
-) -> int:
+def descend(terms: Terms, at: OrderSolution, sequence: NDArray[np.int64], tolerance: float, idle: int) -> int:
     """Try to move the variables of `sequence`, one after the other; return how many in a row did not gain.
 
     `idle` is that number before; the descent is over when it reaches the number of variables.
     """
-    d = len(order)
-    factor = np.empty((d, d))
+    d = len(at.order)
+    room = room_for(d)
     for x in sequence:
-        gain = move_to_best_place(
-            moments,
-            allowed,
-            required,
-            lambda1,
-            profile,
-            order,
-            columns,
-            gradients,
-            losses,
-            penalties,
-            x,
-            tolerance,
-            factor,
-        )
+        gain = move_to_best_place(terms, at, x, tolerance, room)
         idle = 0 if gain > 0.0 else idle + 1
         if idle >= d:
             break

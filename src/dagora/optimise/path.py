@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.events import Event
-from dagora.optimise.order_moves import SMALLEST_RESIDUAL, residual_variance
+from dagora.optimise.order_moves import SMALLEST_RESIDUAL, Terms, residual_variance
 from dagora.optimise.trim import topological_order
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
@@ -51,6 +51,11 @@ class Program:
 
     def __len__(self) -> int:
         return len(self.moments)
+
+    @property
+    def terms(self) -> Terms:
+        """The program as kernels take it."""
+        return Terms(self.moments, self.allowed, self.required, self.lambda1, self.profile)
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty of any weights."""

@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.optimise.order_moves import SMALLEST_RESIDUAL, solve_column
+from dagora.optimise.order_moves import SMALLEST_RESIDUAL, Terms, room_for, solve_column
 
 
 @final
@@ -55,10 +55,11 @@ class ProfileLikelihood:
         d = self.n_variables
         weights = np.zeros((d, d))
         moments = np.ascontiguousarray(self.covariance)
-        no_ridge, gradient, room = np.zeros(d), np.empty(d), np.empty((d, d))
+        terms = Terms(moments, support, np.zeros_like(support), lambda1, profile=True)
+        gradient, room = np.empty(d), room_for(d)
         for child in range(d):
             column = np.zeros(d)
             free = np.ascontiguousarray(support[:, child])
-            solve_column(moments, child, free, lambda1, True, column, gradient, room, no_ridge)
+            solve_column(terms, child, free, column, gradient, room)
             weights[:, child] = column
         return weights

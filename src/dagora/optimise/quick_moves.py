@@ -13,39 +13,43 @@ variances (see `order_moves`) these are divided by the residual variance.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.optimise.order_moves import (
     SMALLEST_RESIDUAL,
+    OrderSolution,
+    Room,
+    Terms,
     find_places,
     reinsert,
     residual_variance,
-    solve_column,
+    room_for,
+    solve_in_place,
 )
 from dagora.scores.lasso_kernels import COLLINEAR, Matrix, Vector, extend_factor, residual_gradient
 
 
+class Estimates(NamedTuple):
+    """What column y is estimated to save by having x before it, at [y, x]; and room to undo a move."""
+
+    savings: Matrix
+    kept: Matrix
+
+
 @kernel
-def estimate_savings(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    profile: bool,
-    y: int,
-    column: Vector,
-    gradient: Vector,
-    penalty: float,
-    factor: Matrix,
-    ridge: Vector,
-    savings: Vector,
-) -> None:
-    """What column y saves by having x before it, for every x, written to `savings`."""
+def estimate_savings(terms: Terms, at: OrderSolution, y: int, savings: Matrix, room: Room) -> None:
+    """What column y saves by having x before it, for every x, written to row y of `savings`."""
+    moments, profile, factor, ridge = terms.moments, terms.profile, room.factor, room.ridge
+    column, gradient, penalty, saved = at.columns[y], at.gradients[y], at.penalties[y], savings[y]
     d = len(column)
     active = np.empty(d, dtype=np.int64)
     size = 0
     for i in range(d):
-        savings[i] = 0.0
+        saved[i] = 0.0
         if column[i] != 0.0:
             active[size] = i
             size += 1
@@ -63,10 +67,10 @@ def estimate_savings(
             right[b] = value / factor[b, b]
             total += right[b] * right[b]
         i = active[a]
-        savings[i] = column[i] * column[i] / (2.0 * total * scale)
+        saved[i] = column[i] * column[i] / (2.0 * total * scale)
     for i in range(d):
         excess = abs(gradient[i]) - penalty
-        if column[i] == 0.0 and allowed[i, y] and excess > 1e-9 * penalty:
+        if column[i] == 0.0 and terms.allowed[i, y] and excess > 1e-9 * penalty:
             left = moments[i, i]
             for a in range(size):
                 value = moments[i, active[a]]
@@ -75,28 +79,19 @@ def estimate_savings(
                 right[a] = value / factor[a, a]
                 left -= right[a] * right[a]
             if left > COLLINEAR * moments[i, i]:
-                savings[i] = excess * excess / (2.0 * left * scale)
+                saved[i] = excess * excess / (2.0 * left * scale)
 
 
 @kernel
 def own_changes(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    profile: bool,
-    order: NDArray[np.int64],
-    position: int,
-    lowest: int,
-    highest: int,
-    column: Vector,
-    gradient: Vector,
-    penalty: float,
-    factor: Matrix,
-    ridge: Vector,
-    changes: Vector,
+    terms: Terms, at: OrderSolution, position: int, lowest: int, highest: int, changes: Vector, room: Room
 ) -> None:
     """Estimated change of the own objective of the variable at `position`, at every place it may have."""
+    moments, profile, factor, ridge = terms.moments, terms.profile, room.factor, room.ridge
+    order = at.order
     d = len(order)
     x = order[position]
+    column, gradient, penalty = at.columns[x], at.gradients[x], at.penalties[x]
     active = np.empty(d, dtype=np.int64)
     size = 0
     for p in range(position):
@@ -127,7 +122,7 @@ def own_changes(
     grown = False
     for place in range(position + 1, highest + 1):
         y = order[place]
-        if allowed[y, x]:
+        if terms.allowed[y, x]:
             slope = gradient[y]
             if grown:
                 slope = -moments[x, y]
@@ -154,42 +149,13 @@ def own_changes(
 
 @kernel
 def try_move(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    required: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    order: NDArray[np.int64],
-    columns: Matrix,
-    gradients: Matrix,
-    losses: Vector,
-    penalties: Vector,
-    savings: Matrix,
-    kept: Matrix,
-    x: int,
-    tolerance: float,
-    factor: Matrix,
+    terms: Terms, at: OrderSolution, estimates: Estimates, x: int, tolerance: float, room: Room
 ) -> float:
     """Move x to the place with the best estimate, and back if that does not really gain; return the gain."""
-    d = len(order)
-    ridge = np.zeros(d)
-    position, lowest, highest = find_places(order, required, x)
-    changes = np.zeros(d)
-    own_changes(
-        moments,
-        allowed,
-        profile,
-        order,
-        position,
-        lowest,
-        highest,
-        columns[x],
-        gradients[x],
-        penalties[x],
-        factor,
-        ridge,
-        changes,
-    )
+    order, savings = at.order, estimates.savings
+    position, lowest, highest = find_places(order, terms.required, x)
+    changes = np.zeros(len(order))
+    own_changes(terms, at, position, lowest, highest, changes, room)
     best, place, passed = 0.0, position, 0.0
     for target in range(position - 1, lowest - 1, -1):
         passed -= savings[order[target], x]
@@ -202,46 +168,22 @@ def try_move(
             best, place = passed + changes[target], target
     if place == position:
         return 0.0
-    return check_move(
-        moments,
-        allowed,
-        lambda1,
-        profile,
-        order,
-        columns,
-        gradients,
-        losses,
-        penalties,
-        savings,
-        kept,
-        position,
-        place,
-        tolerance,
-        factor,
-        ridge,
-    )
+    return check_move(terms, at, estimates, position, place, tolerance, room)
 
 
 @kernel
 def check_move(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    order: NDArray[np.int64],
-    columns: Matrix,
-    gradients: Matrix,
-    losses: Vector,
-    penalties: Vector,
-    savings: Matrix,
-    kept: Matrix,
+    terms: Terms,
+    at: OrderSolution,
+    estimates: Estimates,
     position: int,
     place: int,
     tolerance: float,
-    factor: Matrix,
-    ridge: Vector,
+    room: Room,
 ) -> float:
     """Move the variable and solve what changes; undo it all where the losses do not fall by `tolerance`."""
+    order, columns, gradients = at.order, at.columns, at.gradients
+    losses, penalties, kept = at.losses, at.penalties, estimates.kept
     d = len(order)
     x = order[position]
     reinsert(order, position, place)
@@ -257,159 +199,70 @@ def check_move(
     for p in range(first, last + 1):
         y = order[p]
         if place < position:
-            matters = abs(gradients[y, x]) > penalties[y] * (1 + 1e-9) and allowed[x, y]
+            matters = abs(gradients[y, x]) > penalties[y] * (1 + 1e-9) and terms.allowed[x, y]
         else:
             matters = columns[y, x] != 0.0
         if y == x or matters:
-            for i in range(d):
-                free[i] = before[i] and allowed[i, y]
             changed[number] = y
             old_losses[number], old_penalties[number] = losses[y], penalties[y]
             kept[number] = columns[y]
-            losses[y], penalties[y] = solve_column(
-                moments, y, free, lambda1, profile, columns[y], gradients[y], factor, ridge
-            )
+            solve_in_place(terms, at, y, before, free, room)
             gain += old_losses[number] - losses[y]
             number += 1
         before[y] = True
     if gain > tolerance:
         for k in range(number):
-            y = changed[k]
-            estimate_savings(
-                moments,
-                allowed,
-                profile,
-                y,
-                columns[y],
-                gradients[y],
-                penalties[y],
-                factor,
-                ridge,
-                savings[y],
-            )
+            estimate_savings(terms, at, changed[k], estimates.savings, room)
         return gain
     reinsert(order, place, position)
     for k in range(number):
         y = changed[k]
         columns[y] = kept[k]
         losses[y], penalties[y] = old_losses[k], old_penalties[k]
-        residual_gradient(moments, y, columns[y], gradients[y])
+        residual_gradient(terms.moments, y, columns[y], gradients[y])
     return 0.0
 
 
 @kernel
 def disturb(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    required: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    order: NDArray[np.int64],
-    columns: Matrix,
-    gradients: Matrix,
-    losses: Vector,
-    penalties: Vector,
-    savings: Matrix,
-    kept: Matrix,
+    terms: Terms,
+    at: OrderSolution,
+    estimates: Estimates,
     variables: NDArray[np.int64],
     heights: Vector,
 ) -> None:
     """Move variables to any places, `heights` of the way from the first to the last they may have."""
-    d = len(order)
-    factor = np.empty((d, d))
-    ridge = np.zeros(d)
+    room = room_for(len(at.order))
     for k in range(len(variables)):
-        position, lowest, highest = find_places(order, required, variables[k])
+        position, lowest, highest = find_places(at.order, terms.required, variables[k])
         place = lowest + int(heights[k] * (highest - lowest + 1))
         if place != position:
-            check_move(
-                moments,
-                allowed,
-                lambda1,
-                profile,
-                order,
-                columns,
-                gradients,
-                losses,
-                penalties,
-                savings,
-                kept,
-                position,
-                place,
-                -np.inf,
-                factor,
-                ridge,
-            )
+            check_move(terms, at, estimates, position, place, -np.inf, room)
 
 
 @kernel
-def prepare_savings(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    profile: bool,
-    columns: Matrix,
-    gradients: Matrix,
-    penalties: Vector,
-    savings: Matrix,
-) -> None:
+def prepare_savings(terms: Terms, at: OrderSolution, savings: Matrix) -> None:
     """Estimate the savings of all columns."""
-    d = len(columns)
-    factor = np.empty((d, d))
-    ridge = np.zeros(d)
+    d = len(at.order)
+    room = room_for(d)
     for y in range(d):
-        estimate_savings(
-            moments,
-            allowed,
-            profile,
-            y,
-            columns[y],
-            gradients[y],
-            penalties[y],
-            factor,
-            ridge,
-            savings[y],
-        )
+        estimate_savings(terms, at, y, savings, room)
 
 
 @kernel
 def descend_quickly(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    required: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    order: NDArray[np.int64],
-    columns: Matrix,
-    gradients: Matrix,
-    losses: Vector,
-    penalties: Vector,
-    savings: Matrix,
-    kept: Matrix,
+    terms: Terms,
+    at: OrderSolution,
+    estimates: Estimates,
     sequence: NDArray[np.int64],
     tolerance: float,
     idle: int,
 ) -> int:
     """Try to move the variables of `sequence`, one after the other; return how many in a row did not gain."""
-    d = len(order)
-    factor = np.empty((d, d))
+    d = len(at.order)
+    room = room_for(d)
     for x in sequence:
-        gain = try_move(
-            moments,
-            allowed,
-            required,
-            lambda1,
-            profile,
-            order,
-            columns,
-            gradients,
-            losses,
-            penalties,
-            savings,
-            kept,
-            x,
-            tolerance,
-            factor,
-        )
+        gain = try_move(terms, at, estimates, x, tolerance, room)
         idle = 0 if gain > 0.0 else idle + 1
         if idle >= d:
             break

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.optimise.order_moves import solve_column
+from dagora.optimise.order_moves import Room, Terms, room_for, solve_column
 from dagora.optimise.path import Program
 from dagora.scores.lasso_kernels import Matrix, Vector
 
@@ -23,15 +23,7 @@ Support = NDArray[np.bool_]
 def thin_program(program: Program, weights: Matrix, support: Support, threshold: float) -> Matrix:
     """Thin a solution on an acyclic support; return the weights that are left."""
     columns = weights.T.copy()
-    thin_columns(
-        program.moments,
-        support,
-        program.required,
-        program.lambda1,
-        program.profile,
-        threshold,
-        columns,
-    )
+    thin_columns(program.terms, support, threshold, columns)
     return np.ascontiguousarray(columns.T)
 
 
@@ -51,56 +43,26 @@ def thin(
 
 
 @kernel
-def thin_columns(
-    moments: Matrix,
-    support: Support,
-    required: Support,
-    lambda1: float,
-    profile: bool,
-    threshold: float,
-    columns: Matrix,
-) -> None:
+def thin_columns(terms: Terms, support: Support, threshold: float, columns: Matrix) -> None:
     """Thin every column in place; row y of `columns` holds the weights into y."""
-    d = len(moments)
-    factor = np.empty((d, d))
+    d = len(columns)
+    room = room_for(d)
     gradient = np.empty(d)
-    ridge = np.zeros(d)
     free = np.empty(d, dtype=np.bool_)
     for y in range(d):
         for i in range(d):
             free[i] = support[i, y]
-        thin_column(
-            moments,
-            y,
-            free,
-            required,
-            lambda1,
-            profile,
-            threshold,
-            columns[y],
-            gradient,
-            factor,
-            ridge,
-        )
+        thin_column(terms, y, free, threshold, columns[y], gradient, room)
 
 
 @kernel
 def thin_column(
-    moments: Matrix,
-    y: int,
-    free: Support,
-    required: Support,
-    lambda1: float,
-    profile: bool,
-    threshold: float,
-    column: Vector,
-    gradient: Vector,
-    factor: Matrix,
-    ridge: Vector,
+    terms: Terms, y: int, free: Support, threshold: float, column: Vector, gradient: Vector, room: Room
 ) -> float:
     """Solve a column on `free` and drop its weakest weight while that is below the threshold."""
     d = len(column)
-    loss, _ = solve_column(moments, y, free, lambda1, profile, column, gradient, factor, ridge)
+    required = terms.required
+    loss, _ = solve_column(terms, y, free, column, gradient, room)
     while True:
         weakest = -1
         for i in range(d):
@@ -112,4 +74,4 @@ def thin_column(
             return loss
         for i in range(d):
             free[i] = (column[i] != 0.0 and i != weakest) or required[i, y]
-        loss, _ = solve_column(moments, y, free, lambda1, profile, column, gradient, factor, ridge)
+        loss, _ = solve_column(terms, y, free, column, gradient, room)
