@@ -26,5 +26,13 @@ def test_a_stop_from_another_thread_is_seen():
     assert (budget.exhausted, budget.left, budget.reason) == (True, 0.0, "interrupted")
 
 
+def test_a_piece_has_time_of_its_own_and_ends_with_the_whole():
+    whole = Budget(60)
+    assert (whole.at_most(None).left, whole.at_most(1e-9).exhausted) == (float("inf"), True)
+    piece = whole.at_most(None)
+    whole.stop("interrupted")
+    assert (piece.exhausted, piece.reason) == (True, "interrupted")
+
+
 def test_nobody_need_listen():
     assert ignore(Event("climbing", 1)) is None

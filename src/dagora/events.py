@@ -77,6 +77,12 @@ class Budget:
         part._whole = self
         return part
 
+    def at_most(self, seconds: float | None) -> Budget:
+        """A budget for one piece of work: so many seconds of its own or no limit; it ends with the whole."""
+        piece = Budget(seconds)
+        piece._whole = self
+        return piece
+
     def stop(self, reason: str) -> None:
         """End the work at the next opportunity; safe to call from a signal handler or another thread."""
         self._stopped = reason

@@ -6,9 +6,10 @@ with the messages of a real run.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from dagora.events import Budget, Observer, ignore
 from dagora.federated import with_traffic
 from dagora.files import naming
 from dagora.learning import versions
+from dagora.parties.footprint import peak_megabytes
 from dagora.parties.vertical.agreement import Role, Terms, Wishes, binary_columns
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.private_k2 import Holding, private_k2
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dagora.parties.transport import Transport
+    from dagora.parties.vertical.session_log import SessionLog
 
 HOST, GUEST = "host", "guest"
 METHOD = "private-k2"
@@ -48,12 +51,30 @@ def learn_with(
     *,
     on_event: Observer = ignore,
     on_terms: Callable[[Terms], None] | None = None,
+    log: SessionLog | None = None,
 ) -> Result:
-    """Learn with the peer of a transport, which is closed in the end: in peace, or with the reason."""
-    clock = Budget()
-    with transport:
-        learned = private_k2(transport, role, brought, wishes, on_event=on_event, on_terms=on_terms)
+    """Learn with the peer of a transport, which is closed in the end: in peace, or with the reason.
+
+    `log` keeps this party's sessions and refuses one too many, once the terms are agreed.
+    """
+    clock, used = Budget(), time.process_time()
+    with ExitStack() as stack:
+        stack.enter_context(transport)
+        session = None if log is None else stack.enter_context(log.session(role, transport.peers[0]))
+
+        def agreed(terms: Terms) -> None:
+            if session is not None:
+                session.begin(terms)
+            if on_terms is not None:
+                on_terms(terms)
+
+        learned = private_k2(transport, role, brought, wishes, on_event=on_event, on_terms=agreed)
+        if session is not None:
+            session.learned = learned
     terms = learned.terms
+    stats = {**learned.outcome.stats, "cpu_time": round(time.process_time() - used, 4)}
+    if (memory := peak_megabytes()) is not None:
+        stats["peak_megabytes"] = round(memory, 1)
     settings = {
         "role": role,
         "order": [terms.names[variable] for variable in terms.order],
@@ -71,7 +92,7 @@ def learn_with(
         message=learned.outcome.message,
         score_name=terms.score,
         seconds=clock.elapsed,
-        stats=learned.outcome.stats,
+        stats=stats,
         settings=settings,
         versions=versions(),
     )

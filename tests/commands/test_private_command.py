@@ -1,6 +1,8 @@
 """`dagora private`: two processes learn the network of the joined table, and whatever is wrong is one line."""
 
 import json
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,3 +130,47 @@ def test_nobody_there(run: Callable, files: tuple[Path, Path], tmp_path: Path) -
         ran = run("private", *part, "--key", "ID", "--wait", 0.2)
         assert ran.code == 1
         assert ran.err.splitlines()[-1].startswith("dagora: error: ")
+
+
+def listening(process: subprocess.Popen[str]) -> str:
+    """Where a host listens."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if found := re.search(r"listening on (\S+)", line):
+            return found[1]
+    raise AssertionError("the host said nothing of its start")
+
+
+def test_two_terminals_keep_logs_and_the_second_session_is_one_too_many(
+    run: Callable, start: Callable, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    run("private", "certificates", tmp_path / "run")
+    folders = [tmp_path / "run" / name for name in ("host", "guest")]
+    common = ("--key", "ID", "--quiet")
+    elsewhere = tmp_path / "guest.jsonl"
+    host = start(
+        "private", "host", "--data", files[0], "--certificates", folders[0], "--port", 0, *common,
+        "--max-sessions", 1, "--max-parents", 1,
+    )  # fmt: skip
+    joining = (
+        "private", "join", "--data", files[1], "--certificates", folders[1], *common, "--log", elsewhere,
+    )  # fmt: skip
+    guest = start(*joining, "--connect", listening(host))
+    for process in (host, guest):
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert "→" in out
+    assert not (folders[1] / "sessions.jsonl").exists()
+    for log, own in ((folders[0] / "sessions.jsonl", list("abc")), (elsewhere, list("de"))):
+        begun, ended = map(json.loads, log.read_text().splitlines())
+        assert (begun["own"], ended["status"], ended["rows"]) == (own, "finished", 150)
+        assert begun["session"] == ended["session"]
+    again = run(
+        "private", "host", "--data", files[0], "--certificates", folders[0], "--port", 0, *common,
+        "--max-sessions", 1,
+    )  # fmt: skip
+    assert again.code == 2
+    assert "was in 1 session already" in again.err
+    assert again.err.count("\n") == 1
+    warned = run(*joining, "--connect", "127.0.0.1:1", "--wait", 0.2)
+    assert "warning: these columns were in 1 session before (limit 10)" in warned.err

@@ -81,11 +81,13 @@ def draw_panels(
     title: str,
     lines: bool = True,
     logarithmic_x: bool = False,
+    logarithmic_y: bool = False,
     share_y: bool = True,
 ) -> str:
     """Draw panels in a grid, row by row; `lines` joins the points, `share_y` gives a row one scale from 0.
 
-    Without lines (for categories) each panel has a scale of its own that need not contain 0.
+    Without lines (for categories) each panel has a scale of its own that need not contain 0; a logarithmic
+    scale cannot.
     """
     require_matplotlib()
     from matplotlib import rc_context
@@ -118,8 +120,11 @@ def draw_panels(
             if position % columns == 0:
                 axes.set_ylabel(y_label)
         # Only now, for setting one limit ends the search for the other.
-        for axes in figure.axes if share_y else ():
-            axes.set_ylim(bottom=0)
+        for axes in figure.axes:
+            if logarithmic_y:
+                axes.set_yscale("log")
+            elif share_y:
+                axes.set_ylim(bottom=0)
         handles: dict[str, object] = {}
         for axes in figure.axes:
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):

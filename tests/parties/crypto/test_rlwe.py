@@ -28,7 +28,7 @@ from dagora.parties.crypto.ring_samples import (
     public_values,
     ternary,
 )
-from dagora.parties.crypto.rlwe import FLOOD_BITS, PublicKey, SecretKey, statistical_bits, unpacked
+from dagora.parties.crypto.rlwe import PublicKey, SecretKey, flood_bits, statistical_bits, unpacked
 from dagora.parties.crypto.rlwe_products import Layout, ProductSums, to_montgomery
 
 T = 21
@@ -80,7 +80,9 @@ def test_the_modulus_keeps_what_the_security_and_the_rounding_rest_on():
     assert MODULUS.bit_length() == 90
     # Flood and rounding fit into half a step of the plaintext, after scaling to 2³².
     rounding = 20 * (DEGREE * 2 / 3 / 12) ** 0.5
-    assert (1 << FLOOD_BITS) * 2**32 / MODULUS + rounding < 2 ** (31 - MAX_PLAIN_BITS)
+    for plain_bits in range(1, MAX_PLAIN_BITS + 1):
+        assert (1 << flood_bits(plain_bits)) * 2**32 / MODULUS + rounding < 2 ** (31 - plain_bits)
+        assert 64 <= flood_bits(plain_bits) < 95  # drawn as two words and part of a third
 
 
 def test_the_transform_multiplies_polynomials():
@@ -197,7 +199,7 @@ def test_seal_accepts_the_parameters_and_decrypts_our_ciphertexts(tmp_path):
 COLUMNS, BLOCKS = 200, 12
 
 
-def returned(seed, right_bit, **weak):
+def returned(seed, right_bit, *, plain_bits=T, **weak):
     """One dot product per encrypted column with a column of equal bits; the exact noise of every result."""
     stream = seeded(seed)
     key = SecretKey(stream)
@@ -209,10 +211,10 @@ def returned(seed, right_bit, **weak):
         products=np.stack([index, 0 * index], axis=1),
         results=np.stack([index, 0 * index + DEGREE - 1], axis=1),
     )
-    sums = ProductSums(key.public, layout, T, stream)
+    sums = ProductSums(key.public, layout, plain_bits, stream)
     left = np.zeros((COLUMNS, DEGREE), dtype=np.uint8)
     for _ in range(BLOCKS):
-        packed = key.encrypt(left, T)
+        packed = key.encrypt(left, plain_bits)
         sums.add(packed, np.full((1, DEGREE), right_bit, dtype=np.uint8))
     shares = np.empty(COLUMNS, dtype=np.uint64)
     sent = list(sums.finish(shares, **weak))
@@ -221,16 +223,17 @@ def returned(seed, right_bit, **weak):
     for k, p in enumerate(PRIMES):
         c0, c1 = sums._constants[:, k].astype(np.int64), sums._linear[:, k].astype(np.int64)
         phases.append((c0 + c1 @ key._secret[::-1].astype(np.int64)) % p * (MODULUS // p % p) % p)
-    masked = (MODULUS >> T) * (-shares.astype(object) % (1 << T))
+    masked = (MODULUS >> plain_bits) * (-shares.astype(object) % (1 << plain_bits))
     noise = centred((lift(np.array(phases)) - masked) % MODULUS)
     return np.array(noise, dtype=float), sent
 
 
-def test_the_noise_of_results_does_not_depend_on_the_other_partys_bits():
-    zeros, ones = returned(6, 0)[0], returned(7, 1)[0]
+@pytest.mark.parametrize("plain_bits", [T, 17, 4])
+def test_the_noise_of_results_does_not_depend_on_the_other_partys_bits(plain_bits):
+    zeros, ones = (returned(6 + bit, bit, plain_bits=plain_bits)[0] for bit in (0, 1))
     assert stats.ks_2samp(zeros, ones).pvalue > 1e-3
-    assert stats.kstest(zeros / 2**FLOOD_BITS, "uniform", (-1, 2)).pvalue > 1e-3
-    assert stats.kstest(ones / 2**FLOOD_BITS, "uniform", (-1, 2)).pvalue > 1e-3
+    for noise in (zeros, ones):
+        assert stats.kstest(noise / 2 ** flood_bits(plain_bits), "uniform", (-1, 2)).pvalue > 1e-3
 
 
 def test_without_flooding_the_noise_would_tell_the_bits():
@@ -262,3 +265,5 @@ def test_the_statistical_bound():
     assert statistical_bits(245, 5425) > 43  # a million rows, ten and ten variables, families of four
     assert statistical_bits(1, 1) - statistical_bits(1, 1 << 10) == pytest.approx(10)
     assert statistical_bits(10**6, 10**7) < 40
+    # Twenty and twenty variables: too many results for 21 bits, which a million rows do not need.
+    assert statistical_bits(245, 89_700) < 40 < statistical_bits(245, 89_700, 20)

@@ -89,6 +89,24 @@ def test_any_pairs_in_any_layout(n, modulus, chosen):
     assert (sum(shares) % modulus == exact(a, b, pairs) % modulus).all()
 
 
+@pytest.mark.parametrize(("at_once", "parts"), [(1, 5), (16, 3), (40, 1)])
+@pytest.mark.parametrize("n", [300, 9000])
+def test_pairs_in_several_parts(n, at_once, parts, monkeypatch):
+    """Left columns after each other, each still encrypted once: the same shares from less memory."""
+    monkeypatch.setattr(dot_rlwe, "PAIRS_AT_ONCE", at_once)
+    a, b = columns("random", 5, n, 7), columns("random", 8, n, 8)
+    pairs = np.random.default_rng(9).permutation(all_pairs(5, 8))
+    assert len(dot_rlwe._parts(n, pairs, 21)) == parts
+    host, guest = pair()
+    steps = []
+    shares = run((host, guest), a, b, pairs, on_event=steps.append)
+    assert (sum(shares) % (1 << 21) == exact(a, b, pairs)).all()
+    assert [step.step for step in steps if step.step == step.total]
+    sent = host.ledger.books().total.payload_sent
+    blocks = sum(part.plan.blocks * part.plan.layout.columns for part in dot_rlwe._parts(n, pairs, 21))
+    assert 4 * PACKED * (blocks + 1) < sent < 4 * PACKED * (blocks + 1) + 5000
+
+
 def test_layouts_put_every_pair_once_and_ask_for_the_fewest_bytes():
     pairs = all_pairs(3, 50)
     for n in (100, 3000, 100_000):
@@ -321,10 +339,12 @@ def test_own_mistakes_are_told_before_anything_is_sent(error, options):
 
 
 def test_too_many_results_for_the_statistical_bound_are_refused(monkeypatch):
-    monkeypatch.setattr(dot_rlwe, "STATISTICAL_BITS", 70)
+    monkeypatch.setattr(dot_rlwe, "STATISTICAL_BITS", 100)
     ours, theirs = pair()
     a, pairs = columns("ones", 1, 5), all_pairs(1, 1)
     answers = [start(dot_products, ours, "left", a, pairs), start(dot_products, theirs, "right", a, pairs)]
     for answer in answers:
-        with pytest.raises(OptionError, match="several runs"):
+        with pytest.raises(
+            OptionError, match=r"would be hidden by .* bits only, less than 100: take fewer columns"
+        ):
             answer.result(PATIENCE)

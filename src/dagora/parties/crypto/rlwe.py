@@ -8,10 +8,10 @@ without products of ciphertexts). Multiplying both parts by Σ bᵢx^{r−1−i}
 What the key holder gets back is one coefficient of c₀ per result and all of c₁. It knows what it sent, so
 before that (1) a fresh encryption of zero under its public key, (p₀u, p₁u + e₂), makes c₁ a new Ring-LWE
 sample whose secret u it does not know; (2) Δ times a uniform mask hides the result: the masks are the other
-party's share; (3) a uniform number below 2⁶⁶ in absolute value floods the noise Σ eᵢbᵢ, which would tell
-which of its errors were added up. Over all K results the noise is within statistical distance K·E|Σ eᵢbᵢ| /
-2⁶⁷ of one that does not depend on b. Last, both parts are scaled from q to 2³² (modulus switching), which
-divides what is sent back by three.
+party's share; (3) a uniform number below F = 2⁸⁷ / t in absolute value floods the noise Σ eᵢbᵢ, which would
+tell which of its errors were added up. Over all K results the noise is within statistical distance
+K·E|Σ eᵢbᵢ| / 2F of one that does not depend on b. Last, both parts are scaled from q to 2³² (modulus
+switching), which divides what is sent back by three.
 
 Security: N = 4096 and log₂ q = 89.7 with a ternary secret and errors of deviation 3.24, where the Homomorphic
 Encryption Standard (Albrecht et al. 2018, table 1) allows log₂ q ≤ 109 for 128 bits.
@@ -52,11 +52,19 @@ from dagora.parties.crypto.ring_samples import (
 )
 from dagora.parties.crypto.rlwe_kernels import encrypt_blocks, open_coefficients
 
-FLOOD_BITS = 66
 STATISTICAL_BITS = 40
 
 
-def statistical_bits(blocks: int, results: int) -> float:
+def flood_bits(plain_bits: int) -> int:
+    """Return log₂ F: the flood takes the same part of a plaintext's step for every modulus 2^plain_bits.
+
+    >>> flood_bits(MAX_PLAIN_BITS)
+    66
+    """
+    return 66 + MAX_PLAIN_BITS - plain_bits
+
+
+def statistical_bits(blocks: int, results: int, plain_bits: int = MAX_PLAIN_BITS) -> float:
     """Return −log₂ of how far the noise of all results together is from independent of the other's bits.
 
     `blocks` is the number of ciphertexts added up in one result. The bits are fixed before the errors are
@@ -68,7 +76,7 @@ def statistical_bits(blocks: int, results: int) -> float:
     """
     # u·e, e₂·s: products of a ternary polynomial (variance 2/3) with an error polynomial.
     variance = ERROR_DEVIATION**2 * DEGREE * (blocks + 4 / 3)
-    return FLOOD_BITS + 1 - math.log2(results * math.sqrt(2 * variance / math.pi) + results)
+    return flood_bits(plain_bits) + 1 - math.log2(results * math.sqrt(2 * variance / math.pi) + results)
 
 
 @dataclass(frozen=True, slots=True)

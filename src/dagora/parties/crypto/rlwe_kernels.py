@@ -222,15 +222,16 @@ def finish_constants(
     results: NDArray[np.int64],
     masks: Wide,
     flood: Words,
+    flood_bits: int,
     delta: Wide,
 ) -> Words:
     """Return coefficients of c₀ + p₀u + Δ·mask + flood, scaled to 2³² (totals are overwritten as above).
 
-    `results` holds (product, position); choice is u of each product; flood uint32[results, 3] are 67
-    uniform bits.
+    `results` holds (product, position); choice is u of each product; flood uint32[results, 3] are
+    `flood_bits` + 1 uniform bits, which are taken around zero.
     """
     t = tables()
-    offset = np.array([-(1 << 66) % p for p in PRIMES], dtype=np.uint64)
+    offset = np.array([-(1 << flood_bits) % p for p in PRIMES], dtype=np.uint64)
     powers = np.array([[1, (1 << 32) % p, (1 << 64) % p] for p in PRIMES], dtype=np.uint64)
     constants = np.empty(len(totals), dtype=np.uint32)
     _finish(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagora.parties.crypto.ring import DEGREE, PRIMES, Words, tables, to_values
 from dagora.parties.crypto.ring_samples import RandomBytes, errors, public_values, ternary
-from dagora.parties.crypto.rlwe import FLOOD_BITS, PublicKey, scaling, unpacked
+from dagora.parties.crypto.rlwe import PublicKey, flood_bits, scaling, unpacked
 from dagora.parties.crypto.rlwe_kernels import (
     LAZY,
     add_coefficients,
@@ -52,16 +52,19 @@ class Fresh:
 class ProductSums:
     """Sums of products over blocks of rows, and their masked, re-randomised, flooded results.
 
+    `first` is the number, counted from 1, of the first block that the key holder encrypts for it.
     `ValueError` if the public key is none.
     """
 
-    def __init__(self, public: PublicKey, layout: Layout, plain_bits: int, stream: RandomBytes) -> None:
+    def __init__(
+        self, public: PublicKey, layout: Layout, plain_bits: int, stream: RandomBytes, *, first: int = 1
+    ) -> None:
         self._public = public
         self._zero = public.zero()
         self._layout = layout
         self._plain_bits = plain_bits
         self._stream = stream
-        self._next = 1
+        self._next = first
         self._linear = np.zeros((len(layout.products), len(PRIMES), DEGREE), dtype=np.uint32)
         self._constants = np.zeros((len(layout.results), len(PRIMES)), dtype=np.uint64)
         self._where = np.concatenate((layout.products[layout.results[:, 0]], layout.results[:, 1:]), axis=1)
@@ -119,12 +122,20 @@ class ProductSums:
             here = layout.results[low:high] - (first, 0)
             masks = self._words(high - low, 1, self._plain_bits)[:, 0].astype(np.uint64)
             shares[low:high] = -masks & np.uint64((1 << self._plain_bits) - 1)
-            noise = self._words(high - low, 3, FLOOD_BITS + 1 - 64)
+            flooded = flood_bits(self._plain_bits)
+            noise = self._words(high - low, 3, flooded + 1 - 64)
             if not flood:
                 # The middle of the range, which the offset takes to zero.
-                noise[:] = (0, 0, 1 << (FLOOD_BITS - 64))
+                noise[:] = (0, 0, 1 << (flooded - 64))
             constants = finish_constants(
-                self._constants[low:high], self._zero, choice, here, masks, noise, scaling(self._plain_bits)
+                self._constants[low:high],
+                self._zero,
+                choice,
+                here,
+                masks,
+                noise,
+                flooded,
+                scaling(self._plain_bits),
             )
             yield Fresh(constants, freshen(self._linear[first:last], public, choice, error))
 

@@ -1,12 +1,14 @@
 """Dot products as shares by lattice encryption: the messages around `crypto.rlwe`.
 
 Left sends its public key, then, block of rows by block of rows, its encrypted columns; right answers with
-masked results. Columns are encrypted once each, however many pairs they stand in.
+masked results. Columns are encrypted once each, however many pairs they stand in. Where there are very many
+pairs, it is done for some left columns after the others, so that the sums that right holds have a limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,17 @@ from dagora.parties.vertical.dot_layout import Arrangement, arrange
 
 PHASE = "dot products"
 COLUMNS_AT_ONCE = 512
+# The sum of a product takes 48 kB: so many take 0.8 GB.
+PAIRS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Pairs that are done together: all those of some left columns."""
+
+    pairs: NDArray[np.int64]  # their numbers
+    plan: Arrangement
+    first_block: int  # of left's encryption, counted from 1
 
 
 def encrypting(
@@ -34,28 +47,31 @@ def encrypting(
     random: RandomBytes,
 ) -> NDArray[np.uint64]:
     """Return the left party's shares."""
-    plan, plain_bits = _plan(columns.shape[1], pairs), modulus.bit_length() - 1
-    layout = plan.layout
+    plain_bits = modulus.bit_length() - 1
+    parts = _parts(columns.shape[1], pairs, plain_bits)
     key = SecretKey(private_stream(random))
     channel.send("key", seed=key.public.seed, zero=key.public.packed)
-    for block, rows in _blocks(plan):
-        bits = columns[plan.left, rows]
-        for start in range(0, layout.columns, COLUMNS_AT_ONCE):
-            channel.send("columns", columns=key.encrypt(bits[start : start + COLUMNS_AT_ONCE], plain_bits))
-        on_event(Event(PHASE, block + 1, total=plan.blocks))
     shares = np.empty(len(pairs), dtype=np.uint64)
-    for first in range(0, len(layout.products), FRESH_AT_ONCE):
-        last = min(first + FRESH_AT_ONCE, len(layout.products))
-        low, high = np.searchsorted(layout.results[:, 0], (first, last))
-        sizes = {
-            "constants": Array("<u4", (int(high - low),)),
-            "linear": Array("<u4", (last - first, DEGREE)),
-        }
-        message = channel.receive("results", sizes)
-        product, position = (layout.results[low:high] - (first, 0)).T.copy()
-        shares[plan.pair[low:high]] = key.open(
-            message["constants"], message["linear"], product, position, plain_bits
-        )
+    for number, part in enumerate(parts):
+        plan, layout = part.plan, part.plan.layout
+        for block, rows in _blocks(plan):
+            bits = columns[plan.left, rows]
+            for start in range(0, layout.columns, COLUMNS_AT_ONCE):
+                some = key.encrypt(bits[start : start + COLUMNS_AT_ONCE], plain_bits)
+                channel.send("columns", columns=some)
+            on_event(_progress(parts, number, block))
+        for first in range(0, len(layout.products), FRESH_AT_ONCE):
+            last = min(first + FRESH_AT_ONCE, len(layout.products))
+            low, high = np.searchsorted(layout.results[:, 0], (first, last))
+            sizes = {
+                "constants": Array("<u4", (int(high - low),)),
+                "linear": Array("<u4", (last - first, DEGREE)),
+            }
+            message = channel.receive("results", sizes)
+            product, position = (layout.results[low:high] - (first, 0)).T.copy()
+            shares[part.pairs[plan.pair[low:high]]] = key.open(
+                message["constants"], message["linear"], product, position, plain_bits
+            )
     return shares
 
 
@@ -68,43 +84,70 @@ def multiplying(
     random: RandomBytes,
 ) -> NDArray[np.uint64]:
     """Return the right party's shares."""
-    plan, plain_bits = _plan(columns.shape[1], pairs), modulus.bit_length() - 1
-    layout = plan.layout
+    plain_bits = modulus.bit_length() - 1
+    parts = _parts(columns.shape[1], pairs, plain_bits)
     message = channel.receive("key", {"seed": bytes, "zero": Array("<u4", (PACKED,))})
     public = PublicKey(message["seed"], message["zero"])
     if len(public.seed) != SEED_BYTES:
         channel.refuse("key", f"the seed has {len(public.seed)} bytes, not {SEED_BYTES}")
-    try:
-        sums = ProductSums(public, layout, plain_bits, private_stream(random))
-    except ValueError as error:
-        channel.refuse("key", str(error))
-    for block, rows in _blocks(plan):
-        parts = []
-        for start in range(0, layout.columns, COLUMNS_AT_ONCE):
-            count = min(COLUMNS_AT_ONCE, layout.columns - start)
-            parts.append(channel.receive("columns", {"columns": Array("<u4", (count, PACKED))})["columns"])
+    stream = private_stream(random)
+    shares = np.empty(len(pairs), dtype=np.uint64)
+    for number, part in enumerate(parts):
+        layout = part.plan.layout
         try:
-            sums.add(np.concatenate(parts), columns[:, rows])
+            sums = ProductSums(public, layout, plain_bits, stream, first=part.first_block)
         except ValueError as error:
-            channel.refuse("columns", str(error))
-        on_event(Event(PHASE, block + 1, total=plan.blocks))
-    own = np.empty(len(pairs), dtype=np.uint64)
-    for fresh in sums.finish(own):
-        channel.send("results", constants=fresh.constants, linear=fresh.linear)
-    shares = np.empty_like(own)
-    shares[plan.pair] = own
+            channel.refuse("key", str(error))
+        for block, rows in _blocks(part.plan):
+            try:
+                sums.add(_receive_columns(channel, layout.columns), columns[:, rows])
+            except ValueError as error:
+                channel.refuse("columns", str(error))
+            on_event(_progress(parts, number, block))
+        own = np.empty(len(part.pairs), dtype=np.uint64)
+        for fresh in sums.finish(own):
+            channel.send("results", constants=fresh.constants, linear=fresh.linear)
+        shares[part.pairs[part.plan.pair]] = own
     return shares
 
 
-def _plan(rows: int, pairs: NDArray[np.int32]) -> Arrangement:
-    plan = arrange(rows, pairs)
-    hidden = statistical_bits(plan.blocks, len(pairs))
+def _receive_columns(channel: Channel, count: int) -> NDArray[np.uint32]:
+    """All encrypted columns of one block of rows."""
+    some = []
+    for start in range(0, count, COLUMNS_AT_ONCE):
+        shape = (min(COLUMNS_AT_ONCE, count - start), PACKED)
+        some.append(channel.receive("columns", {"columns": Array("<u4", shape)})["columns"])
+    return np.concatenate(some)
+
+
+def _parts(rows: int, pairs: NDArray[np.int32], plain_bits: int) -> list[Part]:
+    """Cut the pairs at left columns; both parties compute the same from public numbers."""
+    order = np.argsort(pairs[:, 0], kind="stable")
+    counts = np.unique(pairs[:, 0], return_counts=True)[1]
+    ends, held = [], 0
+    for count, end in zip(counts.tolist(), np.cumsum(counts).tolist(), strict=True):
+        if held and held + count > PAIRS_AT_ONCE:
+            ends.append(end - count)
+            held = 0
+        held += count
+    parts: list[Part] = []
+    first = 1
+    for some in np.split(order, ends):
+        plan = arrange(rows, pairs[some])
+        parts.append(Part(some, plan, first))
+        first += plan.blocks * plan.layout.columns
+    hidden = statistical_bits(max(part.plan.blocks for part in parts), len(pairs), plain_bits)
     if hidden < STATISTICAL_BITS:
         raise OptionError(
             f"{len(pairs)} dot products of {rows} rows would be hidden by {hidden:.1f} bits only, less than"
-            f" {STATISTICAL_BITS}: compute them in several runs"
+            f" {STATISTICAL_BITS}: take fewer columns, a lower max_parents, or crypto paillier"
         )
-    return plan
+    return parts
+
+
+def _progress(parts: list[Part], number: int, block: int) -> Event:
+    done = sum(part.plan.blocks for part in parts[:number]) + block + 1
+    return Event(PHASE, done, total=sum(part.plan.blocks for part in parts))
 
 
 def _blocks(plan: Arrangement) -> Iterator[tuple[int, slice]]:

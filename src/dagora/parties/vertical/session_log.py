@@ -1,0 +1,153 @@
+"""A party's own log of private sessions: every run tells a little, and runs with changed terms add up.
+
+One who may ask again and again, with other columns or another order, turns the answers into comparisons of
+counts of its choice. So each party keeps a file of JSON lines: one when the terms are agreed, on disk before
+a byte that depends on rows is sent, and one when the session ends, well or not. What counts against the limit
+is how often a column of one's own was in a session that began, whoever the peer was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dagora.errors import FormatError, OptionError
+from dagora.files import read_text, report_failure
+
+if TYPE_CHECKING:
+    from dagora.parties.vertical.agreement import Role, Terms
+    from dagora.parties.vertical.private_k2 import Learned
+
+FILE_NAME = "sessions.jsonl"
+MOST_SESSIONS = 10
+
+
+@dataclass(frozen=True)
+class SessionLog:
+    """The sessions of one party; none of its columns takes part in more than `limit`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     SessionLog(Path(folder, "sessions.jsonl"), 3).earlier(["a", "b"])
+    0
+    """
+
+    path: Path
+    limit: int = MOST_SESSIONS
+
+    def __post_init__(self) -> None:
+        if isinstance(self.limit, bool) or self.limit < 1:
+            raise OptionError(f"the limit on sessions must be 1 or more, not {self.limit}")
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """What is known of each session that began, in their sequence; `status` is that of its end."""
+        found: dict[str, dict[str, Any]] = {}
+        if not self.path.exists():
+            return []
+        for number, line in enumerate(read_text(self.path).splitlines(), 1):
+            try:
+                content = dict(json.loads(line))
+                known = found.setdefault(content["session"], {"own": [], "status": "begun"})
+                known.update(content)
+                if not all(isinstance(name, str) for name in known["own"]):
+                    raise ValueError("names are texts")
+            except (KeyError, TypeError, ValueError):
+                raise FormatError(
+                    f"{self.path}: line {number} is no session: repair the line, for the log counts them"
+                ) from None
+        return list(found.values())
+
+    def earlier(self, columns: Sequence[str]) -> int:
+        """In how many sessions the most used of these columns took part."""
+        counts = Counter(name for session in self.sessions() for name in set(session["own"]))
+        return max((counts[name] for name in columns), default=0)
+
+    def check(self, columns: Sequence[str]) -> int:
+        """Refuse columns that have reached the limit; else how many sessions there were."""
+        count = self.earlier(columns)
+        if count >= self.limit:
+            sessions = "1 session" if count == 1 else f"{count} sessions"
+            raise OptionError(
+                f"a column of these data was in {sessions} already, and each tells more ({self.path}): "
+                "raise --max-sessions if that is acceptable"
+            )
+        return count
+
+    @contextmanager
+    def session(self, role: Role, peer: str) -> Iterator[OpenSession]:
+        """Follow one session from its terms to its end."""
+        session = OpenSession(self, role, peer)
+        try:
+            yield session
+        except BaseException:
+            session.end("failed")
+            raise
+        session.end("finished")
+
+    def append(self, content: dict[str, Any]) -> None:
+        """Add a line and wait until it is on disk."""
+        line = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+        with report_failure(self.path, FormatError):
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as handle:
+                handle.write(line.encode())
+                handle.flush()
+                os.fsync(handle.fileno())
+
+
+class OpenSession:
+    """A session under way."""
+
+    def __init__(self, log: SessionLog, role: Role, peer: str) -> None:
+        self._log = log
+        self._role = role
+        self._peer = peer
+        self._number = secrets.token_hex(8)
+        self._begun = False
+        self.learned: Learned | None = None
+
+    def begin(self, terms: Terms) -> None:
+        """Note the terms, or refuse: nothing that depends on rows has been sent yet."""
+        own, other = (terms.host, terms.guest) if self._role == "host" else (terms.guest, terms.host)
+        self._log.check(own)
+        self._log.append(
+            {
+                "session": self._number,
+                "time": now(),
+                "peer": self._peer,
+                "role": self._role,
+                "own": list(own),
+                "other": list(other),
+                "order": [terms.names[variable] for variable in terms.order],
+                "max_parents": terms.max_parents,
+                "score": terms.score,
+                "mode": terms.mode,
+                "crypto": terms.crypto,
+            }
+        )
+        self._begun = True
+
+    def end(self, status: str) -> None:
+        """Note how it ended, the common rows, and what was revealed; nothing of one that never began."""
+        if not self._begun:
+            return
+        content: dict[str, Any] = {"session": self._number, "ended": now(), "status": status}
+        if self.learned is not None:
+            outcome = self.learned.outcome
+            content["rows"] = int(outcome.stats["rows"])
+            content["edges"] = [list(edge) for edge in outcome.graph.edges]
+            content["revealed"] = list(self.learned.leakage)
+        self._log.append(content)
+
+
+def now() -> str:
+    """The time, for people."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

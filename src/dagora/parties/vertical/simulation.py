@@ -1,0 +1,55 @@
+"""Both owners on one machine, each a `dagora private` command in a process of its own, on a TLS connection.
+
+This is what two owners would start in two terminals, with certificates that live as long as the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dagora.errors import ProtocolError
+from dagora.parties.certificates import temporary_certificates
+from dagora.parties.processes import LineObserver, Processes
+from dagora.result import Result
+
+HOST, GUEST = "host", "guest"
+START_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Both:
+    """The two results; the graphs are equal."""
+
+    host: Result
+    guest: Result
+
+
+def run_both(
+    host_data: str,
+    guest_data: str,
+    host_options: Sequence[str],
+    guest_options: Sequence[str],
+    *,
+    on_line: LineObserver | None = None,
+    timeout: float | None = None,
+) -> Both:
+    """Start both on two files, wait for the end, and return what each found.
+
+    Options are those of `dagora private host` and `join`, the key's column among them.
+    """
+    with (
+        temporary_certificates([HOST, GUEST]) as credentials,
+        Processes(on_line=on_line) as processes,
+    ):
+        keys = {name: ["--certificates", str(credentials[name].ca.parent)] for name in (HOST, GUEST)}
+        start = ["private", "host", "--data", host_data, *keys[HOST], "--port", "0"]
+        processes.start(HOST, [*start, *host_options, "--json"])
+        said = processes.wait_for_line(HOST, r"listening on (\S+)", timeout=START_SECONDS)
+        join = ["private", "join", "--data", guest_data, *keys[GUEST], "--connect", said[1]]
+        processes.start(GUEST, [*join, *guest_options, "--json"])
+        ended = processes.wait(timeout)
+    both = Both(*(Result.from_json(ended[name].out) for name in (HOST, GUEST)))
+    if both.host.graph.edges != both.guest.graph.edges:
+        raise ProtocolError("host and guest ended with different graphs, which should never happen")
+    return both
