@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from dagora.network.likelihood import log_likelihood
     from dagora.network.sample import sample as sample_network
     from dagora.network.simulate import simulate
+    from dagora.posterior.posterior import Posterior
     from dagora.result import Result
+    from dagora.sampling import sample
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,7 @@ _HOMES = {
     "DAG": "graph.dag",
     "DagoraError": "errors",
     "Knowledge": "graph.knowledge",
+    "Posterior": "posterior.posterior",
     "Result": "result",
     "Table": "data.table",
     "candidates": "learning",
@@ -53,6 +56,7 @@ _HOMES = {
     "read_graph": "formats.registry",
     "read_network": "formats.registry",
     "read_table": "data.readers",
+    "sample": "sampling",
     "sample_network": "network.sample:sample",
     "score": "learning:score_graph",
     "simulate": "network.simulate",
@@ -66,6 +70,7 @@ __all__ = [
     "DAG",
     "DagoraError",
     "Knowledge",
+    "Posterior",
     "Result",
     "Table",
     "candidates",
@@ -78,6 +83,7 @@ __all__ = [
     "read_graph",
     "read_network",
     "read_table",
+    "sample",
     "sample_network",
     "score",
     "simulate",

@@ -17,6 +17,7 @@ from dagora.errors import DagoraError, DisagreementError, ProtocolError
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
     "learn": "Learn a network from a table.",
+    "sample": "Sample networks from their posterior given a table.",
     "federate": "Learn over sites that keep their rows to themselves.",
     "private": "Learn from columns of two owners who do not show them.",
     "score": "Score parent sets and write those worth keeping.",
@@ -24,7 +25,7 @@ COMMANDS = {
     "compare": "Compare two graphs: SHD, TPR, FDR, FPR, F1.",
     "convert": "Convert a graph or network from one format to another.",
     "reproduce": "Reproduce a table or figure of a paper.",
-    "methods": "List the methods and scores, or show one with its options.",
+    "methods": "List methods, samplers and scores, or show one with its options.",
 }
 
 

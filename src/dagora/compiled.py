@@ -13,3 +13,8 @@ F = TypeVar("F", bound=Callable[..., object])
 def kernel(function: F) -> F:
     """Compile a pure function of arrays and numbers; threads may run it side by side."""
     return cast("F", numba.njit(cache=True, nogil=True)(function))
+
+
+def inlined(function: F) -> F:
+    """Compile a small function into each kernel that calls it: passing its arrays would cost more."""
+    return cast("F", numba.njit(cache=True, nogil=True, forceinline=True)(function))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from dagora.data.readers import read_table
 from dagora.data.table import Table
@@ -18,7 +18,7 @@ from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from dagora.methods import Method, method_named
-from dagora.options import check_options
+from dagora.options import Option, check_options
 from dagora.result import Result, TracePoint
 from dagora.run import Run
 from dagora.scores.candidate_score import CandidateScore
@@ -290,8 +290,20 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
     return chosen
 
 
+class Entry(Protocol):
+    """What has options of its own: a method or a sampler."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Its options."""
+
+
 def share_options(
-    method: Method, score: Score | None, options: Mapping[str, object]
+    method: Entry, score: Score | None, options: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Hand each option to the method or the score that declares it, checked and completed by defaults."""
     of_score = score.options if score else ()

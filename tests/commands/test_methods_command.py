@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from dagora.methods import METHODS
+from dagora.samplers import SAMPLERS
 from dagora.scores.registry import SCORES
 
-ENTRIES = [*METHODS, *SCORES]
+ENTRIES = [*METHODS, *SAMPLERS, *SCORES]
 
 
 def test_the_list_names_all(run: Callable) -> None:
@@ -21,6 +22,8 @@ def test_the_list_names_all(run: Callable) -> None:
 def test_json_list(run: Callable) -> None:
     content = json.loads(run("methods", "--json").out)
     assert [entry["name"] for entry in content["methods"]] == [method.name for method in METHODS]
+    assert [entry["name"] for entry in content["samplers"]] == [sampler.name for sampler in SAMPLERS]
+    assert not any("dagora." in json.dumps(entry) for entry in content["samplers"]), "where its code lives"
     assert [entry["name"] for entry in content["scores"]] == [score.name for score in SCORES]
     assert all(entry["reference"] and entry["summary"] for entry in (*content["methods"], *content["scores"]))
 
@@ -29,7 +32,7 @@ def test_json_list(run: Callable) -> None:
 def test_one_with_its_options(run: Callable, entry: object) -> None:
     shown = run("methods", entry.name).out
     assert entry.reference in shown
-    kind = "method" if entry in METHODS else "score"
+    kind = "method" if entry in METHODS else "sampler" if entry in SAMPLERS else "score"
     content = json.loads(run("methods", entry.name, "--json").out)[kind]
     assert content["name"] == entry.name
     assert [option["name"] for option in content["options"]] == [option.name for option in entry.options]

@@ -103,3 +103,10 @@ def test_drawings_side_by_side() -> None:
     assert [(e.get("x"), e.get("width")) for e in inner] == [("0", "100"), ("112", "30")]
     with pytest.raises(ValueError, match="size"):
         side_by_side(["<svg/>"])
+
+
+def test_a_logarithmic_scale_has_no_zero() -> None:
+    wide = Panel("p", (Series("s", (1, 2, 3), (0.001, 0.1, 10.0)),))
+    svg = draw_panels([wide], columns=1, x_label="x", y_label="y", title="t", logarithmic_y=True)
+    assert {"0.001", "0.01", "0.1", "1", "10"} <= set(texts(svg))  # equal steps, written as numbers
+    assert "0" not in texts(svg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from functools import cached_property, wraps
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dagora.data.schema import Schema
     from dagora.events import Budget, Observer
     from dagora.graph.cpdag import Graph
+    from dagora.options import Option
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
 
@@ -139,6 +140,25 @@ class Request:
         return line + ["--json"] * self.as_json + ["--quiet"] * self.quiet
 
 
+CIRCUMSTANCES = (
+    click.option(
+        "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method or score."
+    ),
+    click.option("--max-parents", type=click.IntRange(0), help="No node gets more parents than this."),
+    click.option("--knowledge", metavar="K.json", help="Required, forbidden edges, tiers, max_parents."),
+    click.option("--truth", metavar="GRAPH", help="Compare the result with this graph."),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
+    click.option("--time-limit", type=float, metavar="SECONDS", help="Return the best found by then."),
+    click.option(
+        "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads or processes."
+    ),
+)
+REPORTING = (
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option("--quiet", is_flag=True, help="No progress and no warnings."),
+)
+
+
 def learn_options(command: F) -> F:
     """Add the options to a command, which gets them as one argument `request`."""
 
@@ -150,23 +170,12 @@ def learn_options(command: F) -> F:
     decorators = (
         click.option("-m", "--method", default="hill-climb", show_default=True, help="See `dagora methods`."),
         click.option("-s", "--score", help="Score to maximise; without it, the BIC that fits the columns."),
-        click.option(
-            "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method or score."
-        ),
-        click.option("--max-parents", type=click.IntRange(0), help="No node gets more parents than this."),
-        click.option("--knowledge", metavar="K.json", help="Required, forbidden edges, tiers, max_parents."),
-        click.option("--truth", metavar="GRAPH", help="Compare the result with this graph."),
-        click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
-        click.option("--time-limit", type=float, metavar="SECONDS", help="Return the best found by then."),
-        click.option(
-            "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads or processes."
-        ),
+        *CIRCUMSTANCES,
         click.option(
             "-o", "--output", metavar="FILE", help="Write the graph: .json .bif .dot .graphml .csv .dagitty"
         ),
         click.option("--picture", metavar="FILE.svg", help="Draw the graph (coloured against --truth)."),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-        click.option("--quiet", is_flag=True, help="No progress and no warnings."),
+        *REPORTING,
     )
     result: Callable[..., Any] = wrapped
     for decorator in reversed(decorators):
@@ -184,15 +193,22 @@ def give_up(result: Result, *, as_json: bool) -> None:
 
 def parse_options(method: str | None, score: str | None, written: tuple[str, ...]) -> dict[str, Any]:
     """Read NAME=VALUE pairs by the types that the method (if any) and the score declare."""
-    from dagora.errors import OptionError
-    from dagora.formats.registry import read_graph
     from dagora.methods import method_named
     from dagora.scores.registry import SCORES, score_named
 
     entries = [score_named(score)] if score else list(SCORES)
-    known = {option.name: option for entry in entries for option in entry.options}
+    known = [option for entry in entries for option in entry.options]
     if method is not None:
-        known.update({option.name: option for option in method_named(method).options})
+        known += method_named(method).options
+    return parse_pairs(written, known, f"the method {method} or its score" if method else "the score")
+
+
+def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str) -> dict[str, Any]:
+    """Read NAME=VALUE pairs by the types that are declared; the last option of a name counts."""
+    from dagora.errors import OptionError
+    from dagora.formats.registry import read_graph
+
+    known = {option.name: option for option in options}
     values: dict[str, Any] = {}
     for pair in written:
         name, sign, text = pair.partition("=")
@@ -203,7 +219,6 @@ def parse_options(method: str | None, score: str | None, written: tuple[str, ...
         option = known.get(name)
         if option is None:
             listed = ", ".join(known) or "none"
-            owner = f"the method {method} or its score" if method else "the score"
             raise OptionError(f"there is no option '{name}' for {owner} (known: {listed})")
         value = option.parse(text)
         values[name] = (

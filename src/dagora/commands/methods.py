@@ -10,7 +10,11 @@ import click
 
 from dagora.methods import METHODS, Method
 from dagora.options import Option, find
+from dagora.samplers import SAMPLERS, Sampler
 from dagora.scores.registry import SCORES, Score
+
+Item = Method | Sampler | Score
+KINDS: dict[type[Item], str] = {Method: "method", Sampler: "sampler", Score: "score"}
 
 EXAMPLES = """\b
 Examples:
@@ -20,23 +24,24 @@ Examples:
 """
 
 
-@click.command("methods", short_help="List methods and scores.", epilog=EXAMPLES)
+@click.command("methods", short_help="List methods, samplers and scores.", epilog=EXAMPLES)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, name: str | None, as_json: bool) -> None:
-    """List all methods and scores, or show the one called NAME with its options."""
+    """List all methods, samplers and scores, or show the one called NAME with its options."""
     if name is None:
         listing: dict[str, Any] = {
-            "methods": [entry(m) for m in METHODS],
-            "scores": [entry(s) for s in SCORES],
+            "methods": [entry(method) for method in METHODS],
+            "samplers": [entry(sampler) for sampler in SAMPLERS],
+            "scores": [entry(score) for score in SCORES],
         }
         click.echo(json.dumps(listing, ensure_ascii=False) if as_json else overview())
         return
     # A method and a score may share a name, as k2 does: then both are shown.
-    kinds: dict[str, dict[str, Method | Score]] = {}
-    for item in (*METHODS, *SCORES):
-        kinds.setdefault(item.name, {})["method" if isinstance(item, Method) else "score"] = item
-    chosen = find("method or score", name, kinds)
+    kinds: dict[str, dict[str, Item]] = {}
+    for item in (*METHODS, *SAMPLERS, *SCORES):
+        kinds.setdefault(item.name, {})[KINDS[type(item)]] = item
+    chosen = find("method, sampler or score", name, kinds)
     if as_json:
         shown = {kind: entry(item) for kind, item in chosen.items()}
         click.echo(json.dumps(shown, ensure_ascii=False))
@@ -44,26 +49,30 @@ def command(*, name: str | None, as_json: bool) -> None:
         click.echo("\n\n".join(details(item) for item in chosen.values()))
 
 
-def entry(item: Method | Score) -> dict[str, Any]:
+def entry(item: Item) -> dict[str, Any]:
     """JSON form of an entry, without where its code lives."""
-    return {key: value for key, value in asdict(item).items() if key not in {"learner", "factory"}}
+    return {key: value for key, value in asdict(item).items() if key not in {"learner", "sampler", "factory"}}
 
 
 def overview() -> str:
-    """All methods and scores, a line each."""
+    """All methods, samplers and scores, a line each."""
     lines = ["Methods"]
     lines += [f"  {method.name:16}{method.summary}" for method in METHODS]
+    lines += ["", "Samplers"]
+    lines += [f"  {sampler.name:16}{sampler.summary}" for sampler in SAMPLERS]
     lines += ["", "Scores"]
     lines += [f"  {score.name:16}{score.kind:12}{score.summary}" for score in SCORES]
     return "\n".join([*lines, "", "dagora methods NAME shows one with its options."])
 
 
-def details(item: Method | Score) -> str:
-    """One method or score with its options."""
-    lines = [f"{'method' if isinstance(item, Method) else 'score'} {item.name}: {item.summary}"]
+def details(item: Item) -> str:
+    """One method, sampler or score with its options."""
+    lines = [f"{KINDS[type(item)]} {item.name}: {item.summary}"]
     if isinstance(item, Method):
         takes = "any score" if item.takes == "score" else item.takes
         lines += [f"  takes      {takes}", f"  promises   {item.promise}"]
+    elif isinstance(item, Sampler):
+        lines += [f"  promises   {item.promise}"]
     else:
         lines += [f"  columns    {item.kind}", f"  equivalent {'yes' if item.equivalent else 'no'}"]
     lines += [f"  reference  {item.reference}", "  options"]

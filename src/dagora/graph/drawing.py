@@ -70,7 +70,7 @@ def draw_svg(
     plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
     legend = _legend(strokes) if truth is not None else []
     heading = 30.0 * (title is not None) + 26.0 * bool(legend)
-    needed = [plan.width, sum(width for _, width in legend), _text_width(title or "") * 1.3]
+    needed = [plan.width, sum(width for _, width in legend), text_width(title or "") * 1.3]
     width, height = max(needed) + 2 * MARGIN, plan.height + heading + 2 * MARGIN
 
     summary = title or f"Graph of {len(graph)} nodes and {len(graph.edges) + len(graph.undirected)} edges"
@@ -78,12 +78,12 @@ def draw_svg(
     view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} role="img" {FONT}>',
-        f"<title>{_clean(summary)}</title>",
+        f"<title>{clean_text(summary)}</title>",
         f'<rect {size} fill="#ffffff"/>',
     ]
     if title is not None:
         style = f'font-size="17" font-weight="600" fill="{INK}"'
-        parts.append(f'<text x="{MARGIN:g}" y="{MARGIN + 12:g}" {style}>{_clean(title)}</text>')
+        parts.append(f'<text x="{MARGIN:g}" y="{MARGIN + 12:g}" {style}>{clean_text(title)}</text>')
     x = MARGIN
     for drawing, length in legend:
         parts.append(f'<g transform="translate({x:.1f} {MARGIN + heading - 22:.1f})">{drawing}</g>')
@@ -140,7 +140,7 @@ def _box_widths(graph: Graph, strokes: Sequence[_Stroke]) -> dict[str, float]:
     for name in graph.nodes:
         edges = max(fan[name, 0], fan[name, 1])
         widths[name] = max(
-            44.0, _text_width(_label(name)) + 22, min(PORT_GAP * (edges - 1) + 2 * CORNER, 240.0)
+            44.0, text_width(short_label(name)) + 22, min(PORT_GAP * (edges - 1) + 2 * CORNER, 240.0)
         )
     return widths
 
@@ -156,7 +156,7 @@ def _legend(strokes: Sequence[_Stroke]) -> list[tuple[str, float]]:
             f'<path d="{arrowhead((27.0, 0.0), (36.0, 0.0), 5.0)}" fill="{colour}"/>'
             f'<text x="42" y="4.5" font-size="{FONT_SIZE:g}" fill="{INK}">{text}</text>'
         )
-        entries.append((drawing, 42 + _text_width(text) + 26))
+        entries.append((drawing, 42 + text_width(text) + 26))
     return entries
 
 
@@ -164,10 +164,10 @@ def _node(name: str, centre: Point, width: float) -> str:
     x, y = centre
     left, top, base = x - width / 2, y - NODE_HEIGHT / 2, y + FONT_SIZE * 0.36
     return (
-        f"<g><title>{_clean(name)}</title>"
+        f"<g><title>{clean_text(name)}</title>"
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{NODE_HEIGHT:g}" rx="9" {BOX}/>'
         f'<text x="{x:.1f}" y="{base:.1f}" font-size="{FONT_SIZE:g}" text-anchor="middle" fill="{INK}">'
-        f"{_clean(_label(name))}</text></g>"
+        f"{clean_text(short_label(name))}</text></g>"
     )
 
 
@@ -190,7 +190,7 @@ def _edge(stroke: _Stroke, route: Sequence[Point], scale: float, *, labelled: bo
         drawing += f'<path d="{arrowhead(base, (x, y), 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
     if labelled and stroke.weight is not None:
         drawing += _weight_label(middle, stroke.weight, colour)
-    return f"<g><title>{_clean(tail + mark + head + note + verdict)}</title>{drawing}</g>"
+    return f"<g><title>{clean_text(tail + mark + head + note + verdict)}</title>{drawing}</g>"
 
 
 def _weight_label(at: Point, weight: float, colour: str) -> str:
@@ -209,11 +209,12 @@ def _line(verdict: Verdict, thickness: float) -> str:
     return f'stroke="{colour}" stroke-width="{thickness:.2f}"{pattern}'
 
 
-def _label(name: str) -> str:
+def short_label(name: str) -> str:
+    """Return a name, cut where it is too long to be drawn."""
     return name if len(name) <= LONGEST_LABEL else name[: LONGEST_LABEL - 1] + "…"
 
 
-def _text_width(text: str) -> float:
+def text_width(text: str) -> float:
     """About how wide a text is drawn: fonts differ, so this errs on the wide side."""
     per_letter = {"wide": 1.0, "capital": 0.72, "thin": 0.34, "other": 0.58}
     total = 0.0
@@ -227,6 +228,6 @@ def _text_width(text: str) -> float:
     return total * FONT_SIZE
 
 
-def _clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Escape a text for XML; characters that XML cannot hold at all become a replacement mark."""
     return escape(re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))

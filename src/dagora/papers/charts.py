@@ -123,6 +123,8 @@ def draw_panels(
         for axes in figure.axes:
             if logarithmic_y:
                 axes.set_yscale("log")
+                axes.yaxis.set_major_formatter("{x:g}")
+                axes.yaxis.set_minor_formatter("")
             elif share_y:
                 axes.set_ylim(bottom=0)
         handles: dict[str, object] = {}

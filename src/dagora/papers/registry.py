@@ -36,6 +36,12 @@ class Item:
 
 NOTEARS = "Zheng, Aragam, Ravikumar & Xing 2018, DAGs with NO TEARS"
 ADMM = "Ng & Zhang 2022, Towards Federated Bayesian Network Structure Learning with Continuous Optimization"
+GPN = "Giudice, Kuipers & Moffa 2023, A Bayesian Take on Gaussian Process Networks"
+PRIVATE_K2 = (
+    "Wright & Yang 2004, Privacy-Preserving Bayesian Network Structure Computation on Distributed "
+    "Heterogeneous Data"
+)
+RBNETS = "Zheng, Wang, Gao & Chen 2023, RBNets: A Reinforcement Learning Approach for Learning BN Structure"
 
 ITEMS = (
     Item(
@@ -101,6 +107,70 @@ ITEMS = (
         ADMM,
         quick="8 sites, 3 runs",
         full="8 and 64 sites, 10 runs",
+    ),
+    Item(
+        "gpn/fig1",
+        "E-SHD and run time of posteriors under GP and BGe scores, from linear to nonlinear, n = 10",
+        "dagora.papers.gpn.fig1:fig1",
+        GPN,
+        quick="4 graphs per row",
+        full="100 graphs per row",
+    ),
+    Item(
+        "gpn/fig3",
+        "divergence of sampled posteriors from the enumerated one at 4 nodes as draws grow",
+        "dagora.papers.gpn.fig3:fig3",
+        GPN,
+        quick="3 networks, up to 10,000 draws",
+        full="10 networks, up to 100,000 draws",
+    ),
+    Item(
+        "gpn/table1",
+        "protein signalling, 853 × 11: GP and BGe, order and partition MCMC, against the consensus graph",
+        "dagora.papers.gpn.table1:table1",
+        GPN,
+        quick="GP and BGe",
+        full="GP² too",
+    ),
+    Item(
+        "private-k2/scaling",
+        "time, bytes and memory of two owners over rows and variables, by mode and encryption",
+        "dagora.papers.private_k2.scaling:scaling",
+        PRIVATE_K2,
+        quick="up to 10,000 rows and 12 variables",
+        full="up to a million rows and 40 variables",
+    ),
+    Item(
+        "private-k2/f-vs-g",
+        "structures by the exact score f and by the paper's approximation g",
+        "dagora.papers.private_k2.f_vs_g:f_vs_g",
+        PRIVATE_K2,
+        quick="up to 10,000 rows, 10 runs",
+        full="up to 100,000 rows, 100 runs",
+    ),
+    Item(
+        "rbnets/table2",
+        "seconds and BIC of A*, ILP, hill climbing, OBS, ASOBS, RBNets and order search",
+        "dagora.papers.rbnets.table2:table2",
+        RBNETS,
+        quick="to 56 variables, 60 s an exact search, 2 seeds",
+        full="to 256 variables, 1800 s a search, 10 seeds",
+    ),
+    Item(
+        "rbnets/table3",
+        "difference in BIC between RBNets and others, halves of tables, with null models",
+        "dagora.papers.rbnets.differences:table3",
+        RBNETS,
+        quick="to 45 variables, 2 seeds",
+        full="to 256 variables, 10 seeds",
+    ),
+    Item(
+        "rbnets/table4",
+        "the same on samples of five networks, 200 to 5000 rows",
+        "dagora.papers.rbnets.differences:table4",
+        RBNETS,
+        quick="3 networks, 200 and 1000 rows, 2 seeds",
+        full="5 networks, 200 to 5000 rows, 10 seeds",
     ),
 )
 

@@ -20,7 +20,7 @@ from dagora.data.schema import Schema
 from dagora.errors import OptionError
 from dagora.scores.gaussian import FlatFamilies, family_pivots, gaussian_moments, in_blocks
 from dagora.scores.local_score import Family, Watch, unwatched
-from dagora.stats.statistics import Statistics
+from dagora.stats.statistics import Moments, Statistics
 
 
 class BGe:
@@ -39,6 +39,7 @@ class BGe:
                 f"alpha_w must be larger than the number of columns + 1 = {d + 1}, not {wishart}"
             )
         self._schema = statistics.schema
+        self._moments = moments
         self._n = moments.n
         self._alpha_mu = alpha_mu
         self._freedom = wishart - d
@@ -54,6 +55,11 @@ class BGe:
     def n_rows(self) -> int:
         """Number of rows behind the score."""
         return self._n
+
+    @property
+    def moments(self) -> Moments:
+        """The moments that are scored."""
+        return self._moments
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families."""

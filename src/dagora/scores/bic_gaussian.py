@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagora.data.schema import Schema
 from dagora.scores.gaussian import FlatFamilies, family_pivots, gaussian_moments, in_blocks
 from dagora.scores.local_score import Family, Watch, unwatched
-from dagora.stats.statistics import Statistics
+from dagora.stats.statistics import Moments, Statistics
 
 
 class GaussianBIC:
@@ -33,6 +33,11 @@ class GaussianBIC:
     def n_rows(self) -> int:
         """Number of rows behind the score."""
         return self._moments.n
+
+    @property
+    def moments(self) -> Moments:
+        """The moments that are scored."""
+        return self._moments
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families."""

@@ -23,7 +23,7 @@ from dagora.errors import OptionError
 from dagora.scores.gaussian import FlatFamilies, gaussian_moments, in_blocks
 from dagora.scores.lasso_kernels import solve_lasso
 from dagora.scores.local_score import Family, Watch, unwatched
-from dagora.stats.statistics import Statistics
+from dagora.stats.statistics import Moments, Statistics
 
 # A fit that leaves less than this share of the child's variance is perfect: what is left is rounding, and
 # would make larger sets look better.
@@ -38,6 +38,7 @@ class LassoScore:
             raise OptionError(f"lambda1 must be a number, 0 or more, not {lambda1}")
         moments = gaussian_moments(statistics, "the score lasso")
         self._schema = statistics.schema
+        self._moments = moments
         self._n = moments.n
         self._covariance = np.ascontiguousarray(moments.covariance)
         self._lambda1 = float(lambda1)
@@ -51,6 +52,11 @@ class LassoScore:
     def n_rows(self) -> int:
         """Number of rows behind the score."""
         return self._n
+
+    @property
+    def moments(self) -> Moments:
+        """The moments that are scored."""
+        return self._moments
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dagora.data.schema import Schema
 from dagora.errors import GraphError
 from dagora.graph.dag import DAG
+from dagora.stats.statistics import Moments
 
 # A child's position and its parents' positions.
 Family = tuple[int, Sequence[int]]
@@ -55,6 +56,15 @@ class BlockScore(Protocol):
         self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
     ) -> NDArray[np.float64]:
         """Scores of `children[k]` with the parents in row k (ascending) of `parents`."""
+
+
+@runtime_checkable
+class MomentScore(Protocol):
+    """A score of continuous columns that says which moments stand behind it."""
+
+    @property
+    def moments(self) -> Moments:
+        """First and second moments of the columns."""
 
 
 def scores(score: LocalScore, child: int, parent_sets: Sequence[Sequence[int]]) -> NDArray[np.float64]:

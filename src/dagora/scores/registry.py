@@ -34,6 +34,11 @@ class Score:
         return cast("LocalScore", getattr(import_module(module), function)(statistics, **values))
 
 
+GP_OPTIONS = (
+    Option("estimator", "text", "qmc", "how the evidence is found", choices=("qmc", "laplace", "bridge")),
+    Option("points", "int", 256, "points of the importance sampling, at least", low=32, high=2**16),
+)
+
 SCORES = (
     Score("bic", "log-likelihood − (ln m)/2 per free parameter", Kind.DISCRETE,
           "dagora.scores.information:bic", "Schwarz 1978", True),
@@ -53,6 +58,13 @@ SCORES = (
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
           (Option("lambda1", "float", 0.1, "price of the sum of absolute weights", low=0.0),)),
+    Score("gp", "marginal likelihood of additive Gaussian processes", Kind.CONTINUOUS,
+          "dagora.scores.gp.score:gp", "Giudice, Kuipers & Moffa 2023", False, GP_OPTIONS),
+    Score("gp2", "marginal likelihood of Gaussian processes with interactions", Kind.CONTINUOUS,
+          "dagora.scores.gp.score:gp2", "Giudice, Kuipers & Moffa 2023", False,
+          (*GP_OPTIONS,
+           Option("variant", "text", "paper", "kernel as in the paper or as in its published code",
+                  choices=("paper", "published")))),
 )  # fmt: skip
 
 

@@ -1,0 +1,157 @@
+"""Steps per second of the chains over orders and partitions, on one core.
+
+    python benchmarks/samplers.py [--nodes 10 20 50] [--seconds 3] [--repeats 5] [--quick] [--output FILE.md]
+
+Rows are drawn from random linear-Gaussian networks (two parents per node on average) and scored by BGe. Up
+to 12 nodes every parent set may be drawn; above, each node's core are its neighbours in the true graph,
+filled up at random to six, and any one parent beyond. Scoring is not timed: a step is a proposal, accepted or
+not. Time is CPU time of the one thread, so that a busy machine disturbs little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from dagora.data.table import Table
+from dagora.events import Budget
+from dagora.learning import make_score
+from dagora.posterior.chain_state import Plan, room_for
+from dagora.posterior.chains import Walk, start
+from dagora.posterior.order_mcmc import WALK as ORDERS
+from dagora.posterior.order_mcmc import order_plan
+from dagora.posterior.partition_mcmc import WALK as PARTITIONS
+from dagora.posterior.partition_mcmc import partition_plan
+from dagora.posterior.problem import MOST_IN_FULL, Problem, pose
+from dagora.posterior.space import Space
+from dagora.run import Run
+from dagora.stats.table import TableStatistics
+from report import deliver, machine, markdown_table, promises, verdict
+from runs import note
+
+ROWS, SEED, CORE = 500, 1, 6
+HEADER = ("nodes", "chain", "steps/s", "accepted", "draws/s", "families")
+# Nodes of the promise, and steps per second.
+PROMISED_AT = 20
+PROMISES = {"order": 1_000_000, "partition": 200_000}
+EXPLANATION = (
+    "Proposals per CPU second of one chain on one thread, after its warm-up; median (range) of {repeats} "
+    "runs of {seconds:g} s. Draws per second with the usual thinning, drawing the graphs included."
+)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What one run measured."""
+
+    steps: float
+    draws: float
+    accepted: float
+
+
+def pose_problem(nodes: int) -> Problem:
+    """The problem of one size."""
+    rng = np.random.default_rng([SEED, nodes])
+    rows = rng.normal(size=(ROWS, nodes))
+    parents = [sorted(rng.choice(j, min(j, rng.binomial(4, 0.5)), replace=False)) for j in range(nodes)]
+    for j, chosen in enumerate(parents):
+        for i in chosen:
+            rows[:, j] += rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 1.5) * rows[:, i]
+    score = make_score(TableStatistics(Table.from_numpy(rows)), "bge")
+    space = Space.full(nodes)
+    if nodes > MOST_IN_FULL:
+        space = Space.plus_one([core_of(j, parents, rng) for j in range(nodes)], "true neighbours and others")
+    return pose(score, Run(), prior="uniform", edge_penalty=0.0, space=space, alpha=0.05, memory=4.0)
+
+
+def core_of(node: int, parents: list[list[int]], rng: np.random.Generator) -> list[int]:
+    """True neighbours of a node, filled up at random."""
+    near = set(parents[node]) | {j for j, chosen in enumerate(parents) if node in chosen}
+    others = [j for j in range(len(parents)) if j != node and j not in near]
+    rng.shuffle(others)
+    return [*sorted(near), *others][:CORE]
+
+
+def measure(walk: Walk, plan: Plan, problem: Problem, seconds: float) -> Rate:
+    """Steps and draws per CPU second, after the warm-up."""
+    chain = start(walk, problem, Run(budget=Budget()), 1)[0]
+    kept = room_for(1, len(problem.names))
+    never = Plan(0, 1 << 60)
+    walk.steps(problem.lookup, chain, kept, never, plan.warmup)
+    few, total = plan.thin, 0
+    before = chain.counters.copy()
+    begun = time.thread_time()
+    while time.thread_time() - begun < seconds:
+        walk.steps(problem.lookup, chain, kept, never, few)
+        total += few
+        few = min(2 * few, 1 << 20)
+    taken = time.thread_time() - begun
+    accepted = (chain.counters - before)[1] / total
+    begun, drawn = time.thread_time(), 0
+    while time.thread_time() - begun < seconds / 4:
+        chain.counters[2] = 0
+        walk.keep(problem.lookup, chain, kept)
+        drawn += 1
+    per_draw = plan.thin * taken / total + (time.thread_time() - begun) / drawn
+    return Rate(total / taken, 1 / per_draw, accepted)
+
+
+def spread(values: list[float]) -> str:
+    """The median in thousands, with the range where there are several."""
+    middle = f"{median(values) / 1000:,.0f} k"
+    if len(values) == 1:
+        return middle
+    return f"{middle} ({min(values) / 1000:,.0f}–{max(values) / 1000:,.0f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Steps per second of the chains over orders and partitions.")
+    parser.add_argument("--nodes", type=int, nargs="*", default=[10, 20, 50])
+    parser.add_argument("--seconds", type=float, default=3.0, help="CPU seconds of each run")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each")
+    parser.add_argument("--quick", action="store_true", help="one run each, of half a second")
+    parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
+    options = parser.parse_args()
+    repeats, seconds = (1, 0.5) if options.quick else (options.repeats, options.seconds)
+    if repeats < 1:
+        parser.error("--repeats must be at least 1")
+    where = machine("dagora", "numpy", "numba")
+    lines: list[list[str]] = []
+    judged: list[list[str]] = []
+    for nodes in options.nodes:
+        problem = pose_problem(nodes)
+        for walk, plan in ((ORDERS, order_plan(nodes)), (PARTITIONS, partition_plan(nodes))):
+            note(f"{nodes} nodes, {walk.name}")
+            rates = [measure(walk, plan, problem, seconds) for _ in range(repeats)]
+            families = int(np.isfinite(problem.tables.log_weights).sum())
+            lines.append(
+                [
+                    f"{nodes}",
+                    walk.name,
+                    spread([rate.steps for rate in rates]),
+                    f"{rates[0].accepted:.2f}",
+                    f"{median(rate.draws for rate in rates):,.0f}",
+                    f"{families:,}",
+                ]
+            )
+            if nodes == PROMISED_AT:
+                least, got = PROMISES[walk.name], median(rate.steps for rate in rates)
+                promise = f"at least {least / 1000:,.0f} k {walk.name} steps/s"
+                judged.append([f"{nodes} nodes", promise, f"{got / 1000:,.0f} k", verdict(got >= least)])
+    text = [
+        "## Samplers",
+        EXPLANATION.format(repeats=repeats, seconds=seconds),
+        markdown_table(HEADER, lines),
+        *([promises(judged)] if judged else []),
+        where,
+    ]
+    deliver("\n\n".join(text), options.output)
+
+
+if __name__ == "__main__":
+    main()

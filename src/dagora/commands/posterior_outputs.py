@@ -1,0 +1,128 @@
+"""What the command writes and prints about a posterior."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from dagora.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dagora.graph.cpdag import Graph
+    from dagora.posterior.posterior import Posterior
+
+MOST_EDGES = 40
+LEAST_PROBABLE = 0.05
+
+
+def write_posterior(posterior: Posterior, path: str) -> None:
+    """Write all that a posterior knows, every draw included."""
+    write_whole(path, json.dumps(posterior.to_dict(), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_probabilities(posterior: Posterior, path: str, *, truth: Graph | None = None) -> None:
+    """Draw the edge probabilities, with the edges of the truth framed."""
+    from dagora.commands.outputs import check_picture
+    from dagora.posterior.picture import draw_probabilities
+
+    check_picture(path)
+    title = f"Edge probabilities: {posterior.method}, {posterior.score_name}"
+    write_whole(
+        path, draw_probabilities(posterior.nodes, posterior.edge_probability, truth=truth, title=title)
+    )
+
+
+def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
+    """E-SHD, E-TP and E-FP with their standard errors, of DAGs and of their classes."""
+    content: dict[str, Any] = {}
+    for on in ("dag", "cpdag"):
+        found = {
+            "shd": posterior.expected_shd(truth, on=on),
+            "tp": posterior.expected_tp(truth, on=on),
+            "fp": posterior.expected_fp(truth, on=on),
+        }
+        part: dict[str, Any] = {name: value.mean for name, value in found.items()}
+        part["errors"] = {name: _finite(value.error) for name, value in found.items()}
+        content |= part if on == "dag" else {on: part}
+    return content
+
+
+def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[str]) -> None:
+    """Print a posterior for people."""
+    draws = posterior.draws
+    click.echo(
+        f"{posterior.method}: {draws.chains} × {draws.per_chain} graphs on {len(posterior.nodes)} variables, "
+        f"score {posterior.score_name}"
+    )
+    click.echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
+    click.echo(f"prior: {posterior.prior}")
+    click.echo(f"space: {posterior.space}")
+    click.echo("")
+    for line in edge_lines(posterior):
+        click.echo(line)
+    click.echo("")
+    if draws.independent:
+        click.echo("draws: independent")
+    else:
+        click.echo(f"mixing: {posterior.diagnostics}")
+    click.echo(f"highest log score: {posterior.score:.4f}")
+    if truth is not None:
+        click.echo("")
+        show_expectations(expectations(posterior, truth))
+    for path in written:
+        click.echo(f"written: {path}", err=True)
+
+
+def edge_lines(posterior: Posterior) -> list[str]:
+    """The most probable edges, a line each, those of the consensus graph marked."""
+    probability, error = posterior.edge_probability, posterior.edge_error
+    chosen = posterior.consensus()
+    marked = chosen.to_numpy()
+    likely = (probability >= LEAST_PROBABLE) | marked
+    np.fill_diagonal(likely, val=False)
+    order = sorted(np.argwhere(likely).tolist(), key=lambda at: -probability[at[0], at[1]])
+    names = posterior.nodes
+    shown = [
+        (f"{names[i]} → {names[j]}", probability[i, j], error[i, j], marked[i, j])
+        for i, j in order[:MOST_EDGES]
+    ]
+    width = max((len(edge) for edge, *_ in shown), default=0)
+    lines = [
+        f"{'*' if mark else ' '} {edge:{width}}  {value:.3f}{spread(wide)}"
+        for edge, value, wide, mark in shown
+    ]
+    if len(order) > MOST_EDGES:
+        lines.append(f"  and {len(order) - MOST_EDGES} more edges above {LEAST_PROBABLE:g}")
+    if not lines:
+        lines.append(f"  no edge is more probable than {LEAST_PROBABLE:g}")
+    return [
+        *lines,
+        f"* consensus graph: {len(chosen.edges)} edges above 0.5 that stand together without a cycle",
+    ]
+
+
+def spread(error: float) -> str:
+    """Standard error after a value; nothing where there is none.
+
+    >>> spread(0.0123), spread(0.0)
+    (' ± 0.012', '')
+    """
+    return f" ± {error:.3f}" if math.isfinite(error) and error > 0 else ""
+
+
+def show_expectations(found: dict[str, Any]) -> None:
+    """Print expected distances as a small table."""
+    click.echo(f"{'':8}{'E-SHD':>16}{'E-TP':>16}{'E-FP':>16}")
+    for label, part in (("DAG", found), ("CPDAG", found["cpdag"])):
+        cells = (f"{part[key]:.2f}{spread(part['errors'][key] or 0.0)}" for key in ("shd", "tp", "fp"))
+        click.echo(f"{label:8}" + "".join(f"{cell:>16}" for cell in cells))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

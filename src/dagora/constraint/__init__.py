@@ -1,0 +1,1 @@
+"""A graph from tests of independence."""

@@ -1,0 +1,251 @@
+"""The dual PC algorithm: independence tests given small sets and, at the same price, given all but a few.
+
+As in PC, all pairs are adjacent at first, and an edge x — y goes where some set T separates its ends: their
+partial correlation given T could be chance. Round 0 tests given nothing and given all other variables; round
+r tests, for each neighbourhood S of x (without y), given S, given r nodes of S and given all of S but r.
+Edges found in a round go at its end, so that the skeleton does not depend on the order of the columns. Then
+v-structures and what follows from them are directed. (Giudice, Kuipers & Moffa 2023, "The dual PC algorithm
+and the role of Gaussianity for structure learning of Bayesian networks".)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.constraint.orientation import orient
+from dagora.constraint.partial_correlations import (
+    GIVEN_REST,
+    GIVEN_SET,
+    MORE,
+    NONE,
+    chance_limits,
+    inverse_correlations,
+    search_sets,
+)
+from dagora.errors import KnowledgeError, OptionError
+from dagora.events import Event
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.equivalence import Matrix
+from dagora.graph.knowledge import Knowledge
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.gaussian import gaussian_moments, refuse_duplicates
+from dagora.stats.statistics import Moments, Statistics
+
+# Sets that are tested between two looks at the clock.
+SETS_PER_ROUND = 100_000
+
+
+def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome:
+    """Learn a class of graphs from tests at level `alpha`.
+
+    >>> from dagora.data.table import Table
+    >>> from dagora.stats.table import TableStatistics
+    >>> a, b, noise = np.random.default_rng(0).normal(size=(3, 500))
+    >>> table = Table.from_numpy(np.stack([a, b, a + b + noise], axis=1), names=["a", "b", "c"])
+    >>> dual_pc(TableStatistics(table), Run()).graph.edges
+    (('a', 'c'), ('b', 'c'))
+    """
+    names = statistics.schema.names
+    apart = forbidden_pairs(run.knowledge, names)
+    moments = gaussian_moments(statistics, "the method dual-pc")
+    refuse_duplicates(moments, statistics.schema, "the method dual-pc")
+    found = find_skeleton(moments, alpha, run, apart)
+    matrix, given_up, new = orient(found.adjacent, found.separates)
+    warnings = []
+    if given_up or new:
+        contradiction = f"{given_up} v-structures contradict others and were given up" if given_up else ""
+        invented = "some edges could only be directed with new v-structures" if new else ""
+        both = " and ".join(filter(None, (contradiction, invented)))
+        warnings.append(f"the tests do not agree on one class of graphs: {both}")
+    if found.untested:
+        warnings.append(
+            f"given all other {len(names) - 2} variables nothing could be tested: there are too few rows "
+            f"({moments.n}), or columns determine each other; smaller sets were tested"
+        )
+    edges = f"{int(found.adjacent.sum()) // 2} edges are left after {found.tests} tests"
+    late = f"stopped in round {found.order}: {run.budget.reason}; some edges may be too many: {edges}"
+    return Outcome(
+        CPDAG.from_numpy(matrix, names),
+        "finished" if found.finished else "time-limit",
+        edges if found.finished else late,
+        stats={"tests": float(found.tests), "rounds": float(found.order)},
+        warnings=tuple(warnings),
+    )
+
+
+def dual_pc_skeleton(moments: Moments, alpha: float = 0.05, run: Run | None = None) -> Matrix:
+    """Which pairs no tested set separates, as a symmetric matrix; knowledge of the run plays no part."""
+    plain = Run() if run is None else replace(run, knowledge=Knowledge())
+    nobody = np.zeros_like(moments.scatter, dtype=np.bool_)
+    return find_skeleton(moments, alpha, plain, nobody).adjacent
+
+
+def forbidden_pairs(knowledge: Knowledge, names: tuple[str, ...]) -> Matrix:
+    """Pairs that are forbidden both ways; what else is known cannot be obeyed by a class of graphs."""
+    reason = "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
+    if knowledge.required:
+        tail, head = knowledge.required[0]
+        raise KnowledgeError(f"the method dual-pc cannot obey required edges ({tail} → {head}): {reason}")
+    if sum(map(bool, knowledge.tiers)) > 1:
+        raise KnowledgeError(f"the method dual-pc cannot obey tiers: {reason}")
+    if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
+        raise KnowledgeError(
+            f"the method dual-pc cannot obey max_parents ({knowledge.max_parents}): it tests pairs and "
+            "counts no parents; use ges or hill-climb"
+        )
+    forbidden = knowledge.forbidden_matrix(names)
+    np.fill_diagonal(forbidden, val=False)
+    one_way = np.argwhere(forbidden & ~forbidden.T)
+    if len(one_way):
+        i, j = one_way[0]
+        raise KnowledgeError(
+            "the method dual-pc cannot obey forbidden edges in one direction only "
+            f"({names[i]} → {names[j]}): {reason}, or forbid {names[j]} → {names[i]} too"
+        )
+    return forbidden
+
+
+@dataclass
+class Skeleton:
+    """What the tests leave adjacent, and what separates each other pair (None: all other variables)."""
+
+    adjacent: Matrix
+    separating: dict[tuple[int, int], frozenset[int] | None] = field(default_factory=dict)
+    tests: int = 0
+    order: int = 0
+    finished: bool = True
+    untested: bool = False
+
+    def separates(self, a: int, c: int, b: int) -> bool:
+        """Whether c is in the set that separates a and b."""
+        between = self.separating[min(a, b), max(a, b)]
+        return between is None or c in between
+
+
+def find_skeleton(moments: Moments, alpha: float, run: Run, apart: Matrix) -> Skeleton:
+    """Test round by round until no neighbourhood is large enough for the next; `apart` are never adjacent."""
+    if not 0 < alpha < 1:
+        raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
+    spread = np.sqrt(np.diag(moments.scatter))
+    correlations = np.clip(moments.scatter / np.outer(spread, spread), -1.0, 1.0)
+    np.fill_diagonal(correlations, 1.0)
+    size = len(correlations)
+    limits = chance_limits(moments.n, max(1, size - 1), alpha)
+    skeleton = first_round(correlations, limits, apart)
+    # Round in which the neighbourhood of each node became what it is.
+    since = np.ones(size, dtype=np.int64)
+    while True:
+        sizes = skeleton.adjacent.sum(axis=1) - 1
+        if sizes.max(initial=0) <= skeleton.order:
+            return skeleton
+        skeleton.order += 1
+        parted = part(skeleton, correlations, limits, since, run)
+        for x, y in parted:
+            skeleton.adjacent[x, y] = skeleton.adjacent[y, x] = False
+            since[[x, y]] = skeleton.order + 1
+        if not skeleton.finished:
+            return skeleton
+
+
+def first_round(correlations: NDArray[np.float64], limits: NDArray[np.float64], apart: Matrix) -> Skeleton:
+    """Tests given nothing and given everything else."""
+    size = len(correlations)
+    alone = np.abs(correlations) <= limits[0]
+    rest = np.zeros_like(alone)
+    inverse = inverse_correlations(correlations)
+    testable = inverse is not None and limits[-1] > 0
+    if inverse is not None and testable:
+        rest = np.abs(inverse) <= limits[-1]
+    adjacent = ~(alone | rest | apart | np.eye(size, dtype=np.bool_))
+    skeleton = Skeleton(adjacent, tests=size * (size - 1) // (1 if testable else 2), untested=not testable)
+    for i, j in np.argwhere(np.triu(~adjacent, 1)).tolist():
+        # Independent either way, the pair cannot have a common child: that would tie them given all others.
+        marginal = alone[i, j] and not rest[i, j]
+        skeleton.separating[i, j] = frozenset() if marginal else None
+    return skeleton
+
+
+def part(
+    skeleton: Skeleton,
+    correlations: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    since: NDArray[np.int64],
+    run: Run,
+) -> list[tuple[int, int]]:
+    """Find the pairs that a set of this round separates; what separates them is kept in the skeleton."""
+    pairs = np.argwhere(skeleton.adjacent).tolist()
+    parted: list[tuple[int, int]] = []
+    for done, (x, y) in enumerate(pairs):
+        if done % 100 == 0:
+            run.on_event(
+                Event("testing", done, total=len(pairs), message=f"sets of {skeleton.order} variables")
+            )
+        if run.budget.exhausted:
+            skeleton.finished = False
+            break
+        if (min(x, y), max(x, y)) in skeleton.separating:
+            continue
+        around = [node for node in np.flatnonzero(skeleton.adjacent[x]).tolist() if node != y]
+        if len(around) < skeleton.order:
+            continue
+        # Sets of this size were the complements of an earlier round, if S has not changed since.
+        again = since[x] <= len(around) - skeleton.order < skeleton.order
+        chosen = separating_set(skeleton, correlations, limits, [x, y, *around], run, again=bool(again))
+        if chosen is not None:
+            skeleton.separating[min(x, y), max(x, y)] = chosen
+            parted.append((x, y))
+    return parted
+
+
+def separating_set(
+    skeleton: Skeleton,
+    correlations: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    members: list[int],
+    run: Run,
+    *,
+    again: bool,
+) -> frozenset[int] | None:
+    """A set among members[2:] that separates members[0] and members[1], of this round's sizes.
+
+    `again` says that inverses have answered for this round before.
+    """
+    block = np.ascontiguousarray(correlations[np.ix_(members, members)])
+    inverse = inverse_correlations(block)
+    around = frozenset(members[2:])
+    if inverse is not None:
+        if again:
+            return None
+        skeleton.tests += 1
+        if abs(inverse[0, 1]) <= limits[len(around)]:
+            return around
+        if skeleton.order == len(around):
+            return None
+    dual = inverse is not None
+    size = min(skeleton.order, len(around) - skeleton.order) if dual else skeleton.order
+    subset = np.arange(2, 2 + size, dtype=np.int64)
+    while True:
+        how, tests = search_sets(
+            block,
+            block if inverse is None else inverse,
+            dual,
+            skeleton.order,
+            limits,
+            subset,
+            SETS_PER_ROUND,
+        )
+        skeleton.tests += tests
+        if how == NONE:
+            return None
+        if how == MORE:
+            if run.budget.exhausted:
+                skeleton.finished = False
+                return None
+            continue
+        chosen = frozenset(members[int(row)] for row in subset)
+        assert how in {GIVEN_SET, GIVEN_REST}
+        return chosen if how == GIVEN_SET else around - chosen

@@ -1,0 +1,1 @@
+"""Giudice, Kuipers & Moffa 2023: A Bayesian Take on Gaussian Process Networks."""

@@ -1,0 +1,128 @@
+"""One sampler on one score under one prior, timed as if it ran alone, and judged against a known graph.
+
+Numbers that a cell keeps: E-SHD, E-TP and E-FP (a reversed edge is neither true nor false, as the paper
+counts: E-SHD = edges of the truth − E-TP + E-FP), the E-SHD of equivalence classes, the number of edges;
+the larger R-hat of the log score and of any edge, the bulk ESS of the log score, that of the weights where
+there are any; seconds of the clock and of the processor; families scored.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dagora.errors import DagoraError
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.papers.experiment import Numbers, Parameters
+from dagora.papers.gpn.remembered import Cost, Remembered
+from dagora.posterior.draws import Draws
+from dagora.posterior.mixing import diagnose
+from dagora.posterior.order_mcmc import order_mcmc
+from dagora.posterior.partition_mcmc import partition_mcmc
+from dagora.posterior.posterior import Posterior
+from dagora.posterior.priors import Prior, prior_named
+from dagora.posterior.reweighting import reweight
+from dagora.posterior.search_space import find_space
+from dagora.posterior.space import Space
+from dagora.posterior.space_growth import find_space_iteratively
+from dagora.run import Run
+
+SAMPLERS = {"partition": partition_mcmc, "order": order_mcmc}
+WORST = 99.0  # JSON has no infinity
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Draws, the time that they would have taken alone, and how many families were scored for them."""
+
+    draws: Draws
+    cost: Cost
+    families: int
+
+
+def sampled(
+    score: Remembered, sampler: str, prior: str, edge_penalty: float, settings: Parameters, run: Run
+) -> Timed:
+    """Run chains as a cell's settings say: `chains draws space alpha seed`, perhaps `max_parents jobs`."""
+    limit = int(settings.get("max_parents", 0))
+    knowledge = Knowledge(max_parents=limit) if limit else Knowledge()
+    own = Run(knowledge, int(settings["seed"]), run.budget, int(settings.get("jobs", 1)), run.on_event)
+    score.begin()
+    started = Cost.now()
+    draws = SAMPLERS[sampler](
+        score,
+        own,
+        draws=int(settings["draws"]),
+        chains=int(settings["chains"]),
+        prior=prior,
+        edge_penalty=edge_penalty,
+        space=space_of(score, prior_named(prior, edge_penalty=edge_penalty), settings, own),
+    )
+    if draws.status != "finished":
+        raise DagoraError(f"the chains did not come to their end: {draws.message}")
+    return Timed(draws, Cost.now() - started + score.recalled, score.asked)
+
+
+def space_of(score: Remembered, prior: Prior, settings: Parameters, run: Run) -> Space:
+    """Every parent set (`full`), or what a method finds, enlarged until the best graph asks for no more."""
+    if settings["space"] == "full":
+        return Space.full(len(score.schema))
+    start = find_space(score, run, str(settings["space"]), alpha=float(settings["alpha"]))
+    return find_space_iteratively(score, prior, run, start)
+
+
+def reweighted(found: Timed, laplace: Remembered, target: Remembered, run: Run) -> Timed:
+    """Weigh the draws of one score by another (algorithm 1, eq. 14)."""
+    target.begin()
+    started = Cost.now()
+    draws = reweight(found.draws, laplace, target, run)
+    if draws.status != "finished":
+        raise DagoraError(f"the draws could not be weighted: {draws.warnings[-1]}")
+    cost = Cost.now() - started + target.recalled
+    return Timed(draws, found.cost + cost, found.families + target.asked)
+
+
+def judged(found: Timed, truth: DAG) -> dict[str, float | None]:
+    """Numbers of a run, against the truth."""
+    mixing = diagnose(found.draws)
+    posterior = Posterior(found.draws, mixing, "")
+    return {
+        "shd": posterior.expected("shd", truth).mean,
+        "tp": posterior.expected("correct", truth).mean,
+        "fp": posterior.expected("extra", truth).mean,
+        "class_shd": posterior.expected("shd", truth, on="cpdag").mean,
+        "edges": float(posterior.edge_probability.sum()),
+        "rhat": told(max(mixing.rhat, mixing.edge_rhat)),
+        "ess": told(mixing.bulk_ess),
+        "weight_ess": mixing.weight_ess,
+        "seconds": found.cost.wall,
+        "cpu_seconds": found.cost.cpu,
+        "families": found.families,
+    }
+
+
+def told(value: float) -> float | None:
+    """Make a diagnostic what JSON can hold: None where it cannot be told.
+
+    >>> told(float("inf")), told(float("nan")), told(1.01)
+    (99.0, None, 1.01)
+    """
+    return None if math.isnan(value) else WORST if math.isinf(value) else value
+
+
+def unless_cut_short(measure: Callable[[Parameters, Run], Numbers]) -> Callable[[Parameters, Run], Numbers]:
+    """Let a cell whose time is up end without an error: what it has is thrown away in any case."""
+
+    @functools.wraps(measure)
+    def measured(parameters: Parameters, run: Run) -> Numbers:
+        try:
+            return measure(parameters, run)
+        except DagoraError:
+            if run.budget.exhausted:
+                return {}
+            raise
+
+    return measured

@@ -1,0 +1,223 @@
+"""The methods compared in tables 2 to 4, all on the same parent sets of one data set, with the same clock.
+
+Parent sets are found once per data set and process, without a limit on time, so that they do not depend on
+how busy the machine is; finding them is a cell of its own, whose seconds can be added to a method's. Where
+they cannot be complete they hold the families of a tabu search too, as everywhere in the library, and are
+not widened later. Hill climbing needs none and works on the score. Two null models have no method at all: the
+best of 300 random orders, and the best of 300 random orders each followed by one insertion descent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any, cast
+
+import numpy as np
+
+from dagora.data.table import Table
+from dagora.errors import DagoraError
+from dagora.graph.dag import DAG
+from dagora.learning import make_score, scored_candidates
+from dagora.methods import method_named
+from dagora.papers.experiment import Numbers, Parameters
+from dagora.papers.rbnets.data_sets import prepared
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.candidates import Candidates
+from dagora.scores.local_score import LocalScore, graph_score
+
+ORDERS = 300  # the paper's episodes, each of which tries one order
+PARENT_SETS = "parent sets"
+PUBLISHED, IMPROVED, GREEDY = "RBNets", "RBNets improved", "RBNets, greedy policy"
+RANDOM, DESCENDED = "300 random orders", "300 descents"
+EXACT: dict[str, Parameters] = {"A*": {"method": "astar"}, "ILP": {"method": "ilp"}}
+CLIMB: dict[str, Parameters] = {"GHC": {"method": "hill-climb"}}
+RANDOMISED: dict[str, Parameters] = {
+    "OBS": {"method": "obs", "restarts": ORDERS},
+    "ASOBS": {"method": "asobs", "orders": 20_000},
+    PUBLISHED: {"method": "rbnets", "improve": 0, "episodes": ORDERS},
+    IMPROVED: {"method": "rbnets", "improve": 1, "episodes": ORDERS},
+    "order-search": {"method": "order-search"},
+}
+# The paper does not say how long its OBS and ASOBS searched. These still take less time than 300 episodes.
+LONGER: dict[str, Parameters] = {
+    "OBS, longer": {"method": "obs", "restarts_per_variable": 1000},
+    "ASOBS, longer": {"method": "asobs", "orders_per_variable": 20_000},
+}
+NULL_MODELS: dict[str, Parameters] = {
+    RANDOM: {"method": "random_orders", "orders": ORDERS},
+    DESCENDED: {"method": "descended_orders", "orders": ORDERS},
+}
+SETS: dict[str, Parameters] = {PARENT_SETS: {"method": PARENT_SETS}}
+OPTIONS = ("restarts", "orders", "episodes", "memory")
+IDENTITY = ("data", "reading", "half", "rows")
+NULL_TOGETHER = 10  # orders of a null model between two looks at the clock
+
+
+def entered(data: Parameters, contenders: Mapping[str, Parameters], **settings: float) -> list[Parameters]:
+    """The cells of some contenders on a data set.
+
+    >>> entered({"data": "alarm*"}, CLIMB, seed=3)
+    [{'data': 'alarm*', 'contender': 'GHC', 'method': 'hill-climb', 'seed': 3}]
+    """
+    return [{**data, "contender": label, **options, **settings} for label, options in contenders.items()]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The parent sets of a data set, and what it took to find them."""
+
+    candidates: Candidates
+    seconds: float
+    cpu_seconds: float
+
+
+def identity(parameters: Parameters) -> tuple[tuple[str, str | int | float], ...]:
+    """What says which data set a cell is about."""
+    return tuple((name, parameters[name]) for name in IDENTITY if name in parameters)
+
+
+@lru_cache(maxsize=1)
+def score_of(data: tuple[tuple[str, str | int | float], ...]) -> LocalScore:
+    """The BIC of a data set; cells of one data set follow each other."""
+    return make_score(prepared(dict(data)), "bic")
+
+
+_found: dict[tuple[tuple[str, str | int | float], ...], Found] = {}
+
+
+def parent_sets(parameters: Parameters, run: Run) -> Found:
+    """The parent sets of a cell's data set, found once by a process; only those of one data set are kept."""
+    data = identity(parameters)
+    if data not in _found:
+        warm_up("obs")
+        score = score_of(data)
+        started, cpu_started = time.perf_counter(), time.process_time()
+        found = scored_candidates(score, replace(run, budget=run.budget.at_most(None)))
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+        if run.budget.exhausted:
+            # They may lack what there was no time for: good for a cell that is thrown away, not for others.
+            return Found(replace(found, widen=None), seconds, cpu_seconds)
+        _found.clear()
+        _found[data] = Found(replace(found, widen=None), seconds, cpu_seconds)
+    return _found[data]
+
+
+def measured(parameters: Parameters, run: Run) -> Numbers:
+    """Run the contender of a cell on its data set."""
+    method = str(parameters["method"])
+    score = score_of(identity(parameters))
+    if method == PARENT_SETS:
+        return described(parent_sets(parameters, run), score)
+    candidates = None if method == "hill-climb" else parent_sets(parameters, run).candidates
+    warm_up(method)
+    compiling = {} if method != "rbnets" or candidates is None else compiled(parameters, candidates, run)
+    own = replace(
+        run, seed=int(parameters["seed"]), budget=run.budget.at_most(float(parameters["limit"])), jobs=1
+    )
+    started, cpu_started = time.perf_counter(), time.process_time()
+    if method in {"random_orders", "descended_orders"}:
+        ended: Outcome | Numbers = null_model(candidates, own, method, int(parameters["orders"]))
+    else:
+        ended = learned(parameters, score if candidates is None else candidates, own)
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+    numbers = judged(ended, score, candidates) if isinstance(ended, Outcome) else ended
+    return {**numbers, **compiling, "seconds": seconds, "cpu_seconds": cpu_seconds}
+
+
+_compiled: dict[tuple[object, object], Numbers] = {}
+
+
+def compiled(parameters: Parameters, candidates: Candidates, run: Run) -> Numbers:
+    """Let a network be compiled for a data set, once, by a short run, so that no run that counts has it."""
+    key = (identity(parameters), parameters["improve"])
+    if key not in _compiled:
+        short = replace(run, budget=run.budget.at_most(float(parameters["limit"])))
+        outcome = learned({**parameters, "episodes": 1}, candidates, short)
+        _compiled[key] = {"first_compile_seconds": outcome.stats.get("compile_seconds", 0.0)}
+    return _compiled[key]
+
+
+def described(found: Found, score: LocalScore) -> Numbers:
+    """What there is to say about parent sets, and the size of their data set."""
+    candidates = found.candidates
+    return {
+        "variables": len(candidates),
+        "rows_used": getattr(score, "n_rows", None),
+        "sets": sum(len(child) for child in candidates),
+        "complete": candidates.complete,
+        "note": candidates.note,
+        "seconds": found.seconds,
+        "cpu_seconds": found.cpu_seconds,
+    }
+
+
+def learned(parameters: Parameters, given: Candidates | LocalScore, run: Run) -> Outcome:
+    """Run one of the library's methods."""
+    options: dict[str, Any] = {name: parameters[name] for name in OPTIONS if name in parameters}
+    for name in ("restarts", "orders"):
+        if f"{name}_per_variable" in parameters:
+            options[name] = int(parameters[f"{name}_per_variable"]) * len(given_names(given))
+    if "improve" in parameters:
+        options["improve"] = bool(parameters["improve"])
+    return method_named(str(parameters["method"])).load()(given, run, **options)
+
+
+def given_names(given: Candidates | LocalScore) -> tuple[str, ...]:
+    """The variables that a method is given."""
+    return given.names if isinstance(given, Candidates) else given.schema.names
+
+
+def judged(outcome: Outcome, score: LocalScore, candidates: Candidates | None) -> Numbers:
+    """The BIC of a graph, scored anew from the data, and how the search for it ended."""
+    numbers: dict[str, Any] = {"status": outcome.status, "bic": None}
+    if outcome.status == "failed":
+        return {**numbers, "message": outcome.message}
+    graph = cast("DAG", outcome.graph)
+    bic = graph_score(score, graph)
+    if outcome.score is None or abs(bic - outcome.score) > 1e-6 * max(1.0, abs(bic)):
+        raise DagoraError(f"a graph of BIC {bic:.6f} was said to have {outcome.score}")
+    numbers |= {"bic": bic, "edges": len(graph.edges)}
+    complete = candidates is not None and candidates.complete
+    numbers["proved"] = outcome.status == "optimal" and complete
+    told = ("gap", "best_seen", "greedy", "compile_seconds")
+    return numbers | {name: outcome.stats[name] for name in told if name in outcome.stats}
+
+
+def null_model(candidates: Candidates | None, run: Run, name: str, orders: int) -> Numbers:
+    """The best of some random orders; where time ends, of those that were tried."""
+    from dagora.search.rbnets import null_models
+
+    if candidates is None:
+        raise ValueError("a null model needs parent sets")
+    rng = np.random.default_rng(run.seed)
+    best, tried = -np.inf, 0
+    while tried < orders and not (run.budget.exhausted and tried):
+        some = min(NULL_TOGETHER, orders - tried)
+        best = max(best, float(getattr(null_models, name)(candidates, some, rng).max()))
+        tried += some
+    return {"status": "finished" if tried == orders else "time-limit", "bic": best, "tried": tried}
+
+
+@cache
+def warm_up(method: str) -> None:
+    """Compile once per process, so that no cell's time has it; networks are compiled for every size anew."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, size=(60, 4))
+    rows[:, 1] = rows[:, 0] ^ (rng.random(60) < 0.2)
+    rows[:, 2] = rows[:, 1] ^ (rng.random(60) < 0.2)
+    names = list("abcd")
+    score = make_score(Table.from_numpy(rows, names, discrete=names), "bic")
+    found = scored_candidates(score, Run())
+    if method in {"random_orders", "descended_orders"}:
+        null_model(found, Run(), method, 2)
+        return
+    given = score if method == "hill-climb" else found
+    variants: tuple[Parameters, ...] = ({},)
+    if method == "rbnets":
+        variants = ({"improve": 0, "episodes": 2}, {"improve": 1, "episodes": 2})
+    for options in variants:
+        learned({"method": method, **options}, given, Run())

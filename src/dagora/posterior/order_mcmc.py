@@ -1,0 +1,63 @@
+"""Order MCMC: graphs drawn given orders that a chain walks through (Friedman & Koller 2003).
+
+The chain's law over orders is ∝ the total weight of the graphs that agree with the order. A graph is
+therefore drawn ∝ its weight times the number of orders it agrees with: graphs with few edges come more
+often than the prior says. Mixes fastest of all chains; where that bias matters take partition MCMC.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dagora.files import PathLike
+from dagora.posterior.chain_state import Plan
+from dagora.posterior.chains import Walk, check_counts, sample_chains
+from dagora.posterior.checkpoint import check_place
+from dagora.posterior.draws import Draws
+from dagora.posterior.order_kernels import keep_from_order, order_steps
+from dagora.posterior.problem import pose
+from dagora.posterior.space import Space
+from dagora.run import Run
+from dagora.scores.local_score import LocalScore
+
+WALK = Walk("order", order_steps, keep_from_order)
+
+
+def order_mcmc(
+    score: LocalScore,
+    run: Run,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    prior: str = "uniform",
+    edge_penalty: float = 0.0,
+    space: str | Space = "auto",
+    alpha: float = 0.05,
+    thin: int | None = None,
+    warmup: int | None = None,
+    checkpoint: PathLike | None = None,
+    memory: float = 4.0,
+) -> Draws:
+    """Draw graphs by chains over orders; `thin` steps lie between draws, `warmup` steps before the first."""
+    check_counts(draws, chains, thin, warmup)
+    if checkpoint is not None:
+        check_place(checkpoint)
+    problem = pose(
+        score, run, prior=prior, edge_penalty=edge_penalty, space=space, alpha=alpha, memory=memory
+    )
+    usual = order_plan(len(problem.names))
+    plan = Plan(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)
+    told = f"{problem.prior.sentence}, times the number of orders that the graph agrees with"
+    return sample_chains(
+        WALK, problem, run, plan, draws=draws, chains=chains, prior=told, checkpoint=checkpoint
+    )
+
+
+def order_plan(nodes: int) -> Plan:
+    """Warm-up and thinning by the number of nodes: n² ln n steps bring a chain to where the mass is.
+
+    >>> order_plan(20)
+    Plan(warmup=59915, thin=400)
+    """
+    square = nodes * nodes
+    return Plan(warmup=max(1000, round(50 * square * math.log(nodes + 1e-9))), thin=max(20, square))

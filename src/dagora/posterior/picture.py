@@ -1,0 +1,136 @@
+"""A picture of edge probabilities as one self-contained SVG: a square for each pair, the darker the surer.
+
+Rows are parents, columns children. Squares go from white to the blue that `graph.drawing` gives correct
+edges, getting darker evenly, so that grey print and colour-blind readers see the same. A frame marks edges
+of the truth where that is known, and numbers stand in the squares as long as there is room for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import GraphError
+from dagora.graph.cpdag import Graph
+from dagora.graph.drawing import FONT, FONT_SIZE, INK, MARGIN, clean_text, short_label, text_width
+
+DARK = (0, 68, 136)
+FRAME = 'fill="none" stroke="#b98500" stroke-width="2.4"'
+NUMBERED = 25  # nodes up to which the squares hold numbers
+SHOWN = 0.05  # smaller numbers are only in the tooltips
+GAP = 8.0
+LEGEND = 46.0
+
+
+def draw_probabilities(
+    names: Sequence[str],
+    probability: NDArray[np.float64],
+    *,
+    truth: Graph | None = None,
+    title: str | None = None,
+) -> str:
+    """Draw a matrix of probabilities, [i, j] for i → j; `truth` frames its edges.
+
+    >>> draw_probabilities(["a", "b"], np.array([[0, 0.25], [0.75, 0]]))[:4]
+    '<svg'
+    """
+    if probability.shape != (len(names), len(names)):
+        raise GraphError(f"{len(names)} names for probabilities of shape {probability.shape}")
+    numbered = len(names) <= NUMBERED
+    side, font = (34.0, 12.0) if numbered else (15.0, 10.0)
+    extent = side * len(names)
+    labels = max(text_width(short_label(name)) for name in names) * font / FONT_SIZE
+    left = MARGIN + labels + GAP + 20.0
+    top = left + 30.0 * (title is not None)
+    width = max(left + extent, 2 * MARGIN + 330.0, MARGIN + text_width(title or "") * 1.3) + MARGIN
+    height = top + extent + LEGEND + MARGIN
+
+    size = f'width="{width:.0f}" height="{height:.0f}"'
+    view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
+    summary = title or f"Edge probabilities of {len(names)} nodes"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} role="img" {FONT} fill="{INK}">',
+        f"<title>{clean_text(summary)}</title>",
+        f'<rect {size} fill="#ffffff"/>',
+    ]
+    if title is not None:
+        parts.append(_text((MARGIN, MARGIN + 12), title, 17.0, 'font-weight="600"'))
+    middle = extent / 2
+    parts += [
+        _text((left + middle, top - labels - GAP - 8), "child", 11.0, 'text-anchor="middle"'),
+        _text((left - labels - GAP - 8, top + middle), "parent", 11.0, 'text-anchor="middle"', turned=True),
+    ]
+    for k, name in enumerate(names):
+        at = side * (k + 0.5) + font * 0.36
+        parts.append(_text((left - GAP, top + at), short_label(name), font, 'text-anchor="end"'))
+        parts.append(_text((left + at, top - GAP), short_label(name), font, "", turned=True))
+    places = [(i, j) for i in range(len(names)) for j in range(len(names)) if i != j]
+    for i, j in places:
+        value = float(probability[i, j])
+        note = f"{names[i]} → {names[j]}: {value:.4g}"
+        corner = (left + side * j, top + side * i)
+        parts.append(
+            f"<g><title>{clean_text(note)}</title>{_square(corner, side, value, numbered=numbered)}</g>"
+        )
+    known = _true_edges(truth)
+    for i, j in places:  # frames lie on top of the neighbours' squares
+        if (names[i], names[j]) in known:
+            x, y, inner = left + side * j + 1.2, top + side * i + 1.2, side - 2.4
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{inner:g}" height="{inner:g}" class="true" {FRAME}/>'
+            )
+    parts.append(_legend(MARGIN, top + extent + 18.0, framed=truth is not None))
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _true_edges(truth: Graph | None) -> set[tuple[str, str]]:
+    """Edges of the truth; an undirected one counts both ways."""
+    if truth is None:
+        return set()
+    return {*truth.edges, *truth.undirected, *((head, tail) for tail, head in truth.undirected)}
+
+
+def _square(corner: tuple[float, float], side: float, value: float, *, numbered: bool) -> str:
+    x, y = corner
+    shade = (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:g}" height="{side:g}" fill="{colour(value)}" '
+        'stroke="#d8dde4" stroke-width="0.8"/>'
+    )
+    if not numbered or not value >= SHOWN:
+        return shade
+    ink = "#ffffff" if value > 0.55 else INK
+    middle = (x + side / 2, y + side / 2 + 3.8)
+    return shade + _text(middle, f"{value:.2f}", 10.5, f'text-anchor="middle" fill="{ink}"')
+
+
+def colour(value: float) -> str:
+    """Shade of a probability; what is not known is grey.
+
+    >>> colour(0.0), colour(1.0), colour(float("nan"))
+    ('#ffffff', '#004488', '#cccccc')
+    """
+    if not np.isfinite(value):
+        return "#cccccc"
+    share = min(1.0, max(0.0, value))
+    return "#" + "".join(f"{round(255 + share * (end - 255)):02x}" for end in DARK)
+
+
+def _legend(x: float, y: float, *, framed: bool) -> str:
+    parts = [_text((x, y + 13), "probability", 11.0, "")]
+    at = x + 70.0
+    for value in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(_square((at, y), 18.0, value, numbered=False))
+        parts.append(_text((at + 9, y + 30), f"{value:g}", 10.0, 'text-anchor="middle"'))
+        at += 26.0
+    if framed:
+        parts.append(f'<rect x="{at + 26:.1f}" y="{y + 1:.1f}" width="16" height="16" {FRAME}/>')
+        parts.append(_text((at + 50, y + 13), "edge of the truth", 11.0, ""))
+    return "".join(parts)
+
+
+def _text(at: tuple[float, float], text: str, size: float, style: str, *, turned: bool = False) -> str:
+    x, y = at
+    place = f'transform="translate({x:.1f} {y:.1f}) rotate(-90)"' if turned else f'x="{x:.1f}" y="{y:.1f}"'
+    return f'<text {place} font-size="{size:g}" {style}>{clean_text(text)}</text>'

@@ -1,0 +1,143 @@
+"""The front door to posteriors: draw graphs given data, a score and a prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dagora.data.schema import Kind, Schema
+from dagora.errors import DataError, OptionError
+from dagora.events import Budget, Observer, ignore
+from dagora.graph.knowledge import Knowledge
+from dagora.learning import (
+    check_circumstances,
+    known_knowledge,
+    plain,
+    read_source,
+    share_options,
+    versions,
+)
+from dagora.posterior.mixing import diagnose, mixing_warnings
+from dagora.posterior.posterior import Posterior
+from dagora.posterior.reweighting import reweight as weigh
+from dagora.run import Run
+from dagora.samplers import judge_score, sampler_named
+from dagora.scores.registry import Score, default_score, score_named
+
+FEWEST_ROWS = 3
+ESTIMATORS = ("qmc", "bridge")  # what draws under a Laplace approximation can be weighed by
+
+
+def sample(
+    data: object,
+    method: str = "partition",
+    *,
+    score: str | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    max_parents: int | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    jobs: int = 1,
+    on_event: Observer = ignore,
+    budget: Budget | None = None,
+    reweight: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked against the registry
+) -> Posterior:
+    """Draw graphs from their posterior given a table, a file, a data frame or any `Statistics`.
+
+    `draws` graphs are kept of each of `chains` chains. Options of the sampler and of the score are keyword
+    arguments; `dagora methods NAME` lists them. Without a `score` it is bge for continuous and bdeu for
+    discrete columns. `reweight` (qmc or bridge) draws under the Laplace approximation of a Gaussian-process
+    score and weighs the draws by that better estimator.
+
+    >>> from dagora.data.table import Table
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> sample(table, "exact", draws=10).edge_probability.round(3).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+    entry = sampler_named(method)
+    check_numbers(draws, chains)
+    known = known_knowledge(knowledge, max_parents)
+    clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
+    source = read_source(data, jobs)
+    if source.rows is None:
+        raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
+    statistics = source.rows
+    check_rows(statistics.n_rows)
+    known.check_nodes(source.names)
+    chosen = sampled_score(score, statistics.schema)
+    notes = judge_score(chosen)
+    if reweight is not None:
+        options = laplace_options(chosen, reweight, options)
+    sampler_options, score_options = share_options(entry, chosen, options)
+    run = Run(known, seed, clock, jobs, on_event)
+    local = chosen.make(statistics, **score_options)
+    found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
+    if reweight is not None and found.log_scores.size:
+        better = chosen.make(statistics, **{**score_options, "estimator": reweight})
+        found = weigh(found, local, better, run)
+    judged = diagnose(found)
+    mixed = mixing_warnings(judged) if found.log_scores.size else []
+    settings = {
+        **sampler_options,
+        **score_options,
+        "draws": draws,
+        "chains": chains,
+        "reweight": reweight,
+        "knowledge": known.to_dict(),
+        "time_limit": time_limit,
+    }
+    return Posterior(
+        draws=found,
+        diagnostics=judged,
+        method=entry.name,
+        score_name=chosen.name,
+        seconds=clock.elapsed,
+        seed=seed,
+        stats={"rows": float(statistics.n_rows), **found.stats},
+        settings={key: plain(value) for key, value in settings.items()},
+        versions=versions(),
+        warnings=(*source.oddities, *notes, *found.warnings, *mixed),
+    )
+
+
+def check_rows(number: int) -> None:
+    """Refuse data with too few rows to tell graphs apart."""
+    if number < FEWEST_ROWS:
+        raise DataError(f"there are {number} rows: a posterior over graphs needs at least {FEWEST_ROWS}")
+
+
+def check_numbers(draws: int, chains: int) -> None:
+    """Refuse a number of draws or chains that cannot be."""
+    for name, value in (("draws", draws), ("chains", chains)):
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+            raise OptionError(f"{name} must be a whole number, 1 or more, not {value!r}")
+
+
+def sampled_score(name: str | None, schema: Schema) -> Score:
+    """Find the named score; else the marginal likelihood that fits the columns."""
+    if name is not None:
+        return score_named(name)
+    default_score(schema)  # refuses columns that no score takes together
+    return score_named("bge" if Kind.CONTINUOUS in schema.kinds else "bdeu")
+
+
+def laplace_options(score: Score, estimator: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the score sampled with, where draws are weighed afterwards; refuses what does not fit."""
+    declared = next((option for option in score.options if option.name == "estimator"), None)
+    if declared is None:
+        raise OptionError(
+            f"reweight goes with the scores gp and gp2, whose estimators differ; not {score.name}"
+        )
+    if estimator not in ESTIMATORS:
+        raise OptionError(f"reweight is one of {', '.join(ESTIMATORS)}, not '{estimator}'")
+    declared.check(estimator)
+    if options.get("estimator", "laplace") != "laplace":
+        raise OptionError(
+            f"reweight={estimator} goes with estimator=laplace, not estimator={options['estimator']}: "
+            "leave one of them out"
+        )
+    return {**options, "estimator": "laplace"}

@@ -1,0 +1,1 @@
+"""Gaussian-process networks: the evidence of a family under additive or interacting kernels."""

@@ -1,0 +1,251 @@
+"""A column's squared-exponential kernel in few dimensions: a score's cost then does not depend on the rows.
+
+For values x and a length-scale ρ the kernel matrix is K(ρ) = [exp(−(x − x')²/2ρ²)]. Fix the shortest
+length-scale ρ₀ that is to be allowed. A pivoted Cholesky factorisation of K(ρ₀) picks landmarks z among the
+values, and with its factor F (K(ρ₀) ≈ F Fᵀ, F_z its rows at the landmarks) every smoother kernel is
+  K(ρ) ≈ F F_z⁻¹ K_zz(ρ) F_z⁻ᵀ Fᵀ,   ρ ≥ ρ₀,
+because its functions lie in the space of the rougher ones. The leading eigenvectors Q of F Fᵀ then give
+K(ρ) ≈ Q C(ρ) Qᵀ with C(ρ) = Pᵀ K_zz(ρ) P, r × r. Ties, outliers and clusters need nothing special: landmarks
+are values that occur. C is smooth in log ρ and is tabulated as a Chebyshev series per octave, whose
+derivatives are exact. A `Level` holds this for all columns of a table and one ρ₀, with the products of all
+bases, QᵢᵀQⱼ, and their projections on all columns: whatever a score needs to know of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Length-scales from here on share one table, in 1/ρ²; below it every octave has its own.
+LONG = 8.0
+# Levels are half an octave apart. Shorter length-scales than the finest level's have no weight: the prior
+# puts (1 + 2/ρ) exp(−2/ρ) = 1e-26 there.
+FINEST = 16
+SHORTEST = LONG / 2.0 ** (FINEST / 2)
+# Largest diagonal residual of the pivoted Cholesky factor, and what the truncation may cut of the trace.
+PIVOT = 1e-13
+TAIL = 1e-9
+# Chebyshev nodes per table: the series of exp(−c e^(−2t)) over an octave falls by 4.6 per term.
+NODES = 22
+# Values kept of those that lie closely together, as candidates for landmarks.
+KEPT = 5
+CHUNK = 8192
+
+
+def thinned(values: Array, width: float) -> Array:
+    """Distinct values, ascending, at most `KEPT` from any cell of a width, its extremes among them.
+
+    >>> thinned(np.array([3.0, 0.0, 0.1, 0.1, 1.0]), 0.5)
+    array([0. , 0.1, 1. , 3. ])
+    """
+    distinct = np.unique(values)
+    cells = np.floor((distinct - distinct[0]) / width)
+    starts = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    last = np.append(starts[1:], len(distinct)) - 1
+    spread = np.linspace(0.0, 1.0, KEPT)
+    kept = np.unique(np.rint(starts[:, None] + (last - starts)[:, None] * spread).astype(np.int64))
+    return distinct[kept]
+
+
+def se_kernel(one: Array, other: Array, scale: float) -> Array:
+    """Squared-exponential kernel between two sets of numbers."""
+    gaps = (one[:, None] - other[None, :]) / scale
+    return np.exp(-0.5 * gaps * gaps)
+
+
+def landmarks(values: Array, scale: float, tolerance: float = PIVOT) -> tuple[Array, Array]:
+    """Landmarks by pivoted Cholesky factorisation, and the triangular factor of their kernel matrix."""
+    candidates = thinned(values, scale / 16)
+    most = len(candidates)
+    factor = np.zeros((most, min(64, most)))
+    left = np.ones(most)
+    chosen: list[int] = []
+    while len(chosen) < most:
+        pivot = int(np.argmax(left))
+        if left[pivot] <= tolerance:
+            break
+        step = len(chosen)
+        if step == factor.shape[1]:
+            factor = np.hstack([factor, np.zeros((most, min(step, most - step)))])
+        row = se_kernel(candidates, candidates[pivot : pivot + 1], scale)[:, 0]
+        column = (row - factor[:, :step] @ factor[pivot, :step]) / np.sqrt(left[pivot])
+        # What is chosen is known exactly: its later entries are rounding, and would spoil the triangle.
+        column[chosen] = 0.0
+        factor[:, step] = column
+        left = np.maximum(left - column * column, 0.0)
+        chosen.append(pivot)
+        left[chosen] = 0.0
+    return candidates[chosen], factor[chosen, : len(chosen)]
+
+
+@dataclass(frozen=True)
+class ColumnBasis:
+    """One column's basis: rows are `solve(F_z, K_z·) · rotation`, and C(ρ) = Pᵀ K_zz(ρ) P."""
+
+    points: Array
+    triangle: Array
+    rotation: Array
+    coefficients: Array
+    lost: float
+
+    def rows(self, values: Array, scale: float) -> Array:
+        """Rows of Q at some values of the column."""
+        from scipy.linalg import solve_triangular
+
+        whitened = solve_triangular(self.triangle, se_kernel(self.points, values, scale), lower=True)
+        product: Array = whitened.T @ self.rotation
+        return product
+
+
+def column_basis(values: Array, scale: float, tail: float = TAIL) -> ColumnBasis:
+    """The basis of one column that serves length-scales from `scale` upwards; `lost` is the trace it cuts."""
+    from scipy.linalg import solve_triangular
+
+    points, triangle = landmarks(values, scale)
+    gram = np.zeros((len(points), len(points)))
+    residual = 0.0
+    for start in range(0, len(values), CHUNK):
+        some = values[start : start + CHUNK]
+        whitened = solve_triangular(triangle, se_kernel(points, some, scale), lower=True)
+        gram += whitened @ whitened.T
+        residual += float(np.maximum(0.0, 1.0 - (whitened * whitened).sum(axis=0)).sum())
+    eigenvalues, vectors = np.linalg.eigh(gram)
+    eigenvalues, vectors = np.maximum(eigenvalues[::-1], 0.0), vectors[:, ::-1]
+    beyond = np.append(np.cumsum(eigenvalues[::-1])[::-1], 0.0)
+    rank = int(np.argmax(beyond <= tail))
+    # An eigenvalue at the level of rounding has no direction.
+    rank = min(rank, int((eigenvalues > 1e-15 * eigenvalues[0]).sum()))
+    roots = np.sqrt(eigenvalues[:rank])
+    kept = vectors[:, :rank]
+    coefficients = solve_triangular(triangle, kept * roots, lower=True, trans="T")
+    return ColumnBasis(points, triangle, kept / roots, coefficients, residual + float(beyond[rank]))
+
+
+def level_of(shortest: Array) -> NDArray[np.int64]:
+    """The coarsest level whose bases serve a length-scale.
+
+    >>> level_of(np.array([100.0, 8.0, 7.9, 1.0]))
+    array([0, 0, 1, 6])
+    """
+    needed = np.ceil(2 * np.log2(LONG / shortest) - 1e-9)
+    return np.clip(needed, 0, FINEST).astype(np.int64)
+
+
+def cell_of(log_scale: Array) -> NDArray[np.int64]:
+    """The table for a length-scale: 0 from `LONG` upwards, c for the c-th octave below it."""
+    octaves = np.ceil((np.log(LONG) - log_scale) / np.log(2.0))
+    cells: NDArray[np.int64] = np.maximum(0, octaves).astype(np.int64)
+    return cells
+
+
+@lru_cache(maxsize=1)
+def chebyshev_tools() -> tuple[Array, Array, Array]:
+    """Chebyshev nodes, the matrix from values there to coefficients, and that from T(x) to dT(x)/dx."""
+    angles = (np.arange(NODES) + 0.5) * np.pi / NODES
+    transform = np.cos(np.outer(np.arange(NODES), angles)) * (2.0 / NODES)
+    transform[0] /= 2
+    derivative = np.zeros((NODES, NODES))
+    for k in range(1, NODES):
+        # T_k' = 2k (T_(k−1) + T_(k−3) + …), with T_0 counted half.
+        derivative[k - 1 :: -2, k] = 2 * k
+        derivative[0, k] /= 2
+    return np.cos(angles), transform, derivative
+
+
+class Level:
+    """All columns' bases for length-scales from `scale` upwards, and the products that scores need.
+
+    `columns` are the standardised columns, `gram[i, j]` is QᵢᵀQⱼ, `sums[i]` is Qᵢᵀ1, `projections[i, c]` is
+    Qᵢᵀ y for y = column c. All bases are padded with zeros to one rank.
+    """
+
+    def __init__(self, columns: Array, level: int) -> None:
+        rows, d = columns.shape
+        self.scale = LONG / 2.0 ** (level / 2)
+        self.bases = [column_basis(columns[:, i], self.scale) for i in range(d)]
+        self.lost = max(basis.lost for basis in self.bases)
+        self.rank = r = max(basis.coefficients.shape[1] for basis in self.bases)
+        # What keeps the small matrices positive in spite of rounding.
+        self.jitter = 1e-12 * rows + 1e-11
+        products = np.zeros((d * r, d * r + d + 1))
+        for start in range(0, rows, CHUNK):
+            some = columns[start : start + CHUNK]
+            wide = np.zeros((len(some), d * r + d + 1))
+            for i, basis in enumerate(self.bases):
+                q = basis.rows(some[:, i], self.scale)
+                wide[:, i * r : i * r + q.shape[1]] = q
+            wide[:, d * r : -1], wide[:, -1] = some, 1.0
+            products += wide[:, : d * r].T @ wide
+        self.gram = np.ascontiguousarray(products[:, : d * r].reshape(d, r, d, r).transpose(0, 2, 1, 3))
+        self.projections = np.ascontiguousarray(products[:, d * r : -1].reshape(d, r, d).transpose(0, 2, 1))
+        self.sums = products[:, -1].reshape(d, r).copy()
+        self._series: dict[tuple[int, int], Array] = {}
+
+    def covariances(self, columns: NDArray[np.int64], log_scales: Array, order: int = 0) -> tuple[Array, ...]:
+        """C(ρ) of columns at length-scales, and its derivatives in log ρ up to an order (at most 2).
+
+        Both arguments have one shape (…); the answers have the shape (…, r, r).
+        """
+        flat, logs = columns.ravel(), log_scales.ravel()
+        cells = cell_of(logs)
+        weights = polynomials(cells, logs, order)
+        found = tuple(np.empty((len(flat), self.rank * self.rank)) for _ in range(order + 1))
+        keys = cells * len(self.bases) + flat
+        for key in np.unique(keys):
+            mine = np.flatnonzero(keys == key)
+            cell, column = divmod(int(key), len(self.bases))
+            series = self.series(column, cell)
+            for answer, weight in zip(found, weights, strict=True):
+                answer[mine] = weight[mine] @ series
+        shape = (*columns.shape, self.rank, self.rank)
+        return tuple(answer.reshape(shape) for answer in found)
+
+    def series(self, column: int, cell: int) -> Array:
+        """Chebyshev coefficients of C over one cell, one row per term."""
+        known = self._series.get((column, cell))
+        if known is not None:
+            return known
+        positions, transform, _ = chebyshev_tools()
+        basis = self.bases[column]
+        half = 0.5 * (basis.points[:, None] - basis.points[None, :]) ** 2
+        kernels = np.exp(-half * inverse_squares(cell, positions)[:, None, None])
+        rank = basis.coefficients.shape[1]
+        values = np.zeros((NODES, self.rank, self.rank))
+        values[:, :rank, :rank] = basis.coefficients.T @ kernels @ basis.coefficients
+        series: Array = transform @ values.reshape(NODES, -1)
+        self._series[column, cell] = series
+        return series
+
+
+def inverse_squares(cell: int, positions: Array) -> Array:
+    """1/ρ² at positions in [−1, 1] of a cell."""
+    if cell == 0:
+        return (1 + positions) / (2 * LONG * LONG)
+    middle = np.log(LONG) - (cell - 0.5) * np.log(2.0)
+    octave: Array = np.exp(-2 * (middle + 0.5 * np.log(2.0) * positions))
+    return octave
+
+
+def polynomials(cells: NDArray[np.int64], logs: Array, order: int) -> tuple[Array, ...]:
+    """Chebyshev polynomials of the cells' positions at log ρ, and their derivatives in log ρ."""
+    long = cells == 0
+    slope = 2 / np.log(2.0)
+    octave = (logs - np.log(LONG) + (cells - 0.5) * np.log(2.0)) * slope
+    # The position of a long length-scale is 2 LONG²/ρ² − 1, and its derivative in log ρ is −2 (position + 1).
+    position = np.where(long, 2 * LONG * LONG * np.exp(-2 * np.where(long, logs, 0.0)) - 1, octave)
+    position = np.clip(position, -1.0, 1.0)
+    plain = np.cos(np.arccos(position)[:, None] * np.arange(NODES))
+    if order == 0:
+        return (plain,)
+    _, _, derivative = chebyshev_tools()
+    slopes = np.where(long, -2 * (position + 1), slope)[:, None]
+    once = plain @ derivative
+    if order == 1:
+        return plain, once * slopes
+    bends = np.where(long, 4 * (position + 1), 0.0)[:, None]
+    return plain, once * slopes, (once @ derivative) * slopes**2 + once * bends

@@ -1,0 +1,78 @@
+"""Modes of many log densities at once: Newton's method in a trust region, from several starts.
+
+A step is Newton's in the eigenbasis of the Hessian with the eigenvalues taken positive, cut to the region's
+radius; the region grows where the quadratic model was right and shrinks where it was not. A climb ends where
+the gain that the model still promises is below `GAIN`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.scores.gp.additive import Derivatives
+
+Array = NDArray[np.float64]
+Positions = NDArray[np.int64]
+# Derivatives of the densities whose numbers are given, one row of parameters each.
+Ask = Callable[[Positions, Array], Derivatives]
+
+# Promised gain, in nats, below which a climb has arrived.
+GAIN = 1e-5
+ITERATIONS = 80
+# A flat direction is taken to curve at least this much.
+FLATTEST = 1e-2
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Per density its mode, the log density there, and minus the Hessian; and the evaluations it took."""
+
+    points: Array
+    values: Array
+    precisions: Array
+    evaluations: int
+
+
+def climb(ask: Ask, starts: Array) -> Modes:
+    """Climb from each start to the mode above it."""
+    number = len(starts)
+    points = starts.copy()
+    everyone = np.arange(number)
+    found = ask(everyone, points)
+    values, gradients, hessians = found.values, found.gradients, found.hessians
+    radii = np.ones(number)
+    active = everyone
+    evaluations = number
+    for _ in range(ITERATIONS):
+        curvatures, vectors = np.linalg.eigh(-hessians[active])
+        slopes = np.einsum("bij,bi->bj", vectors, gradients[active])
+        steps = slopes / np.maximum(np.abs(curvatures), FLATTEST)
+        arrived = ((slopes * steps).sum(axis=1) < 2 * GAIN) & (curvatures[:, 0] > 0)
+        arrived |= radii[active] < 1e-7
+        active, curvatures, vectors = active[~arrived], curvatures[~arrived], vectors[~arrived]
+        slopes, steps = slopes[~arrived], steps[~arrived]
+        if not len(active):
+            break
+        lengths = np.sqrt((steps * steps).sum(axis=1))
+        steps *= np.minimum(1.0, radii[active] / lengths)[:, None]
+        promised = (slopes * steps - 0.5 * curvatures * steps * steps).sum(axis=1)
+        trial = points[active] + np.einsum("bij,bj->bi", vectors, steps)
+        found = ask(active, trial)
+        evaluations += len(active)
+        gains = found.values - values[active]
+        better = gains > 0
+        ratio = gains / np.maximum(promised, 1e-300)
+        taken = np.minimum(lengths, radii[active])
+        radii[active] = np.where(
+            ratio < 0.25,
+            0.25 * taken,
+            np.where((ratio > 0.75) & (lengths >= radii[active]), 2.5 * radii[active], radii[active]),
+        )
+        moved = active[better]
+        points[moved], values[moved] = trial[better], found.values[better]
+        gradients[moved], hessians[moved] = found.gradients[better], found.hessians[better]
+    return Modes(points, values, -hessians, evaluations)

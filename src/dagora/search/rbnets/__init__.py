@@ -1,0 +1,1 @@
+"""RBNets: reinforcement learning over orders of the variables."""

@@ -1,0 +1,89 @@
+"""Vectors for states of the order graph, from random walks on it.
+
+The paper learns "latent representations of states" by random walks and says no more. DeepWalk (Perozzi,
+Al-Rfou & Skiena 2014) would learn one vector for each state visited, but there are 2ⁿ states, nearly all
+never visited, so here a state's vector is the sum of its members' vectors: v(U) = Σ E_x over x in U, which
+is defined for every state. E is fitted by skip-grams with negative samples (Mikolov et al. 2013): walks go
+from the empty set by uniform legal actions; states up to `WINDOW` steps apart on one walk are to have a
+large product v(U)·c(U′), states of unrelated walks a small one, c being made of vectors of its own. (For the
+fit alone both are means over the members, so that large sets do not outweigh small ones.) Such walks know
+which actions are legal, but nothing of scores.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from numpy.typing import NDArray
+
+from dagora.search.rbnets.environment import OrderGraph
+from dagora.search.rbnets.network import single
+
+WALKS, WINDOW, NEGATIVES = 100, 5, 5
+DIMENSIONS = 64
+STEPS, PAIRS, RATE, DECAY = 200, 256, 0.01, 0.9
+
+Bits = NDArray[np.bool_]
+
+
+def plain_embedding(size: int) -> Array:
+    """The identity: a state is its n bits."""
+    return single(np.eye(size))
+
+
+def walk_embedding(graph: OrderGraph, rng: np.random.Generator) -> Array:
+    """Member vectors E from random walks, scaled so that the entries of v have variance 1 along the walks."""
+    walks = random_walks(graph, WALKS, rng)
+    start = rng.normal(scale=0.1, size=(2, graph.size, DIMENSIONS))
+    pairs = [skip_grams(walks, rng) for _ in range(STEPS)]
+    centres, contexts = (single(np.stack(side)) for side in zip(*pairs, strict=True))
+    fitted = np.asarray(fit(single(start), centres, contexts), dtype=np.float64)[0]
+    spread = (walks.reshape(-1, graph.size) @ fitted).std()
+    return single(fitted / spread if spread > 0 else fitted)
+
+
+def random_walks(graph: OrderGraph, walks: int, rng: np.random.Generator) -> Bits:
+    """States of uniform random walks from the empty set to the full one: walks × (n + 1) × n."""
+    states = graph.start(walks)
+    seen = [graph.members(states)]
+    for _ in range(graph.size):
+        graph.step(states, graph.random_actions(states, rng))
+        seen.append(graph.members(states))
+    return np.stack(seen, axis=1)
+
+
+def skip_grams(walks: Bits, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Centres, and for each of them a state near it on its walk followed by states drawn from all walks."""
+    count, length, _ = walks.shape
+    walk, place = rng.integers(count, size=PAIRS), rng.integers(length, size=PAIRS)
+    apart = rng.integers(1, WINDOW + 1, size=PAIRS) * rng.choice([-1, 1], size=PAIRS)
+    near = walks[walk, np.clip(place + apart, 0, length - 1)]
+    shape = (PAIRS, NEGATIVES)
+    far = walks[rng.integers(count, size=shape), rng.integers(length, size=shape)]
+    return walks[walk, place].astype(np.float64), np.concatenate([near[:, None], far], axis=1).astype(
+        np.float64
+    )
+
+
+def skip_gram_loss(vectors: Array, centre: Array, contexts: Array) -> Array:
+    """−ln σ(v·c) of the state nearby and −ln σ(−v·c) of the others, in the mean; v and c are means."""
+    members = jnp.maximum(1.0, centre.sum(axis=1, keepdims=True))
+    others = jnp.maximum(1.0, contexts.sum(axis=2, keepdims=True))
+    products = jnp.einsum("bk,bck->bc", centre @ vectors[0] / members, contexts @ vectors[1] / others)
+    signs = jnp.where(jnp.arange(products.shape[1]) == 0, 1.0, -1.0)
+    return -jax.nn.log_sigmoid(signs * products).sum(axis=1).mean()
+
+
+@jax.jit
+def fit(vectors: Array, centres: Array, contexts: Array) -> Array:
+    """RMSProp on minibatches of skip-grams, one after the other."""
+
+    def step(now: tuple[Array, Array], batch: tuple[Array, Array]) -> tuple[tuple[Array, Array], None]:
+        fitted, squares = now
+        gradient = jax.grad(skip_gram_loss)(fitted, *batch)
+        squares = DECAY * squares + (1 - DECAY) * gradient**2
+        return (fitted - RATE * gradient / (jnp.sqrt(squares) + 1e-7), squares), None
+
+    return lax.scan(step, (vectors, jnp.zeros_like(vectors)), (centres, contexts))[0][0]

@@ -1,0 +1,68 @@
+"""RBNets as published: Algorithm 1 of Zheng et al. (2023), one gradient step after every action.
+
+Replay of 2000 transitions, minibatches of 200, a new target network every 300 steps, RMSProp with rate 0.001,
+γ = 1, exploration by upper confidence bounds. While the replay holds fewer than 200 transitions a minibatch
+repeats some. Lines 6 and 7 of the algorithm, which shorten an episode of more than 2000 variables, are left
+out: they would place a variable twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dagora.events import Event
+from dagora.run import Run
+from dagora.search.rbnets.agent import Agent, Order, Values
+from dagora.search.rbnets.replay import Transitions
+
+CAPACITY = 2000
+
+
+@dataclass(eq=False)
+class Seen:
+    """The best order of an agent's episodes, its score, and how many episodes there were."""
+
+    order: Order
+    score: float = -np.inf
+    episodes: int = 0
+
+
+def learn_orders(agent: Agent, run: Run, episodes: int) -> Seen:
+    """Run episodes until there were enough or the time is up; an episode cut short does not count."""
+    best = Seen(np.zeros(0, dtype=np.int64))
+    values = agent.values(agent.graph.members(agent.graph.start(1)))
+    while best.episodes < episodes:
+        order, score, values = play(agent, values, run)
+        if len(order) < agent.graph.size:
+            break
+        best.episodes += 1
+        if score > best.score:
+            best.order, best.score = order, score
+        run.on_event(Event("learning", best.episodes, score=best.score, total=episodes))
+    return best
+
+
+def play(agent: Agent, values: Values, run: Run) -> tuple[Order, float, Values]:
+    """One episode: its order, its score, and Q at the start of the next; the order is short without time."""
+    graph = agent.graph
+    states = graph.start(1)
+    beginning = graph.members(states)
+    members, legal = beginning, graph.legal(states)
+    order = np.empty(graph.size, dtype=np.int64)
+    score = 0.0
+    for place in range(graph.size):
+        if run.budget.exhausted:
+            return order[:place], score, values
+        order[place] = agent.visits.choose(states.tobytes(), values[0], legal[0])
+        action = order[place : place + 1]
+        gained = graph.step(states, action)
+        following, possible = graph.members(states), graph.legal(states)
+        rewards = graph.rewards(action, gained).astype(np.float32)
+        agent.replay.store(Transitions(members, action, rewards, following, possible))
+        # After the last variable the next look is at the start of another episode.
+        values = agent.learn(1, following if place + 1 < graph.size else beginning)
+        members, legal = following, possible
+        score += float(gained[0])
+    return order, score, values

@@ -1,0 +1,196 @@
+"""RBNets beside a search over orders: many episodes at a time, and every order they end in is polished.
+
+Order search makes the first orders, whose transitions fill the replay before the network's first step. Then,
+round by round, some episodes are played side by side: the counts of `exploration` are updated one episode
+after the other, so that episodes in one state spread over its actions. Every finished order is improved by a
+descent of insertions, and the replay gets the order as played and as improved. The network takes as many
+steps as an episode has; the best new order takes the place of the search that stands worst, and all searches
+go on for a while.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Event
+from dagora.run import Run
+from dagora.scores.candidates import Candidates
+from dagora.scores.local_score import TIE
+from dagora.search.components import LocalProblem
+from dagora.search.order.moves import random_state
+from dagora.search.order.order_search import (
+    ROUND,
+    SETS_PER_ROUND,
+    Chain,
+    begin,
+    descend_best,
+    go_on,
+    starts,
+    widened,
+)
+from dagora.search.rbnets.agent import Agent, Order
+from dagora.search.rbnets.environment import OrderGraph
+from dagora.search.rbnets.replay import Transitions
+
+CHAINS = 4
+# Disturbances of each chain without a gain before the first episode.
+PATIENCE = 200
+# Episodes that are played side by side.
+TOGETHER = 30
+CAPACITY = 20_000
+
+# One order in each row.
+Orders = NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Searches:
+    """Some searches over orders, which share candidates; `steps` counts their disturbances."""
+
+    candidates: Candidates
+    chains: list[Chain]
+    pool: Executor
+    run: Run
+    steps: int = 0
+    problem: LocalProblem = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.problem = LocalProblem.whole(self.candidates)
+
+    @classmethod
+    def start(cls, candidates: Candidates, pool: Executor, run: Run) -> Searches:
+        """Descend from every chain's start."""
+        made = cls(candidates, list(starts(candidates, run.seed, CHAINS)), pool, run)
+        list(pool.map(partial(begin, made.problem), made.chains))
+        return made
+
+    @property
+    def leader(self) -> Chain:
+        """The first of the best, scores that differ by rounding being equal."""
+        top = max(chain.best for chain in self.chains)
+        return next(chain for chain in self.chains if chain.best >= top - TIE * abs(top))
+
+    def advance(self) -> bool:
+        """Disturb every chain some times, and say whether the best became better."""
+        before = self.leader.best
+        kicks = max(1, min(ROUND, SETS_PER_ROUND // len(self.problem.scores)))
+        list(self.pool.map(partial(go_on, self.problem, kicks), self.chains))
+        self.steps += kicks * len(self.chains)
+        return self.leader.best > before + TIE * abs(before)
+
+    def widen(self) -> None:
+        """Ask for more sets around the networks found, where the candidates are incomplete."""
+        wider = widened(self.candidates, self.problem, self.chains, self.run)
+        if wider is not self.candidates:
+            self.candidates, self.problem = wider, LocalProblem.whole(wider)
+            list(self.pool.map(partial(descend_best, self.problem), self.chains))
+
+    def prepare(self) -> None:
+        """Search until `PATIENCE` disturbances of each chain brought nothing."""
+        idle = 0
+        while idle < PATIENCE and not self.run.budget.exhausted:
+            self.widen()
+            if self.leader.best >= self.problem.bound - TIE * abs(self.leader.best):
+                break
+            before = self.steps
+            idle = 0 if self.advance() else idle + (self.steps - before) // len(self.chains)
+            self.run.on_event(Event("searching orders", self.steps, score=self.leader.best))
+
+    def adopt(self, order: Order, score: float) -> None:
+        """Let the chain that stands worst go on from an order."""
+        worst = min(self.chains, key=lambda chain: self.problem.score(chain.order))
+        worst.order[:] = order
+        if score > worst.best:
+            worst.best_order[:] = order
+            worst.best = score
+
+
+@dataclass(eq=False)
+class Learned:
+    """What the episodes came to: the best score as played and as polished, and how many there were."""
+
+    played: float = -np.inf
+    polished: float = -np.inf
+    episodes: int = 0
+
+
+def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: float) -> Learned:
+    """Play rounds of episodes until there were enough, a network reaches the bound, or the time is up."""
+    run = searches.run
+    found = Learned()
+    seeds = [order for chain in searches.chains for order in (chain.best_order, chain.order)]
+    agent.replay.store(transitions_of(agent.graph, np.stack(seeds)))
+    agent.learn(agent.graph.size, agent.graph.members(agent.graph.start(TOGETHER)))
+    while found.episodes < episodes and not run.budget.exhausted and not reached(searches, bound):
+        orders = play_together(agent, TOGETHER, run)[: episodes - found.episodes]
+        if not len(orders):
+            break
+        better, scores = polish(searches, orders, found.episodes)
+        found.played = max(found.played, *(searches.problem.score(order) for order in orders))
+        found.polished = max(found.polished, *scores)
+        found.episodes += len(orders)
+        searches.adopt(better[int(np.argmax(scores))], max(scores))
+        if not run.budget.exhausted and not reached(searches, bound):
+            agent.replay.store(transitions_of(agent.graph, np.concatenate([orders, better])))
+            agent.learn(agent.graph.size, agent.graph.members(agent.graph.start(TOGETHER)))
+            searches.advance()
+        run.on_event(Event("learning", found.episodes, score=searches.leader.best, total=episodes))
+    return found
+
+
+def reached(searches: Searches, bound: float) -> bool:
+    """Whether no network can be better than the best one."""
+    return searches.leader.best >= bound - TIE * abs(bound)
+
+
+def play_together(agent: Agent, episodes: int, run: Run) -> Orders:
+    """Play episodes side by side by Q and the bonus of exploration; no orders where the time is up before."""
+    graph = agent.graph
+    states = graph.start(episodes)
+    orders = np.empty((episodes, graph.size), dtype=np.int64)
+    for place in range(graph.size):
+        if run.budget.exhausted:
+            return orders[:0]
+        values, legal = agent.values(graph.members(states)), graph.legal(states)
+        for e in range(episodes):
+            orders[e, place] = agent.visits.choose(states[e].tobytes(), values[e], legal[e])
+        graph.step(states, orders[:, place])
+    return orders
+
+
+def polish(searches: Searches, orders: Orders, first: int) -> tuple[Orders, list[float]]:
+    """Descend by insertions from each order, as long as there is time; return the orders and scores."""
+    seed = searches.run.seed
+    chains = [
+        Chain(order, order.copy(), -np.inf, random_state(seed, CHAINS + first + e))
+        for e, order in enumerate(orders)
+    ]
+    list(searches.pool.map(partial(descend_in_time, searches), chains))
+    return np.stack([chain.best_order for chain in chains]), [chain.best for chain in chains]
+
+
+def descend_in_time(searches: Searches, chain: Chain) -> None:
+    """Descend from a chain's order; without time its score is that of the order as it is."""
+    if searches.run.budget.exhausted:
+        chain.best = searches.problem.score(chain.best_order)
+    else:
+        descend_best(searches.problem, chain)
+
+
+def transitions_of(graph: OrderGraph, orders: Orders) -> Transitions:
+    """All transitions of some orders, step by step."""
+    states = graph.start(len(orders))
+    parts = []
+    members = graph.members(states)
+    for place in range(graph.size):
+        actions = np.ascontiguousarray(orders[:, place])
+        rewards = graph.rewards(actions, graph.step(states, actions)).astype(np.float32)
+        following = graph.members(states)
+        parts.append(Transitions(members, actions, rewards, following, graph.legal(states)))
+        members = following
+    return Transitions(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -1,0 +1,58 @@
+"""The Q-network: from a set of placed variables to the value of placing each variable next.
+
+A state is given as n bits b; a fixed matrix E embeds it (the identity for plain bits, see `embedding` for
+others), and two hidden layers of rectified units follow:
+
+    Q(s, ·) = W₃ relu(W₂ relu(W₁ E'b + c₁) + c₂) + c₃.
+
+The paper gives no sizes. All numbers are of single precision; scores never pass through here.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from dagora.accelerated import prepare_jax
+
+prepare_jax()
+
+
+class Layer(NamedTuple):
+    """Weights and biases of one layer."""
+
+    weights: Array
+    biases: Array
+
+
+Network = tuple[Layer, ...]
+
+
+def new_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> Network:
+    """Random weights, of variance 2 / inputs (He et al. 2015), and no biases."""
+    layers = []
+    for inputs, outputs in pairwise(sizes):
+        weights = rng.normal(scale=np.sqrt(2.0 / inputs), size=(inputs, outputs))
+        layers.append(Layer(single(weights), single(np.zeros(outputs))))
+    return tuple(layers)
+
+
+def single(values: NDArray[np.float64]) -> Array:
+    """Numbers in single precision, on the processor."""
+    placed: Array = jax.device_put(values.astype(np.float32), jax.devices("cpu")[0])
+    return placed
+
+
+def q_values(network: Network, embedding: Array, states: Array) -> Array:
+    """Values of all actions, row by row of `states` (booleans)."""
+    *hidden, last = network
+    active = states.astype(jnp.float32) @ embedding
+    for layer in hidden:
+        active = jax.nn.relu(active @ layer.weights + layer.biases)
+    return active @ last.weights + last.biases

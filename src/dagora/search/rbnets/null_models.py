@@ -1,0 +1,60 @@
+"""What chance alone comes to: the measure for any claim about learned orders.
+
+An agent of 300 episodes tries 300 orders, so the best of 300 random orders is what it must beat; and as an
+order can be improved by a descent of insertions in about a millisecond, so is the best of random orders with
+one descent each. Where not every order is legal, a random order is one of uniform legal actions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import KnowledgeError
+from dagora.scores.candidates import Candidates
+from dagora.scores.local_score import TIE
+from dagora.search.components import LocalProblem, knot
+from dagora.search.order.moves import descend, random_state
+from dagora.search.rbnets.environment import OrderGraph
+
+
+def random_orders(candidates: Candidates, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Scores of the best networks that k random orders permit.
+
+    >>> both = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]])
+    >>> sorted(set(random_orders(both, 20, np.random.default_rng(0)).tolist()))
+    [-4.0, -3.0]
+    """
+    problem = LocalProblem.whole(candidates)
+    return np.array([problem.score(order) for order in draw_orders(candidates, k, rng)])
+
+
+def descended_orders(candidates: Candidates, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Scores after one descent by insertions from each of k random orders.
+
+    >>> both = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]])
+    >>> set(descended_orders(both, 20, np.random.default_rng(0)).tolist())
+    {-3.0}
+    """
+    problem = LocalProblem.whole(candidates)
+    arrays = (problem.masks, problem.scores, problem.offsets)
+    choice = np.empty(len(candidates), dtype=np.int64)
+    state = random_state(int(rng.integers(2**63)))
+    tolerance = TIE * abs(problem.bound)
+    return np.array(
+        [descend(*arrays, order, choice, state, tolerance) for order in draw_orders(candidates, k, rng)]
+    )
+
+
+def draw_orders(candidates: Candidates, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw k orders by uniform legal actions; where all are legal, they are uniform."""
+    obstacle = knot(candidates)
+    if obstacle:
+        raise KnowledgeError(obstacle)
+    graph = OrderGraph.of(candidates)
+    states = graph.start(k)
+    orders = np.empty((k, graph.size), dtype=np.int64)
+    for place in range(graph.size):
+        orders[:, place] = graph.random_actions(states, rng)
+        graph.step(states, orders[:, place])
+    return orders

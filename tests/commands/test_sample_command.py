@@ -1,0 +1,231 @@
+"""`dagora sample`: one JSON object, words for people, files, warnings that cannot be missed, and bad input."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.data.writers import write_table
+from dagora.posterior.posterior import Posterior
+
+CONTRACT = {
+    "method", "score_name", "score", "status", "message", "nodes", "edges", "undirected", "seconds", "stats",
+    "settings", "seed", "versions", "edge_probability", "diagnostics", "prior", "space", "warnings",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `bed.csv`, 150 rows of four numbers, and `truth.json`, the graph they come from."""
+    folder = tmp_path_factory.mktemp("bed")
+    names = ["seed", "water", "light", "yield"]
+    truth = dagora.DAG(names, [("water", "yield"), ("light", "yield"), ("seed", "water")])
+    simulated = dagora.simulate(truth, "gaussian", 150, seed=2)
+    write_table(simulated.table, folder / "bed.csv")
+    dagora.write_graph(truth, folder / "truth.json")
+    return folder
+
+
+EXACT = ("--method", "exact", "--draws", 200, "--chains", 2)
+
+
+def test_json_is_the_contract(run: Callable, bed: Path) -> None:
+    ran = run("sample", bed / "bed.csv", *EXACT, "--json", "--seed", 3)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.count("\n") == 1, "one object on one line"
+    content = json.loads(ran.out)
+    assert content.keys() >= CONTRACT
+    assert "draws" not in content
+    found = dagora.sample(bed / "bed.csv", "exact", draws=200, chains=2, seed=3)
+    assert (content["method"], content["score_name"], content["seed"]) == ("exact", "bge", 3)
+    assert content["edges"] == [list(edge) for edge in found.consensus().edges]
+    assert content["undirected"] == []
+    assert content["score"] == found.score
+    for i, tail in enumerate(found.nodes):
+        for j, head in enumerate(found.nodes):
+            if i != j:
+                assert content["edge_probability"][tail][head] == found.edge_probability[i, j]
+    assert content["diagnostics"] == json.loads(json.dumps(found.diagnostics.to_dict()))
+    assert (content["prior"], content["space"]) == (found.prior, found.space)
+    assert content["settings"]["draws"] == 200
+
+
+def test_people_get_the_same_in_words(run: Callable, bed: Path) -> None:
+    content = json.loads(run("sample", bed / "bed.csv", *EXACT, "--json").out)
+    ran = run("sample", bed / "bed.csv", *EXACT)
+    assert (ran.code, ran.err) == (0, "")
+    for tail, row in content["edge_probability"].items():
+        for head, value in row.items():
+            lines = [line for line in ran.out.splitlines() if f" {tail} → {head} " in line]
+            assert len(lines) == (value >= 0.05)
+            if lines:
+                assert f"{value:.3f}" in lines[0]
+                assert lines[0].startswith("*") == ([tail, head] in content["edges"])
+    assert f"prior: {content['prior']}" in ran.out
+    assert f"highest log score: {content['score']:.4f}" in ran.out
+
+
+@pytest.mark.parametrize("method", ["partition", "order"])
+def test_chains_show_errors_and_mixing(run: Callable, bed: Path, method: str) -> None:
+    ran = run("sample", bed / "bed.csv", "--method", method, "--draws", 500, "--prior", "fair")
+    assert ran.code == 0, ran.err
+    assert " ± 0.0" in ran.out
+    assert "mixing: 4 chains × 500 draws; log score: R-hat 1." in ran.out
+    assert "every number of parents is as likely" in ran.out
+
+
+def test_truth_adds_expected_distances(run: Callable, bed: Path) -> None:
+    line = ("sample", bed / "bed.csv", *EXACT, "--truth", bed / "truth.json")
+    content = json.loads(run(*line, "--json").out)
+    found = dagora.sample(bed / "bed.csv", "exact", draws=200, chains=2)
+    truth = dagora.read_graph(bed / "truth.json").reorder(found.nodes)
+    expected = content["expected"]
+    assert expected["shd"] == found.expected_shd(truth).mean
+    assert expected["tp"] == pytest.approx(found.edge_probability[truth.to_numpy()].sum())
+    assert expected["fp"] == pytest.approx(found.edge_probability[~truth.to_numpy()].sum())
+    assert expected["errors"]["shd"] == 0.0
+    assert expected["cpdag"]["shd"] == found.expected_shd(truth, on="cpdag").mean
+    assert content["comparison"] == dagora.compare(found.consensus(), truth).to_dict()
+    shown = run(*line).out
+    assert "E-SHD" in shown
+    assert f"{expected['shd']:.2f}" in shown
+
+
+def test_files(run: Callable, bed: Path, tmp_path: Path) -> None:
+    out, picture = tmp_path / "p.json", tmp_path / "p.svg"
+    ran = run(
+        "sample", bed / "bed.csv", *EXACT, "--truth", bed / "truth.json", "-o", out, "--picture", picture
+    )
+    assert ran.code == 0
+    assert f"written: {out}" in ran.err
+    assert f"written: {picture}" in ran.err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["p.json", "p.svg"]
+    again = Posterior.from_json(out.read_text(encoding="utf-8"))
+    fresh = dagora.sample(bed / "bed.csv", "exact", draws=200, chains=2)
+    assert np.array_equal(again.draws.parents, fresh.draws.parents)
+    assert dagora.read_graph(out) == again.consensus(), "it is a graph file, too"
+    root = ET.fromstring(picture.read_text(encoding="utf-8"))
+    notes = [element.text for element in root.iter() if element.tag.endswith("title")]
+    water = fresh.edge_probability[fresh.nodes.index("water"), fresh.nodes.index("yield")]
+    assert f"water → yield: {water:.4g}" in notes
+    assert len([note for note in notes if "→" in note]) == 12
+    assert len([element for element in root.iter() if element.get("class") == "true"]) == 3
+
+
+def test_flags_reach_the_sampler(run: Callable, bed: Path, tmp_path: Path) -> None:
+    (tmp_path / "k.json").write_text(json.dumps({"required": [["seed", "light"]], "max_parents": 3}))
+    line = "--max-parents 2 --prior sparse --option edge_penalty=0.5 --option alpha_mu=2 --seed 7 --jobs 2"
+    ran = run(
+        "sample", bed / "bed.csv", *EXACT, *line.split(), "--knowledge", tmp_path / "k.json", "--json",
+        "--time-limit", 60,
+    )  # fmt: skip
+    content = json.loads(ran.out)
+    settings = content["settings"]
+    assert (settings["prior"], settings["edge_penalty"], settings["alpha_mu"]) == ("sparse", 0.5, 2.0)
+    assert settings["knowledge"] == {"required": [["seed", "light"]], "max_parents": 2}
+    assert (settings["time_limit"], content["seed"]) == (60.0, 7)
+    assert content["edge_probability"]["seed"]["light"] == pytest.approx(1.0)
+    assert "0.5" in content["prior"]
+
+
+def test_chains_that_have_not_mixed_cannot_be_missed(
+    run: Callable, bed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from dagora.samplers import sampler_named
+
+    entry = replace(
+        sampler_named("exact"),
+        sampler="tests.test_sampling:stuck",
+        options=sampler_named("exact").options[:1],
+    )
+    monkeypatch.setattr("dagora.samplers.SAMPLERS", (entry,))
+    line = ("sample", bed / "bed.csv", "--method", "exact", "--draws", 100)
+    ran = run(*line)
+    assert ran.code == 0
+    assert "dagora: warning: the chains have not mixed" in ran.err
+    assert "inf" in ran.out, "the line about mixing says it, too"
+    ran = run(*line, "--json", "--quiet")
+    assert ran.err == ""
+    assert any("have not mixed" in warning for warning in json.loads(ran.out)["warnings"])
+
+
+def test_no_draws_exit_with_code_1(
+    run: Callable, bed: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    from dagora.samplers import sampler_named
+
+    entry = replace(
+        sampler_named("exact"),
+        sampler="tests.commands.test_sample_command:nothing",
+        options=sampler_named("exact").options[:1],
+    )
+    monkeypatch.setattr("dagora.samplers.SAMPLERS", (entry,))
+    ran = run("sample", bed / "bed.csv", "--method", "exact", "--json", "-o", tmp_path / "p.json")
+    assert ran.code == 1
+    assert "dagora: exact failed: there was no time" in ran.err
+    assert json.loads(ran.out)["score"] is None
+    assert not list(tmp_path.iterdir())
+
+
+def nothing(score: object, run: object, *, draws: int, chains: int, prior: str = "uniform") -> object:
+    from dataclasses import replace
+
+    from tests.posterior.oracle import enumeration
+
+    found = enumeration(score, run, draws=1, chains=chains)
+    return replace(
+        found, parents=found.parents[:, :0], log_scores=found.log_scores[:, :0], status="time-limit",
+        message="there was no time",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("bed.csv --method mcmc", "no sampler named 'mcmc'"),
+        ("bed.csv --score bgee", "did you mean 'bge'"),
+        ("bed.csv --score lasso --method exact", "no log probability"),
+        ("bed.csv --draws 0", "--draws"),
+        ("bed.csv --chains 0", "--chains"),
+        ("bed.csv --prior flat", "'prior' is one of"),
+        ("bed.csv --option zeal=1", "'zeal'"),
+        ("bed.csv --option thin=0", "'thin' must be at least 1"),
+        ("bed.csv --prior fair --option prior=fair", "'prior' twice"),
+        ("bed.csv --method exact --checkpoint c.npz", "'checkpoint'"),
+        ("bed.csv --checkpoint none/c.npz", "no folder 'none'"),
+        ("bed.csv --reweight qmc --method exact", "reweight goes with"),
+        ("bed.csv -o p.bif", "written as .json"),
+        ("bed.csv -o p.txt", "unknown extension"),
+        ("bed.csv --picture p.png", ".svg"),
+        ("bed.csv --truth other.json", "'zebra'"),
+        ("two.csv", "two.csv: there are 2 rows"),
+        ("fixed.csv --method exact", "'b' is constant"),
+        ("scores.jkl", "sample from a table"),
+        ("absent.csv", "absent.csv"),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    run: Callable, bed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
+) -> None:
+    (tmp_path / "bed.csv").write_text((bed / "bed.csv").read_text())
+    (tmp_path / "two.csv").write_text("a,b\n0.5,1.5\n0.25,1.25\n")
+    (tmp_path / "fixed.csv").write_text("a,b\n" + "".join(f"{k / 7},4.5\n" for k in range(30)))
+    (tmp_path / "scores.jkl").write_text("1\na 1\n-1.0 0\n")
+    (tmp_path / "other.json").write_text('{"nodes": ["seed", "water", "light", "zebra"], "edges": []}')
+    monkeypatch.chdir(tmp_path)
+    before = sorted(file.name for file in tmp_path.iterdir())
+    ran = run("sample", *line.split())
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("dagora: error: ")
+    assert ran.err.count("\n") == 1
+    assert said in ran.err
+    assert sorted(file.name for file in tmp_path.iterdir()) == before

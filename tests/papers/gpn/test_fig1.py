@@ -1,0 +1,159 @@
+"""Figure 1 at a small size, its sizes, and its table from runs made up by hand."""
+
+import csv
+import json
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dagora.data.table import Table
+from dagora.graph.dag import DAG
+from dagora.papers.experiment import Measured, Size
+from dagora.papers.gpn import fig1
+from dagora.papers.gpn.contest import BGE, GP, LAPLACE, METHODS, PRIORS, WEIGHTED, compete
+from dagora.papers.gpn.sampled import judged
+from dagora.run import Run
+
+SETTINGS = {"space": "full", "alpha": 0.05, "chains": 2, "draws": 200, "seed": 3}
+RUN = {
+    "shd": 2.0, "tp": 7.0, "fp": 1.0, "class_shd": 1.0, "edges": 8.0, "rhat": 1.01, "ess": 900.0,
+    "weight_ess": None, "seconds": 3.0, "cpu_seconds": 2.5, "families": 120,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def reference(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGORA_DATA", str(data_dir))
+
+
+def test_the_full_size_is_that_of_the_paper() -> None:
+    full, quick = fig1.fig1(Size(full=True)).cells, fig1.fig1(Size()).cells
+    assert all(cell in full for cell in quick)  # so that the full size goes on from the quick one
+    settings = {(cell["simulator"], cell["lambda"]) for cell in full}
+    assert settings == {(simulator, decay) for simulator in ("text", "code") for decay in (0.0, 0.5, 1.0)}
+    assert len(full) == 6 * 2 * 100
+    assert {(cell["nodes"], cell["rows"], cell["probability"]) for cell in full} == {(10, 100, 0.2)}
+
+
+@pytest.fixture(scope="module")
+def chain() -> tuple[DAG, Table]:
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(60)
+    b = np.sin(2 * a) + 0.3 * rng.standard_normal(60)
+    c = b + 0.5 * rng.standard_normal(60)
+    return DAG("abc", [("a", "b"), ("b", "c")]), Table.from_numpy(np.column_stack([a, b, c]), names="abc")
+
+
+@pytest.fixture(scope="module")
+def runs(chain: tuple[DAG, Table]) -> list[dict]:
+    truth, table = chain
+
+    def judge(found):
+        return {**judged(found, truth), "prior_sentence": found.draws.prior, "draws": found.draws}
+
+    return compete(
+        table, "gp", SETTINGS, Run(), judge, lambda method, sampler: 100.0 if method == "GP" else 10.0
+    )
+
+
+def one(runs: list[dict], method: str, sampler: str, prior: str) -> dict:
+    (found,) = [
+        run for run in runs if (run["method"], run["sampler"], run["prior"]) == (method, sampler, prior)
+    ]
+    return found
+
+
+def test_every_method_runs_under_every_prior(runs: list[dict]) -> None:
+    assert len(runs) == 3 * 2 * 3
+    for run in runs:
+        assert run["shd"] == pytest.approx(2 - run["tp"] + run["fp"])  # of the two true edges
+        assert run["cpu_seconds"] > 0
+        assert run["seconds"] > 0
+        assert (run["weight_ess"] is None) == (run["method"] != WEIGHTED)
+        assert 12 <= run["families"] <= 24  # all parent sets of three nodes, in up to two scores
+
+
+def test_the_published_prior_is_the_paper_s(runs: list[dict]) -> None:
+    for method, factor in ((GP, 100), (WEIGHTED, 100), (LAPLACE, 10)):
+        sentence = one(runs, method, "partition", "published")["prior_sentence"]
+        assert "3.93" in sentence
+        assert f"{math.log(factor):.6g}" in sentence
+    dense, sparse, published = (one(runs, GP, "partition", prior)["edges"] for prior in PRIORS)
+    assert dense > sparse > published - 0.05
+
+
+def test_weights_bring_the_laplace_chain_to_the_gp_chain(runs: list[dict]) -> None:
+    weighted, direct = (one(runs, method, "partition", "uniform") for method in (WEIGHTED, GP))
+    assert weighted["shd"] == pytest.approx(direct["shd"], abs=0.3)
+    assert weighted["weight_ess"] > 100
+
+
+def test_bge_takes_its_published_sample_size_for_a_prior(chain: tuple[DAG, Table]) -> None:
+    truth, table = chain
+    found = compete(table, "bge", SETTINGS, Run(), lambda some: judged(some, truth), lambda *_: 1.0)
+    assert [(run["sampler"], run["prior"]) for run in found] == [
+        (sampler, prior) for prior in PRIORS for sampler in ("partition", "order")
+    ]
+    by_prior = {run["prior"]: run["edges"] for run in found if run["sampler"] == "partition"}
+    assert by_prior["uniform"] > by_prior["sparse"]
+    assert by_prior["uniform"] != by_prior["published"]
+
+
+def cell(seed: int, shd: float, **changes: object) -> Measured:
+    parameters = {"score": "gp", "simulator": "code", "lambda": 0.5, "seed": seed}
+    names = [(GP, "published"), (WEIGHTED, "uniform")]
+    made = [
+        {**RUN, "method": method, "sampler": sampler, "prior": prior, "shd": shd, **changes}
+        for method, prior in names
+        for sampler in ("partition", "order")
+    ]
+    return Measured(parameters, {"runs": made, "true_edges": 9})
+
+
+def test_medians_stand_beside_the_paper_s() -> None:
+    report = fig1.report([cell(0, 1.0), cell(1, 5.0, rhat=1.2), cell(2, 2.0)])
+    short, table = report.tables
+    assert [row[:3] for row in short.rows] == [("code", 0.5, "partition"), ("code", 0.5, "order")]
+    first = dict(zip(short.columns, short.rows[0], strict=True))
+    assert (first["GP, published prior"], first["GP, sparse prior"]) == (2.0, None)
+    assert (round(first["GP (paper)"], 2), round(first["BGe (paper)"], 2)) == (2.94, 3.1)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [(row["prior"], row["method"]) for row in rows] == [
+        ("uniform", "GP, weighted, partition"), ("uniform", "GP, weighted, order"),
+        ("published", "GP, partition"), ("published", "GP, order"),
+    ]  # fmt: skip
+    ours = rows[2]
+    assert (ours["simulator"], ours["λ"], ours["E-SHD"], ours["R-hat"], ours["graphs"]) == (
+        "code",
+        0.5,
+        2.0,
+        1.2,
+        3,
+    )
+    assert ours["paper"] == pytest.approx(2.935, abs=0.001)
+    assert ours["paper, s"] == pytest.approx(117.15, abs=0.01)
+    assert rows[0]["paper"] is None  # another prior is not to be compared
+    assert set(report.pictures) == {"partition", "order"}
+    assert report.pictures["partition"].count('id="axes_') == 2
+    assert "chosen by E-SHD against the truth" in " ".join(report.notes)
+
+
+def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (
+        ("NODES", 3), ("ROWS", 30), ("LAMBDAS", (0.0, 1.0)), ("QUICK_GRAPHS", 1), ("SIMULATORS", {"code": True}),
+        ("EDGE_PROBABILITY", 0.7), ("SETTINGS", {**fig1.SETTINGS, "chains": 2, "draws": 50}),
+    ):  # fmt: skip
+        monkeypatch.setattr(fig1, name, value)
+    ran = run("reproduce", "gpn/fig1", "-o", tmp_path, "--json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    content = json.loads(ran.out)
+    rows = content["tables"][1]["rows"]
+    assert len(rows) == 2 * len(PRIORS) * len(METHODS) * 2
+    assert {row[3].rsplit(", ", 1)[0] for row in rows} == {GP, WEIGHTED, LAPLACE, BGE}
+    assert len(list(csv.reader((tmp_path / "gpn-fig1-fig1.csv").read_text().splitlines()))) == len(rows) + 1
+    for sampler in ("partition", "order"):
+        ET.parse(tmp_path / f"gpn-fig1-{sampler}.svg")

@@ -1,0 +1,76 @@
+"""Table 1 on a stand-in of a few proteins, and how the reference data are read."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dagora.papers.experiment import Size
+from dagora.papers.gpn import table1
+from dagora.papers.gpn.contest import PRIORS
+from dagora.papers.gpn.published import SACHS
+
+
+@pytest.fixture
+def few_proteins(tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """PKA → Erk → Akt, the published table as it is."""
+    rng = np.random.default_rng(0)
+    pka = rng.standard_normal(40)
+    erk = np.cos(2 * pka) + 0.3 * rng.standard_normal(40)
+    akt = erk + 0.3 * rng.standard_normal(40)
+    lines = ["Erk,Akt,PKA", *(f"{2**a},{2**b},{2**c}" for a, b, c in zip(erk, akt, pka, strict=True))]
+    folder = tmp_path / "data"
+    (folder / "sachs").mkdir(parents=True)
+    (folder / "sachs" / "sachs_observational.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (folder / "sachs" / "sachs_consensus_edges.csv").write_text("from,to\nErk,Akt\nPKA,Erk\n")
+    (folder / SACHS).parent.mkdir(parents=True)
+    (folder / SACHS).write_bytes((data_dir / SACHS).read_bytes())
+    monkeypatch.setenv("DAGORA_DATA", str(folder))
+    return folder
+
+
+def test_sizes(few_proteins: Path) -> None:
+    quick, full = table1.table1(Size()).cells, table1.table1(Size(full=True)).cells
+    assert [cell["score"] for cell in quick] == ["bge", "gp"]
+    assert [cell["score"] for cell in full] == ["bge", "gp", "gp2"]
+    assert all(cell in full for cell in quick)
+    assert all(cell["chains"] >= 4 and cell["draws"] >= 2000 for cell in full)
+
+
+def test_columns_are_those_of_the_published_code(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGORA_DATA", str(data_dir))
+    table = table1.proteins()
+    assert (table.n_rows, len(table.names)) == (853, 11)
+    # scale(log2(x + 0.5)): the first two values of Raf are 26.4 and 35.9
+    raf = table.values(table.names.index("Raf"))
+    assert raf.mean() == pytest.approx(0, abs=1e-12)
+    assert raf.std(ddof=1) == pytest.approx(1)
+    with gzip.open(data_dir / table1.DATA, "rt") as file:
+        logs = np.log2([float(line.split(",")[0]) + 0.5 for line in file.readlines()[1:]])
+    assert raf == pytest.approx((logs - logs.mean()) / logs.std(ddof=1))
+
+
+def test_end_to_end(
+    run: Callable, few_proteins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table1, "SETTINGS", {**table1.SETTINGS, "chains": 2, "draws": 100, "jobs": 1})
+    ran = run("reproduce", "gpn/table1", "-o", tmp_path / "out", "--json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    (table,) = json.loads(ran.out)["tables"]
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    ours = [row for row in rows if row["prior"] in PRIORS]
+    assert len(ours) == 3 * 2 * (1 + 3)
+    for row in ours:
+        assert row["E-SHD"] == pytest.approx(2 - row["E-TP"] + row["E-FP"])
+        assert -1e-9 <= row["Erk → Akt"] <= 1 + 1e-9
+        assert row["R-hat"] >= 0.9
+    found = {(row["method"], row["prior"]): row for row in rows}
+    # cos(2x) cannot be inverted: a Gaussian process sees the direction that a linear score sees nothing of
+    assert found["GP, partition", "uniform"]["Erk ↛ PKA"] > 0.9
+    assert found["GP, partition", "uniform"]["E-SHD"] < found["BGe, partition", "uniform"]["E-SHD"]
+    assert found["GP, partition (paper)", "the paper's"]["E-SHD"] == pytest.approx(14.5, abs=0.05)
+    assert "dual" in " ".join(json.loads(ran.out)["notes"])
+    assert (tmp_path / "out" / "gpn-table1-shd.svg").is_file()

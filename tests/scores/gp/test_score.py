@@ -1,0 +1,128 @@
+"""The score as a whole: promises that do not depend on how it is computed."""
+
+import numpy as np
+import pytest
+
+from dagora.errors import DataError, OptionError, RowsUnavailableError
+from dagora.scores.gp.score import GaussianProcessScore
+from dagora.scores.local_score import BlockScore
+from dagora.scores.registry import score_named
+from dagora.stats.table import TableStatistics
+from tests.random_tables import continuous_table
+from tests.scores.gp.problems import wavy_columns
+
+FAMILIES = [(4, (0,)), (4, (0, 1)), (0, ()), (3, (4, 0)), (4, (2, 1, 0))]
+
+
+def score_of(columns, **options):
+    return GaussianProcessScore(TableStatistics(continuous_table(columns)), **options)
+
+
+def test_scores_do_not_depend_on_order_shift_or_scale():
+    columns = wavy_columns(90)
+    plain = score_of(columns).families(FAMILIES)
+    scaled = score_of(columns * [1e-6, 3.0, 1e5, -2.0, 7.0] + [1e3, 0.0, 5.0, -1.0, 2.0]).families(FAMILIES)
+    assert scaled == pytest.approx(plain, abs=2e-3)
+    turned = score_of(columns).families([(child, parents[::-1]) for child, parents in FAMILIES])
+    assert np.array_equal(turned, plain)
+    order = [3, 0, 4, 2, 1]
+    moved = score_of(columns[:, order]).families(
+        [(order.index(child), [order.index(k) for k in parents]) for child, parents in FAMILIES]
+    )
+    # The importance points fall on other axes: equal up to the error of the integration.
+    assert moved == pytest.approx(plain, abs=0.06)
+
+
+def test_the_same_family_gives_the_same_number():
+    columns = wavy_columns(90)
+    one, other = score_of(columns), score_of(columns)
+    assert np.array_equal(one.families(FAMILIES), other.families(FAMILIES))
+    assert np.array_equal(one.families(FAMILIES[::-1])[::-1], other.families(FAMILIES))
+    # Alone, in a block or among others, in one thread or two: the same up to rounding.
+    for family, value in zip(FAMILIES, one.families(FAMILIES), strict=True):
+        assert score_of(columns).details(family).log_score == pytest.approx(value, abs=1e-6)
+    assert score_of(columns, jobs=2).families(FAMILIES) == pytest.approx(one.families(FAMILIES), abs=1e-6)
+    assert isinstance(one, BlockScore)
+    heard = []
+    block = score_of(columns).block(
+        np.array([4, 3]), np.array([[0, 1], [0, 4]]), lambda done, total: heard.append((done, total))
+    )
+    assert block == pytest.approx(one.families([(4, (0, 1)), (3, (0, 4))]), abs=1e-6)
+    assert heard[-1] == (2, 2)
+
+
+def test_true_causes_beat_none_and_noise_does_not():
+    score = score_of(wavy_columns(150))
+    none, cause, noise = score.families([(4, ()), (4, (0,)), (0, (1,))])
+    assert cause > none + 10
+    assert noise < score.families([(0, ())])[0]
+
+
+def test_near_score_equivalence_on_linear_data():
+    """Linear-Gaussian data (section 3.2): both directions of an edge score nearly alike; non-linear data: not."""
+    rng = np.random.default_rng(8)
+    gaps = []
+    for _ in range(6):
+        x = rng.normal(size=150)
+        score = score_of(np.column_stack([x, rng.choice([-1, 1]) * x + rng.normal(size=150)]))
+        forward, backward = score.families([(1, (0,)), (0, (1,))])
+        gaps.append(abs(forward - backward))
+    assert max(gaps) < 2.0
+    curved = score_of(np.column_stack([x, x**2 + 0.5 * rng.normal(size=150)]))
+    forward, backward = curved.families([(1, (0,)), (0, (1,))])
+    assert forward > backward + 20
+
+
+def test_odd_but_legal_columns_get_finite_scores():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=40)
+    columns = np.column_stack([x, 2 * x + 1, rng.integers(0, 2, 40), np.where(np.arange(40) == 7, 1e6, x)])
+    for estimator in ("laplace", "qmc"):
+        score = score_of(columns, estimator=estimator)
+        values = score.families([(1, (0,)), (2, (0, 1)), (0, (2,)), (3, (0,)), (0, (3, 2, 1))])
+        assert np.isfinite(values).all()
+        # A copy explains everything.
+        assert values[0] > score.families([(1, ())])[0] + 20
+    three = score_of(np.eye(3)[:, :2])
+    assert np.isfinite(three.families([(0, ()), (0, (1,))])).all()
+
+
+def test_bad_input_is_one_clear_line():
+    with pytest.raises(DataError, match="the score gp needs at least 3 rows, but there are 2"):
+        score_of(np.array([[0.0, 1.0], [1.0, 3.0]]))
+    with pytest.raises(DataError, match="'x1' is constant"):
+        score_of(np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]))
+    for options in (
+        {"estimator": "magic"},
+        {"kernel": "linear"},
+        {"points": 3},
+        {"kernel": "interactions", "variant": "x"},
+    ):
+        with pytest.raises(OptionError, match=next(reversed(options))):
+            score_of(wavy_columns(20), **options)
+
+    class Secret(TableStatistics):
+        def rows(self):
+            raise RowsUnavailableError("the rows stay with their owners")
+
+    with pytest.raises(RowsUnavailableError, match="stay with their owners"):
+        GaussianProcessScore(Secret(continuous_table(wavy_columns(20))))
+
+
+def test_the_registry_makes_both():
+    statistics = TableStatistics(continuous_table(wavy_columns(30)))
+    one = score_named("gp").make(statistics, estimator="laplace")
+    two = score_named("gp2").make(statistics, estimator="laplace", variant="published")
+    assert one.families([(4, ())]) == two.families([(4, ())])
+    assert one.families([(4, (0,))]) != two.families([(4, (0,))])
+
+
+def test_the_cost_does_not_grow_with_the_rows():
+    """What a family's evaluation touches has the same size for 300 and for 3 000 rows, nearly."""
+    ranks = []
+    for rows in (300, 3_000):
+        columns = wavy_columns(rows)
+        score = score_of(columns, estimator="laplace")
+        assert score.details((4, (0, 1))).mode[0] > 0.3
+        ranks.append(score._fitter.model.level(6).rank)
+    assert ranks[1] < 1.6 * ranks[0]

@@ -1,0 +1,175 @@
+"""The learner, as published and improved."""
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.events import Budget
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.run import Run
+from dagora.scores.candidates import Candidates
+from dagora.scores.jkl import read_jkl
+from dagora.search.rbnets.agent import Agent
+from dagora.search.rbnets.environment import OrderGraph
+from dagora.search.rbnets.improved import play_together, transitions_of
+from dagora.search.rbnets.null_models import draw_orders
+from dagora.search.rbnets.rbnets import rbnets
+from tests.search.order.order_oracles import best_of_all, best_of_order, graph_worth, random_candidates
+
+# One size of problem and of network for most tests: every new shape is compiled.
+SIZE, HIDDEN = 4, 16
+SMALL = {"hidden": HIDDEN, "episodes": 40}
+
+
+def problem(seed, size=SIZE, **more):
+    return random_candidates(np.random.default_rng(seed), size, **more)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_greedy_policy_learns_the_optimum(seed):
+    """With every transition at hand, double Q-learning finds the best order of all."""
+    candidates = problem(seed)
+    agent = Agent.new(OrderGraph.of(candidates), seed, "set", HIDDEN, 2000)
+    orders = draw_orders(candidates, 100, np.random.default_rng(seed))
+    agent.replay.store(transitions_of(agent.graph, orders))
+    for _ in range(10):
+        agent.learn(500, np.zeros((1, SIZE), dtype=bool))
+    optimum = best_of_all(candidates)
+    assert best_of_order(candidates, agent.greedy_order()) == pytest.approx(optimum)
+    # And it knows what that is worth.
+    graph = agent.graph
+    value = float(agent.values(np.zeros((1, SIZE), dtype=bool)).max())
+    assert value * graph.scale + graph.base.sum() == pytest.approx(optimum, abs=0.1 * graph.scale * SIZE)
+
+
+@pytest.mark.parametrize("state", ["set", "walk"])
+def test_as_published(state):
+    candidates = problem(1)
+    events = []
+    outcome = rbnets(candidates, Run(seed=1, on_event=events.append), improve=False, state=state, **SMALL)
+    assert outcome.stats["episodes"] == 40
+    assert outcome.stats["gradient_steps"] == 40 * SIZE
+    assert outcome.score == max(outcome.stats["best_seen"], outcome.stats["greedy"])
+    assert graph_worth(candidates, outcome.graph) == pytest.approx(outcome.score)
+    assert outcome.score <= best_of_all(candidates) + 1e-9
+    curve = [event.score for event in events if event.phase == "learning"]
+    assert len(curve) == 40
+    assert curve == sorted(curve)
+    assert curve[-1] == pytest.approx(outcome.stats["best_seen"])
+
+
+@pytest.mark.parametrize("improve", [True, False])
+def test_same_seed_same_answer(improve):
+    candidates = problem(2) if not improve else random_candidates(np.random.default_rng(2), 22, most=2)
+    first, again = (rbnets(candidates, Run(seed=5), improve=improve, **SMALL) for _ in range(2))
+    assert first.graph == again.graph
+    for outcome in (first, again):
+        outcome.stats.pop("compile_seconds")
+    assert first.stats == again.stats
+    assert first.stats["episodes"] > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_improved_small_problems_are_proved(seed):
+    candidates = problem(seed, size=3 + seed % 4)
+    outcome = rbnets(candidates, Run(seed=seed))
+    assert outcome.status == "optimal"
+    assert outcome.score == pytest.approx(best_of_all(candidates))
+    assert graph_worth(candidates, outcome.graph) == pytest.approx(outcome.score)
+
+
+def test_parallel_episodes_spread_out():
+    candidates = problem(3)
+    agent = Agent.new(OrderGraph.of(candidates), 0, "set", HIDDEN, 2000)
+    orders = play_together(agent, 2 * SIZE, Run())
+    assert sorted(orders[:SIZE, 0]) == list(range(SIZE)), "everyone comes first once"
+    assert (np.sort(orders, axis=1) == np.arange(SIZE)).all()
+    assert agent.visits.visits(agent.graph.start(1).tobytes()) == 2 * SIZE
+
+
+@pytest.mark.parametrize("improve", [True, False])
+def test_knowledge_that_leaves_one_order(improve):
+    knowledge = Knowledge(required=[("x3", "x1"), ("x1", "x0"), ("x0", "x2")])
+    candidates = problem(4, density=1.0).obeying(knowledge)
+    outcome = rbnets(candidates, Run(knowledge, seed=0), improve=improve, **SMALL)
+    assert not knowledge.violations(outcome.graph)
+    assert outcome.score == pytest.approx(best_of_order(candidates, (3, 1, 0, 2)))
+    if not improve:
+        assert outcome.stats["best_seen"] == outcome.stats["greedy"] == outcome.score
+        assert outcome.stats["states"] == SIZE
+
+
+@pytest.mark.parametrize("improve", [True, False])
+def test_odd_problems(improve):
+    alone = rbnets(Candidates.of("a", [[((), -2.0)]]), Run(), improve=improve, **SMALL)
+    assert (alone.score, alone.graph) == (-2.0, DAG("a"))
+    pair = Candidates.of("ab", [[((1,), -1.0)], [((), -2.0)]])
+    only = rbnets(pair, Run(), improve=improve, **SMALL)
+    assert (only.score, only.status, only.graph.edges) == (-3.0, "optimal", (("b", "a"),))
+    cyclic = Candidates.of("ab", [[((1,), -1.0)], [((0,), -1.0)]])
+    none = rbnets(cyclic, Run(), improve=improve, **SMALL)
+    assert (none.status, none.score) == ("failed", None)
+    assert "'a', 'b'" in none.message
+
+
+@pytest.mark.parametrize("improve", [True, False])
+def test_more_than_64_variables(improve):
+    size = 70
+    listed = [[((), -5.0), (((x + 1) % size,), -1.0)] for x in range(size)]
+    ring = Candidates.of([f"x{x}" for x in range(size)], listed)
+    outcome = rbnets(ring, Run(), improve=improve, episodes=2, hidden=HIDDEN)
+    assert graph_worth(ring, outcome.graph) == pytest.approx(outcome.score)
+    # One of the ring must do without its parent; the bound does not know.
+    assert outcome.status == "finished"
+    assert outcome.score <= -74.0
+    assert outcome.score >= max(
+        outcome.stats[key] for key in ("best_seen", "greedy", "seeded") if key in outcome.stats
+    )
+
+
+def test_many_small_components_are_proved():
+    pairs = [[((), -3.0), ((x ^ 1,), -1.0)] for x in range(100)]
+    outcome = rbnets(Candidates.of([f"x{x}" for x in range(100)], pairs), Run())
+    assert (outcome.score, outcome.status, outcome.stats["episodes"]) == (-200.0, "optimal", 0)
+
+
+@pytest.mark.parametrize("improve", [True, False])
+def test_no_time_still_gives_a_network(improve):
+    knowledge = Knowledge(required=[("x3", "x0")])
+    candidates = problem(5, density=1.0).obeying(knowledge)
+    budget = Budget()
+    budget.stop("it was interrupted")
+    outcome = rbnets(candidates, Run(knowledge, budget=budget), improve=improve)
+    assert outcome.status == "time-limit"
+    assert "interrupted" in outcome.message
+    assert not knowledge.violations(outcome.graph)
+    assert outcome.score == pytest.approx(graph_worth(candidates, outcome.graph))
+
+
+def test_an_interruption_ends_learning():
+    budget = Budget()
+
+    def observe(event):
+        if event.step == 7:
+            budget.stop("it was interrupted")
+
+    run = Run(seed=0, budget=budget, on_event=observe)
+    outcome = rbnets(problem(0), run, improve=False, **SMALL)
+    assert outcome.status == "time-limit"
+    assert outcome.stats["episodes"] == 7
+
+
+@pytest.mark.parametrize(("name", "optimum"), [("alarm_1000", -11537.6593), ("water_500c", -6785.3185)])
+def test_proven_optima_are_reached(data_dir, name, optimum):
+    result = dagora.learn(data_dir / "scores" / f"{name}.jkl", "rbnets", seed=1)
+    assert result.score == pytest.approx(optimum, abs=1e-4)
+    assert result.stats["seeded"] <= result.score + 1e-9
+
+
+def test_as_published_on_real_scores(data_dir):
+    candidates = read_jkl(data_dir / "scores" / "alarm_1000.jkl")
+    outcome = rbnets(candidates, Run(seed=0), improve=False, episodes=10)
+    assert outcome.stats["gradient_steps"] == 370
+    assert graph_worth(candidates, outcome.graph) == pytest.approx(outcome.score)
+    assert -13000 < outcome.score < -11537.6
