@@ -38,7 +38,7 @@ PRIOR = (
     Option("prior", "text", "uniform", "what is assumed about graphs before data are seen", choices=PRIORS),
     Option("edge_penalty", "float", 0.0, "nats that each edge costs besides"),
 )
-MEMORY = Option("memory", "float", 4.0, "GiB that tables may take", low=0.0, open_low=True)
+MEMORY = Option("memory", "float", 4.0, "GB that tables may take", low=0.0, open_low=True)
 CHAIN = (
     *PRIOR,
     Option(
@@ -50,6 +50,14 @@ CHAIN = (
         choices=("auto", "full", "ges", "dual-pc", "candidates"),
     ),
     Option("alpha", "float", 0.05, "level of the tests with space=dual-pc", low=0.0, high=1.0, open_low=True),
+    Option(
+        "grow",
+        "text",
+        None,
+        "how a space that leaves something out is enlarged first: by what short chains draw, by the best "
+        "graph (where scores are dear), or not at all",
+        choices=("draws", "best", "none"),
+    ),
     Option(
         "thin", "int", None, "steps between two kept draws; without it, by the number of variables", low=1
     ),

@@ -1,1 +1,1 @@
-"""A distribution over graphs: chains over orders and partitions, exact sums, what they say and how sure it is."""
+"""A distribution over graphs: chains over orders and partitions, exact sums, and how sure they are."""

@@ -32,6 +32,7 @@ def partition_mcmc(
     edge_penalty: float = 0.0,
     space: str | Space = "auto",
     alpha: float = 0.05,
+    grow: str | None = None,
     thin: int | None = None,
     warmup: int | None = None,
     checkpoint: PathLike | None = None,
@@ -42,7 +43,14 @@ def partition_mcmc(
     if checkpoint is not None:
         check_place(checkpoint)
     problem = pose(
-        score, run, prior=prior, edge_penalty=edge_penalty, space=space, alpha=alpha, memory=memory
+        score,
+        run,
+        prior=prior,
+        edge_penalty=edge_penalty,
+        space=space,
+        alpha=alpha,
+        grow=grow,
+        memory=memory,
     )
     usual = partition_plan(len(problem.names))
     plan = Plan(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)

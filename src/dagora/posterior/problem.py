@@ -15,6 +15,9 @@ from dagora.scores.local_score import LocalScore
 # Up to so many variables no parent set is left out, unless a narrower space is asked for.
 MOST_IN_FULL = 12
 SPACES = ("auto", "full", "ges", "dual-pc", "candidates")
+GROWTHS = ("draws", "best", "none")
+# Edges in more than this share of short chains' draws belong in the cores.
+OFTEN = 0.1
 # Finding a space and scoring it take no more than this share of a limited time; the chains need the rest.
 SCORING_SHARE = 0.6
 
@@ -40,6 +43,7 @@ def pose(
     edge_penalty: float,
     space: str | Space,
     alpha: float,
+    grow: str | None,
     memory: float,
 ) -> Problem:
     """Choose the space, weigh its families and arrange them for the chains."""
@@ -49,6 +53,8 @@ def pose(
     begun = run.budget.elapsed
     early = replace(run, budget=run.budget.part(SCORING_SHARE))
     found = chosen_space(score, early, space, alpha)
+    if not isinstance(space, Space):
+        found = grown(score, chosen, early, found, grow, memory)
     tables, missing = weigh_families(score, found, chosen, early, memory=memory)
     told = found.note if run.knowledge.is_empty else f"{found.note}, as far as the knowledge permits"
     warnings = (f"{early.budget.reason} before all families were scored: {missing}",) if missing else ()
@@ -67,3 +73,23 @@ def chosen_space(score: LocalScore, run: Run, space: str | Space, alpha: float) 
     from dagora.posterior.search_space import find_space
 
     return find_space(score, run, space, alpha=alpha)
+
+
+def grown(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str | None, memory: float) -> Space:
+    """Enlarge a space that leaves something out: by the edges of short chains, or of the best graph alone.
+
+    A space as a search proposes it can miss nearly all of the posterior. The best graph alone asks for fewer
+    families, which is the default where each is dear to score.
+    """
+    way = grow or ("best" if getattr(score, "dear", False) else "draws")
+    find("way to grow the search space", way, dict.fromkeys(GROWTHS))
+    if start.complete or way == "none":
+        return start
+    from dagora.posterior.frequent_edges import frequent_edges
+    from dagora.posterior.space_growth import find_space_iteratively
+
+    if way == "best":
+        return find_space_iteratively(score, prior, run, start, memory=memory)
+    return find_space_iteratively(
+        score, prior, run, start, find_edges=frequent_edges, above=OFTEN, memory=memory
+    )

@@ -15,7 +15,7 @@ Parents = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Space:
-    """Per node its core and its extras, ascending positions; `note` says in a sentence how they were found."""
+    """Per node its core and its extras, ascending positions; `note` says how they were found."""
 
     cores: tuple[Parents, ...]
     extras: tuple[Parents, ...]

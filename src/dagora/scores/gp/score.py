@@ -55,6 +55,9 @@ class Details:
 class GaussianProcessScore:
     """Log evidence of Gaussian-process families; deterministic, and remembered family by family."""
 
+    # A family takes milliseconds to seconds: samplers had better ask for few.
+    dear = True
+
     def __init__(
         self,
         statistics: Statistics,
