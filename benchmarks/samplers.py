@@ -1,11 +1,13 @@
-"""Steps per second of the chains over orders and partitions, on one core.
+"""The chains over orders and partitions: steps per second on one core, and whether their law is right.
 
-    python benchmarks/samplers.py [--nodes 10 20 50] [--seconds 3] [--repeats 5] [--quick] [--output FILE.md]
+    python benchmarks/samplers.py [--parts speed stationarity] [--nodes 10 20 50] [--seconds 3] [--repeats 5]
+        [--draws 100000] [--quick] [--output FILE.md]
 
-Rows are drawn from random linear-Gaussian networks (two parents per node on average) and scored by BGe. Up
-to 12 nodes every parent set may be drawn; above, each node's core are its neighbours in the true graph,
-filled up at random to six, and any one parent beyond. Scoring is not timed: a step is a proposal, accepted or
-not. Time is CPU time of the one thread, so that a busy machine disturbs little.
+Speed: rows are drawn from random linear-Gaussian networks (two parents per node on average) and scored by
+BGe. Up to 12 nodes every parent set may be drawn; above, each node's core are its neighbours in the true
+graph, filled up at random to six, and any one parent beyond. Scoring is not timed: a step is a proposal,
+accepted or not. Time is CPU time of the one thread, so that a busy machine disturbs little. Stationarity: see
+`stationarity.py`.
 """
 
 from __future__ import annotations
@@ -27,18 +29,30 @@ from dagora.posterior.order_mcmc import WALK as ORDERS
 from dagora.posterior.order_mcmc import order_plan
 from dagora.posterior.partition_mcmc import WALK as PARTITIONS
 from dagora.posterior.partition_mcmc import partition_plan
-from dagora.posterior.problem import MOST_IN_FULL, Problem, pose
-from dagora.posterior.space import Space
+from dagora.posterior.problem import Problem, pose
+from dagora.posterior.space import MOST_IN_FULL, Space
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from report import deliver, machine, markdown_table, promises, verdict
 from runs import note
+from stationarity import EDGE_ERROR, POINTS, TIMES_USUAL, Agreement, measure_all
 
 ROWS, SEED, CORE = 500, 1, 6
 HEADER = ("nodes", "chain", "steps/s", "accepted", "draws/s", "families")
 # Nodes of the promise, and steps per second.
 PROMISED_AT = 20
 PROMISES = {"order": 1_000_000, "partition": 200_000}
+PROMISED_DRAWS = 100_000
+PARTS = ("speed", "stationarity")
+AGREEMENT_HEADER = (
+    "nodes", "score", "data", "chain", "edge error", "distance", "usual", "ratio", "effective", "CPU s",
+)  # fmt: skip
+AGREEMENT = (
+    "{draws:,} kept draws of 4 chains against all graphs, uniform prior; order MCMC against all graphs times "
+    "the orders they agree with. Edge error: the largest of an edge's probability. Distance: total variation "
+    "over graphs; usual: what independent draws have on average, as many as the chains are worth (the fewest "
+    "over log score and edges). gp: qmc with {points} points. CPU seconds: the chains' alone."
+)
 EXPLANATION = (
     "Proposals per CPU second of one chain on one thread, after its warm-up; median (range) of {repeats} "
     "runs of {seconds:g} s. Draws per second with the usual thinning, drawing the graphs included."
@@ -66,7 +80,9 @@ def pose_problem(nodes: int) -> Problem:
     space = Space.full(nodes)
     if nodes > MOST_IN_FULL:
         space = Space.plus_one([core_of(j, parents, rng) for j in range(nodes)], "true neighbours and others")
-    return pose(score, Run(), prior="uniform", edge_penalty=0.0, space=space, alpha=0.05, memory=4.0)
+    return pose(
+        score, Run(), prior="uniform", edge_penalty=0.0, space=space, alpha=0.05, grow="none", memory=4.0
+    )
 
 
 def core_of(node: int, parents: list[list[int]], rng: np.random.Generator) -> list[int]:
@@ -109,21 +125,11 @@ def spread(values: list[float]) -> str:
     return f"{middle} ({min(values) / 1000:,.0f}–{max(values) / 1000:,.0f})"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Steps per second of the chains over orders and partitions.")
-    parser.add_argument("--nodes", type=int, nargs="*", default=[10, 20, 50])
-    parser.add_argument("--seconds", type=float, default=3.0, help="CPU seconds of each run")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of each")
-    parser.add_argument("--quick", action="store_true", help="one run each, of half a second")
-    parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
-    options = parser.parse_args()
-    repeats, seconds = (1, 0.5) if options.quick else (options.repeats, options.seconds)
-    if repeats < 1:
-        parser.error("--repeats must be at least 1")
-    where = machine("dagora", "numpy", "numba")
+def speed(sizes: list[int], seconds: float, repeats: int) -> list[str]:
+    """The report about steps per second."""
     lines: list[list[str]] = []
     judged: list[list[str]] = []
-    for nodes in options.nodes:
+    for nodes in sizes:
         problem = pose_problem(nodes)
         for walk, plan in ((ORDERS, order_plan(nodes)), (PARTITIONS, partition_plan(nodes))):
             note(f"{nodes} nodes, {walk.name}")
@@ -143,11 +149,84 @@ def main() -> None:
                 least, got = PROMISES[walk.name], median(rate.steps for rate in rates)
                 promise = f"at least {least / 1000:,.0f} k {walk.name} steps/s"
                 judged.append([f"{nodes} nodes", promise, f"{got / 1000:,.0f} k", verdict(got >= least)])
-    text = [
-        "## Samplers",
+    return [
+        "## Samplers: speed",
         EXPLANATION.format(repeats=repeats, seconds=seconds),
         markdown_table(HEADER, lines),
         *([promises(judged)] if judged else []),
+    ]
+
+
+def stationarity(draws: int) -> list[str]:
+    """The report about agreement with enumeration."""
+    found = measure_all(draws, note)
+    lines = [
+        [
+            f"{nodes}",
+            score,
+            how,
+            sampler,
+            f"{one.edge_error:.4f}",
+            f"{one.distance:.4f}",
+            f"{one.usual:.4f}",
+            f"{one.distance / one.usual:.2f}",
+            f"{one.effective:,.0f}",
+            f"{one.seconds:.1f}",
+        ]
+        for nodes, score, how, sampler, one in found
+    ]
+    empty = [
+        [score, sampler, f"{one.empty:.4f}", f"{one.empty_drawn:.4f}"]
+        for nodes, score, how, sampler, one in found
+        if nodes == 4 and how == "noise"
+    ]
+    judged = []
+    # The promise is about so many draws; fewer have larger errors.
+    for nodes in sorted({line[0] for line in found} if draws >= PROMISED_DRAWS else ()):
+        some = [line[-1] for line in found if line[0] == nodes]
+        judged += judge(f"{nodes} nodes, {len(some)} runs", some)
+    return [
+        "## Samplers: stationarity",
+        AGREEMENT.format(draws=draws, points=POINTS),
+        markdown_table(AGREEMENT_HEADER, lines),
+        "Probability of the empty graph on 4 nodes of noise:",
+        markdown_table(("score", "chain", "exact", "drawn"), empty),
+        *([promises(judged)] if judged else []),
+    ]
+
+
+def judge(where: str, found: list[Agreement]) -> list[list[str]]:
+    """The worst run against each promise."""
+    edges = max(one.edge_error for one in found)
+    ratio = max(one.distance / one.usual for one in found)
+    return [
+        [where, f"edges within {EDGE_ERROR}", f"{edges:.4f}", verdict(edges <= EDGE_ERROR)],
+        [where, f"distance within {TIMES_USUAL:g} × usual", f"{ratio:.2f}", verdict(ratio <= TIMES_USUAL)],
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Speed and law of the chains over orders and partitions.")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--nodes", type=int, nargs="*", default=[10, 20, 50])
+    parser.add_argument("--seconds", type=float, default=3.0, help="CPU seconds of each run for speed")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each for speed")
+    parser.add_argument(
+        "--draws", type=int, default=PROMISED_DRAWS, help="draws in all of each run for stationarity"
+    )
+    parser.add_argument("--quick", action="store_true", help="one run of half a second, a tenth of the draws")
+    parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
+    options = parser.parse_args()
+    repeats, seconds = (1, 0.5) if options.quick else (options.repeats, options.seconds)
+    draws = options.draws // 10 if options.quick else options.draws
+    if repeats < 1:
+        parser.error("--repeats must be at least 1")
+    if draws < 100:
+        parser.error("--draws must be at least 100, with --quick 1000")
+    where = machine("dagora", "numpy", "numba")
+    text = [
+        *(speed(options.nodes, seconds, repeats) if "speed" in options.parts else []),
+        *(stationarity(draws) if "stationarity" in options.parts else []),
         where,
     ]
     deliver("\n\n".join(text), options.output)

@@ -46,17 +46,17 @@ CHAIN = (
         "text",
         "auto",
         "parents that may be drawn: all of them, or those that a search proposes and any one more "
-        "(auto: all up to 12 variables)",
+        "(auto: all up to 12 variables, or 7 where scores are dear)",
         choices=("auto", "full", "ges", "dual-pc", "candidates"),
     ),
     Option("alpha", "float", 0.05, "level of the tests with space=dual-pc", low=0.0, high=1.0, open_low=True),
     Option(
         "grow",
         "text",
-        None,
+        "auto",
         "how a space that leaves something out is enlarged first: by what short chains draw, by the best "
-        "graph (where scores are dear), or not at all",
-        choices=("draws", "best", "none"),
+        "graph (auto: where scores are dear), or not at all",
+        choices=("auto", "draws", "best", "none"),
     ),
     Option(
         "thin", "int", None, "steps between two kept draws; without it, by the number of variables", low=1

@@ -1,6 +1,8 @@
 """`dagora sample`: one JSON object, words for people, files, warnings that cannot be missed, and bad input."""
 
 import json
+import re
+import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +152,7 @@ def test_chains_that_have_not_mixed_cannot_be_missed(
     assert ran.code == 0
     assert "dagora: warning: the chains have not mixed" in ran.err
     assert "inf" in ran.out, "the line about mixing says it, too"
+    assert "mixing (doubtful): " in run(*line, "--quiet").out
     ran = run(*line, "--json", "--quiet")
     assert ran.err == ""
     assert any("have not mixed" in warning for warning in json.loads(ran.out)["warnings"])
@@ -229,3 +232,38 @@ def test_bad_input_is_one_clear_line(
     assert ran.err.count("\n") == 1
     assert said in ran.err
     assert sorted(file.name for file in tmp_path.iterdir()) == before
+
+
+# --- what the manual says
+
+ROOT = Path(__file__).resolve().parents[2]
+EDGE = re.compile(r"^[* ] (\w+) → (\w+) +([\d.]+)", re.MULTILINE)
+
+
+def test_the_manual_works_as_it_stands(
+    run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command and every line of Python of the page, in order, and the edges of the output it shows."""
+    page = (ROOT / "docs" / "posterior.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```(sh|python)?\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    said = []
+    for kind, block in blocks:
+        if kind == "sh":
+            for line in block.splitlines():
+                ran = run(*shlex.split(line)[1:])
+                assert ran.code == 0, f"{line}\n{ran.err}"
+                said.append(ran.out)
+        elif kind == "python":
+            capsys.readouterr()
+            exec(block, {})
+            said.append(capsys.readouterr().out)
+    assert len(said) >= 12
+    assert sum("taken up from a checkpoint" in text for text in said) == 1
+    shown = next(block for kind, block in blocks if not kind)
+    measured = {(tail, head): float(value) for tail, head, value in EDGE.findall(said[1])}
+    claimed = EDGE.findall(shown)
+    assert len(claimed) == 5
+    for tail, head, value in claimed:
+        assert measured[tail, head] == pytest.approx(float(value), abs=0.06)
+    assert {file.name for file in tmp_path.iterdir()} >= {"posterior.json", "edges.svg", "run.npz"}

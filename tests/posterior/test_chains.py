@@ -20,7 +20,7 @@ from dagora.posterior.order_mcmc import order_mcmc
 from dagora.posterior.partition_mcmc import partition_mcmc
 from dagora.posterior.space import Space
 from dagora.run import Run
-from tests.posterior.enumeration import RandomScore
+from tests.posterior.oracle import RandomScore
 
 Sampler = Callable[..., Draws]
 SCORE = RandomScore(6, 1.0, seed=8)
@@ -250,3 +250,4 @@ def test_a_score_that_runs_out_of_time_gives_draws_with_a_warning(sampler: Sampl
         "interrupted before all families were scored: sets of 3 or more parents were left out"
         in draws.warnings
     )
+    assert draws.space == "every parent set may be drawn, but sets of 3 or more parents were left out"

@@ -17,7 +17,7 @@ from dagora.posterior.space import Space
 from dagora.posterior.tables import family_tables
 from dagora.run import Run
 from dagora.search.order.moves import random_state
-from tests.posterior.enumeration import (
+from tests.posterior.oracle import (
     RandomScore,
     drawn_edges,
     edge_matrix,

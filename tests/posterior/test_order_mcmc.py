@@ -11,7 +11,7 @@ from dagora.posterior.order_mcmc import order_mcmc
 from dagora.posterior.priors import prior_named
 from dagora.posterior.space import Space
 from dagora.run import Run
-from tests.posterior.enumeration import (
+from tests.posterior.oracle import (
     RandomScore,
     discrete,
     drawn_edges,
@@ -28,6 +28,7 @@ SCORES = {
     "BGe, noise": lambda: make_score(gaussian(4, 60, 0.0), "bge"),
     "BGe, dependent": lambda: make_score(gaussian(4, 200, 0.7), "bge"),
     "BDeu": lambda: make_score(discrete(4, 100, 0.6), "bdeu"),
+    "GP": lambda: make_score(gaussian(4, 60, 0.5), "gp", points=32),
 }
 
 

@@ -16,7 +16,7 @@ from dagora.posterior.priors import prior_named
 from dagora.posterior.space import Space
 from dagora.posterior.tables import family_tables
 from dagora.run import Run
-from tests.posterior.enumeration import (
+from tests.posterior.oracle import (
     RandomScore,
     family_weights,
     graphs,

@@ -1,10 +1,12 @@
 """Search spaces: what they hold, how they are cut, how they grow, judged by truth and by lists of all graphs."""
 
+import time
+
 import numpy as np
 import pytest
 
 from dagora.errors import OptionError
-from dagora.events import Event
+from dagora.events import Budget, Event
 from dagora.graph.knowledge import Knowledge
 from dagora.posterior.best_graph import best_graph, undominated
 from dagora.posterior.enumeration import enumerate_weights
@@ -12,8 +14,9 @@ from dagora.posterior.exact import full_log_weights
 from dagora.posterior.exact_sums import GraphSums, edge_posteriors
 from dagora.posterior.frequent_edges import frequent_edges
 from dagora.posterior.priors import prior_named
-from dagora.posterior.search_space import FULL, find_space, is_equivalent
-from dagora.posterior.space import Space
+from dagora.posterior.problem import pose
+from dagora.posterior.search_space import find_space, is_equivalent
+from dagora.posterior.space import MOST_IN_FULL, Space
 from dagora.posterior.space_growth import enlarge, find_space_iteratively
 from dagora.posterior.tables import family_tables
 from dagora.run import Run
@@ -48,8 +51,18 @@ def strong():
 
 
 def test_a_dozen_variables_leave_nothing_out():
-    score = BGe(TableStatistics(random_continuous(np.random.default_rng(0), 50, FULL)))
-    assert find_space(score, Run()) == Space.full(FULL)
+    score = BGe(TableStatistics(random_continuous(np.random.default_rng(0), 50, MOST_IN_FULL)))
+    assert find_space(score, Run()) == Space.full(MOST_IN_FULL)
+
+
+def test_scores_that_are_dear_leave_something_out_sooner():
+    rows = linear_rows(np.random.default_rng(0), random_dag(np.random.default_rng(0), 8, 0.2), 200)
+
+    class Dear(BGe):
+        dear = True
+
+    assert find_space(Dear(TableStatistics(continuous_table(rows[:, :7]))), Run()) == Space.full(7)
+    assert "dual PC" in find_space(Dear(TableStatistics(continuous_table(rows))), Run()).note
 
 
 @pytest.mark.parametrize("kind", ["auto", "ges", "dual-pc", "candidates"])
@@ -187,6 +200,33 @@ def test_growth_takes_frequencies_and_stops_at_a_limit():
     assert grown.cores == ((2, 4), (0,), (0,), (), (0,))
     assert len(calls) == 2
     assert find_space_iteratively(score, UNIFORM, Run(), Space.full(5)) == Space.full(5)
+
+
+def test_growing_that_is_cut_off_adds_nothing():
+    score = BGe(TableStatistics(random_continuous(np.random.default_rng(0), 50, 5)))
+    start = Space.plus_one([()] * 5, "empty")
+    budget = Budget()
+
+    def late(tables, run):
+        budget.stop("it was interrupted")
+        return np.ones((5, 5))
+
+    cut = find_space_iteratively(score, UNIFORM, Run(budget=budget), start, find_edges=late)
+    assert cut.cores == start.cores, "chains that were cut off have nothing to say"
+    assert cut.note.endswith("0 parents added by enlarging, which ran out of time")
+
+
+def test_growing_leaves_time_to_score_what_it_led_to(strong, monkeypatch):
+    def slow(tables, run):
+        while not run.budget.exhausted:
+            time.sleep(0.01)
+        return np.ones((14, 14))
+
+    monkeypatch.setattr("dagora.posterior.frequent_edges.frequent_edges", slow)
+    given = {"prior": "uniform", "edge_penalty": 0.0, "alpha": 0.05, "memory": 1.0}
+    problem = pose(strong[1], Run(budget=Budget(4.0)), space="dual-pc", grow="draws", **given)
+    assert problem.warnings == ()
+    assert problem.space.endswith("ran out of time")
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -17,7 +17,7 @@ from dagora.posterior.priors import prior_named
 from dagora.posterior.space import Space
 from dagora.posterior.tables import FamilyTables, family_tables, weigh_families
 from dagora.run import Run
-from tests.posterior.enumeration import RandomScore, discrete, gaussian
+from tests.posterior.oracle import RandomScore, discrete, gaussian
 
 UNIFORM = prior_named("uniform")
 PLUS_ONE = Space.plus_one([(1, 2), (0,), (), (0, 1, 2), (3,)], "a few")

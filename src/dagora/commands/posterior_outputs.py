@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_EDGES = 40
 LEAST_PROBABLE = 0.05
+SMALLEST_ERROR = 0.0005  # what three decimals show
 
 
 def write_posterior(posterior: Posterior, path: str) -> None:
@@ -54,7 +55,9 @@ def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
 
 
 def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[str]) -> None:
-    """Print a posterior for people."""
+    """Print a posterior for people; chains that have not mixed show even where warnings are switched off."""
+    from dagora.posterior.mixing import mixing_warnings
+
     draws = posterior.draws
     click.echo(
         f"{posterior.method}: {draws.chains} × {draws.per_chain} graphs on {len(posterior.nodes)} variables, "
@@ -70,7 +73,8 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     if draws.independent:
         click.echo("draws: independent")
     else:
-        click.echo(f"mixing: {posterior.diagnostics}")
+        label = "mixing (doubtful)" if mixing_warnings(posterior.diagnostics) else "mixing"
+        click.echo(f"{label}: {posterior.diagnostics}")
     click.echo(f"highest log score: {posterior.score:.4f}")
     if truth is not None:
         click.echo("")
@@ -108,12 +112,12 @@ def edge_lines(posterior: Posterior) -> list[str]:
 
 
 def spread(error: float) -> str:
-    """Standard error after a value; nothing where there is none.
+    """Standard error after a value; nothing where there is none that would show.
 
-    >>> spread(0.0123), spread(0.0)
-    (' ± 0.012', '')
+    >>> spread(0.0123), spread(0.0), spread(1e-9)
+    (' ± 0.012', '', '')
     """
-    return f" ± {error:.3f}" if math.isfinite(error) and error > 0 else ""
+    return f" ± {error:.3f}" if math.isfinite(error) and error >= SMALLEST_ERROR else ""
 
 
 def show_expectations(found: dict[str, Any]) -> None:

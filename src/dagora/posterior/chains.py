@@ -23,6 +23,7 @@ from dagora.posterior.chain_state import ACCEPTED, KEPT, STEPS, Chain, Kept, Pla
 from dagora.posterior.checkpoint import Fingerprint, restore, save
 from dagora.posterior.draws import Draws
 from dagora.posterior.lookup import Lookup
+from dagora.posterior.mixing import counted
 from dagora.posterior.order_kernels import start_order
 from dagora.posterior.problem import Problem
 from dagora.run import Run
@@ -103,8 +104,7 @@ def sample_chains(
         "families": float(np.count_nonzero(np.isfinite(problem.tables.log_weights))),
     }
     early = most < draws
-    several = "chain" if chains == 1 else "chains"
-    how = f"{chains} {several} of {max(1, most)} draws, one every {plan.thin} steps"
+    how = f"{counted(chains, 'chain')} of {counted(max(1, most), 'draw')}, one every {plan.thin} steps"
     how += f" after {plan.warmup} steps of warm-up"
     if resumed:
         how += ", taken up from a checkpoint"

@@ -76,7 +76,8 @@ def restore(path: PathLike, fingerprint: Fingerprint, chains: Sequence[Chain], k
     found = read(path)
     if str(found["weights"]) != fingerprint.weights:
         raise OptionError(
-            f"the checkpoint {path} belongs to other data, score, prior or knowledge: name another file"
+            f"the checkpoint {path} belongs to other data, score, prior, space or knowledge, or a time limit "
+            "cut the scoring short: name another file"
         )
     if str(found["settings"]) != fingerprint.settings:
         theirs, ours = json.loads(str(found["settings"])), json.loads(fingerprint.settings)

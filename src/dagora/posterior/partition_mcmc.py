@@ -32,7 +32,7 @@ def partition_mcmc(
     edge_penalty: float = 0.0,
     space: str | Space = "auto",
     alpha: float = 0.05,
-    grow: str | None = None,
+    grow: str = "auto",
     thin: int | None = None,
     warmup: int | None = None,
     checkpoint: PathLike | None = None,

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from dagora.options import find
 from dagora.posterior.lookup import Lookup, lookup_of
 from dagora.posterior.priors import Prior, prior_named
-from dagora.posterior.space import Space
+from dagora.posterior.space import Space, most_in_full
 from dagora.posterior.tables import FamilyTables, weigh_families
 from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 
-# Up to so many variables no parent set is left out, unless a narrower space is asked for.
-MOST_IN_FULL = 12
 SPACES = ("auto", "full", "ges", "dual-pc", "candidates")
-GROWTHS = ("draws", "best", "none")
+GROWTHS = ("auto", "draws", "best", "none")
 # Edges in more than this share of short chains' draws belong in the cores.
 OFTEN = 0.1
 # Finding a space and scoring it take no more than this share of a limited time; the chains need the rest.
 SCORING_SHARE = 0.6
+# Share of that for growing the space: what it leads to must still be scored.
+GROWING_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def pose(
     edge_penalty: float,
     space: str | Space,
     alpha: float,
-    grow: str | None,
+    grow: str,
     memory: float,
 ) -> Problem:
     """Choose the space, weigh its families and arrange them for the chains."""
@@ -57,7 +57,10 @@ def pose(
         found = grown(score, chosen, early, found, grow, memory)
     tables, missing = weigh_families(score, found, chosen, early, memory=memory)
     told = found.note if run.knowledge.is_empty else f"{found.note}, as far as the knowledge permits"
-    warnings = (f"{early.budget.reason} before all families were scored: {missing}",) if missing else ()
+    told += f", but {missing}" if missing else ""
+    # The limit of this part alone is a number that nobody asked for.
+    up = run.budget.reason if run.budget.exhausted else f"{SCORING_SHARE:.0%} of the time limit had passed"
+    warnings = (f"{up} before all families were scored: {missing}",) if missing else ()
     seconds = run.budget.elapsed - begun
     return Problem(names, tables, lookup_of(tables), chosen, told, seconds, warnings)
 
@@ -68,26 +71,27 @@ def chosen_space(score: LocalScore, run: Run, space: str | Space, alpha: float) 
         return space
     find("search space", space, dict.fromkeys(SPACES))
     nodes = len(score.schema)
-    if space == "full" or (space == "auto" and nodes <= MOST_IN_FULL):
+    if space == "full" or (space == "auto" and nodes <= most_in_full(score)):
         return Space.full(nodes)
     from dagora.posterior.search_space import find_space
 
     return find_space(score, run, space, alpha=alpha)
 
 
-def grown(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str | None, memory: float) -> Space:
+def grown(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str, memory: float) -> Space:
     """Enlarge a space that leaves something out: by the edges of short chains, or of the best graph alone.
 
     A space as a search proposes it can miss nearly all of the posterior. The best graph alone asks for fewer
     families, which is the default where each is dear to score.
     """
-    way = grow or ("best" if getattr(score, "dear", False) else "draws")
-    find("way to grow the search space", way, dict.fromkeys(GROWTHS))
+    find("way to grow the search space", grow, dict.fromkeys(GROWTHS))
+    way = ("best" if getattr(score, "dear", False) else "draws") if grow == "auto" else grow
     if start.complete or way == "none":
         return start
     from dagora.posterior.frequent_edges import frequent_edges
     from dagora.posterior.space_growth import find_space_iteratively
 
+    run = replace(run, budget=run.budget.part(GROWING_SHARE))
     if way == "best":
         return find_space_iteratively(score, prior, run, start, memory=memory)
     return find_space_iteratively(

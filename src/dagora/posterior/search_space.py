@@ -20,7 +20,7 @@ from dagora.errors import KnowledgeError, OptionError
 from dagora.events import Event
 from dagora.graph.knowledge import Knowledge
 from dagora.options import find
-from dagora.posterior.space import Space
+from dagora.posterior.space import Space, most_in_full
 from dagora.run import Run
 from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import TIE, LocalScore, MomentScore
@@ -29,8 +29,6 @@ from dagora.search.greedy.hill_climb import hill_climb
 
 Matrix = NDArray[np.bool_]
 
-# Up to here nothing is left out.
-FULL = 12
 # Parents of sets that score this many nats less than a node's best set are not promising.
 MARGIN = 10.0
 # Parents of a set that is looked at, where nothing stricter is known.
@@ -58,11 +56,11 @@ def find_space(
 
 def choose_kind(score: LocalScore) -> str:
     """Everything where that is possible, else the kind that suits the score."""
-    if len(score.schema) <= FULL:
+    if len(score.schema) <= most_in_full(score):
         return "full"
-    if is_equivalent(score):
+    if not getattr(score, "dear", False) and is_equivalent(score):
         return "ges"
-    # Scores that tell equivalent graphs apart may be slow ones; tests ask nothing of them.
+    # Tests ask nothing of a score that is slow.
     return "dual-pc" if isinstance(score, MomentScore) else "candidates"
 
 

@@ -12,6 +12,16 @@ from dataclasses import dataclass
 
 Parents = tuple[int, ...]
 
+# Up to so many variables no parent set is left out, unless a narrower space is asked for: n 2^(n-1) families.
+MOST_IN_FULL = 12
+# The same for scores that take tens of milliseconds a family.
+MOST_IN_FULL_WHERE_DEAR = 7
+
+
+def most_in_full(score: object) -> int:
+    """Up to how many variables every family is scored, by how dear the score is."""
+    return MOST_IN_FULL_WHERE_DEAR if getattr(score, "dear", False) else MOST_IN_FULL
+
 
 @dataclass(frozen=True)
 class Space:

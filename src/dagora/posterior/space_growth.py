@@ -49,12 +49,18 @@ def find_space_iteratively(
         tables, missing = weigh_families(score, space, prior, run, memory=memory)
         if missing:
             break
-        wider = enlarge(space, find_edges(tables, run), above=above, most=most)
+        edges = find_edges(tables, run)
+        if run.budget.left <= 0.0:  # chains that were cut off stand where they started
+            break
+        wider = enlarge(space, edges, above=above, most=most)
         if wider.cores == space.cores or wider.families() * BYTES_PER_ENTRY / GIGABYTE > memory:
             break
         space = wider
     added = sum(map(len, space.cores)) - sum(map(len, start.cores))
-    return replace(space, note=f"{start.note}; {added} parents added by enlarging") if added else start
+    if not added and not run.budget.exhausted:
+        return start
+    late = ", which ran out of time" if run.budget.exhausted else ""
+    return replace(space, note=f"{start.note}; {added} parents added by enlarging{late}")
 
 
 def enlarge(

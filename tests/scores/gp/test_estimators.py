@@ -48,28 +48,35 @@ def test_a_root_is_integrated_exactly(rows):
     )
 
 
+@pytest.fixture(scope="module")
+def columns():
+    return wavy_columns(60)
+
+
+@pytest.fixture(scope="module")
+def scores(columns):
+    """Scores by name; bases are made once."""
+    return {
+        "qmc": score_of(columns),
+        "fine": score_of(columns, points=4096),
+        "laplace": score_of(columns, estimator="laplace"),
+    }
+
+
 @pytest.mark.parametrize(("child", "parent"), [(4, 0), (4, 1), (0, 2), (2, 4)])
-def test_one_parent_against_quadrature(child, parent):
-    columns = wavy_columns(120)
+def test_one_parent_against_quadrature(columns, scores, child, parent):
     exact = grid_evidence(columns, child, parent)
-    details = score_of(columns).details((child, (parent,)))
+    details = scores["qmc"].details((child, (parent,)))
     assert details.log_score == pytest.approx(exact, abs=0.015)
     assert details.standard_error < 0.05
     assert details.ess > 0.4 * details.points
-    assert score_of(columns, points=4096).details((child, (parent,))).log_score == pytest.approx(
-        exact, abs=0.004
-    )
-    assert score_of(columns, estimator="laplace").families([(child, (parent,))])[0] == pytest.approx(
-        exact, abs=0.6
-    )
+    assert scores["fine"].details((child, (parent,))).log_score == pytest.approx(exact, abs=0.004)
+    assert scores["laplace"].families([(child, (parent,))])[0] == pytest.approx(exact, abs=0.6)
 
 
 @pytest.mark.parametrize("parents", [(0, 1), (0, 1, 2), (0, 1, 2, 3)])
-def test_estimators_agree_on_several_parents(parents):
-    columns = wavy_columns(80)
-    qmc = score_of(columns).details((4, parents))
-    fine = score_of(columns, points=4096).details((4, parents))
-    laplace = score_of(columns, estimator="laplace").details((4, parents))
+def test_estimators_agree_on_several_parents(scores, parents):
+    qmc, fine, laplace = (scores[name].details((4, parents)) for name in ("qmc", "fine", "laplace"))
     assert qmc.log_score == pytest.approx(fine.log_score, abs=0.07)
     assert abs(qmc.log_score - fine.log_score) < 4 * qmc.standard_error
     assert laplace.log_score == pytest.approx(fine.log_score, abs=1.2)
@@ -77,7 +84,7 @@ def test_estimators_agree_on_several_parents(parents):
 
 
 def test_bridge_sampling_agrees():
-    columns = wavy_columns(60)
+    columns = wavy_columns(40)
     exact = score_of(columns, points=1024).details((4, (0,)))
     bridged = score_of(columns, estimator="bridge").details((4, (0,)))
     assert bridged.log_score == pytest.approx(exact.log_score, abs=max(0.06, 4 * bridged.standard_error))
@@ -115,7 +122,7 @@ def test_a_gaussian_has_its_evidence_by_every_way():
 def test_nuts_draws_from_the_density():
     density = Gaussian()
     draws = sample(
-        lambda x: density.slopes(None, None, x), np.array([2.0, 2.0]), 3000, 300, np.random.default_rng(0)
+        lambda x: density.slopes(None, None, x), np.array([2.0, 2.0]), 2000, 300, np.random.default_rng(0)
     )
     covariance = np.linalg.inv(density.precision)
     assert np.abs(draws.mean(axis=0)).max() < 0.15

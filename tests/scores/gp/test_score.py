@@ -18,12 +18,22 @@ def score_of(columns, **options):
     return GaussianProcessScore(TableStatistics(continuous_table(columns)), **options)
 
 
-def test_scores_do_not_depend_on_order_shift_or_scale():
-    columns = wavy_columns(90)
-    plain = score_of(columns).families(FAMILIES)
+@pytest.fixture(scope="module")
+def columns():
+    return wavy_columns(40)
+
+
+@pytest.fixture(scope="module")
+def score(columns):
+    """One score, whose families are known after the first test that asks for them."""
+    return score_of(columns)
+
+
+def test_scores_do_not_depend_on_order_shift_or_scale(columns, score):
+    plain = score.families(FAMILIES)
     scaled = score_of(columns * [1e-6, 3.0, 1e5, -2.0, 7.0] + [1e3, 0.0, 5.0, -1.0, 2.0]).families(FAMILIES)
     assert scaled == pytest.approx(plain, abs=2e-3)
-    turned = score_of(columns).families([(child, parents[::-1]) for child, parents in FAMILIES])
+    turned = score.families([(child, parents[::-1]) for child, parents in FAMILIES])
     assert np.array_equal(turned, plain)
     order = [3, 0, 4, 2, 1]
     moved = score_of(columns[:, order]).families(
@@ -33,14 +43,14 @@ def test_scores_do_not_depend_on_order_shift_or_scale():
     assert moved == pytest.approx(plain, abs=0.06)
 
 
-def test_the_same_family_gives_the_same_number():
-    columns = wavy_columns(90)
-    one, other = score_of(columns), score_of(columns)
+def test_the_same_family_gives_the_same_number(columns, score):
+    one, other = score, score_of(columns)
     assert np.array_equal(one.families(FAMILIES), other.families(FAMILIES))
     assert np.array_equal(one.families(FAMILIES[::-1])[::-1], other.families(FAMILIES))
     # Alone, in a block or among others, in one thread or two: the same up to rounding.
+    alone = score_of(columns)
     for family, value in zip(FAMILIES, one.families(FAMILIES), strict=True):
-        assert score_of(columns).details(family).log_score == pytest.approx(value, abs=1e-6)
+        assert alone.details(family).log_score == pytest.approx(value, abs=1e-6)
     assert score_of(columns, jobs=2).families(FAMILIES) == pytest.approx(one.families(FAMILIES), abs=1e-6)
     assert isinstance(one, BlockScore)
     heard = []
@@ -62,13 +72,13 @@ def test_near_score_equivalence_on_linear_data():
     """Linear-Gaussian data (section 3.2): both directions of an edge score nearly alike; non-linear data: not."""
     rng = np.random.default_rng(8)
     gaps = []
-    for _ in range(6):
-        x = rng.normal(size=150)
-        score = score_of(np.column_stack([x, rng.choice([-1, 1]) * x + rng.normal(size=150)]))
-        forward, backward = score.families([(1, (0,)), (0, (1,))])
+    for _ in range(4):
+        x = rng.normal(size=100)
+        linear = score_of(np.column_stack([x, rng.choice([-1, 1]) * x + rng.normal(size=100)]))
+        forward, backward = linear.families([(1, (0,)), (0, (1,))])
         gaps.append(abs(forward - backward))
     assert max(gaps) < 2.0
-    curved = score_of(np.column_stack([x, x**2 + 0.5 * rng.normal(size=150)]))
+    curved = score_of(np.column_stack([x, x**2 + 0.5 * rng.normal(size=100)]))
     forward, backward = curved.families([(1, (0,)), (0, (1,))])
     assert forward > backward + 20
 
@@ -120,7 +130,7 @@ def test_the_registry_makes_both():
 def test_the_cost_does_not_grow_with_the_rows():
     """What a family's evaluation touches has the same size for 300 and for 3 000 rows, nearly."""
     ranks = []
-    for rows in (300, 3_000):
+    for rows in (200, 2_000):
         columns = wavy_columns(rows)
         score = score_of(columns, estimator="laplace")
         assert score.details((4, (0, 1))).mode[0] > 0.3

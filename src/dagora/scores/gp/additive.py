@@ -14,26 +14,27 @@ Many families with the same number of parents are evaluated together.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import SHORTEST, Level, level_of
+from dagora.scores.gp.compression import SHORTEST, Level
 from dagora.scores.gp.prior import LENGTH_SCALE, NOISE
+from dagora.scores.gp.scan import SCALES, Spectrum, best_noises, peaks
+from dagora.scores.gp.view import Bases, Views, grouped
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 # Below this noise the prior density is exp(−10⁵).
 LEAST_LOG_NOISE = float(np.log(1e-5))
-# Where the modes of one parent are looked for: the best points of these grids, one of each region.
-SCALES = (5.0, 2.5, 1.3, 0.7, 0.4, 0.22)
-NOISES = (0.9, 0.55, 0.3, 0.12)
-REGIONS = ((1.0, 9.0), (0.3, 1.0), (0.1, 0.3))
-# A region whose best point is this many nats below the best of all is left alone.
-HOPELESS = 12.0
+# From where the modes of several parents are looked for: length-scale of all, and noise.
+STARTS = ((4.0, 0.7), (1.0, 0.5))
 # Numbers in the matrices that are handled in one go.
 BATCH = 400_000
 # Triangles up to this size are inverted at once.
@@ -49,6 +50,56 @@ class Derivatives:
     hessians: Array
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Points of families, parents and parameters by ascending length-scale; what they need of the rows."""
+
+    views: Views
+    levels: tuple[int, ...]
+    points: Positions
+    order: Positions
+    children: Positions
+    parents: Positions
+    parameters: Array
+
+    @cached_property
+    def s(self) -> Array:
+        """Variances of the noise."""
+        return np.exp(2 * self.parameters[:, -1])
+
+    @cached_property
+    def bases(self) -> list[Bases]:
+        """The bases of each parent."""
+        return [self.views.bases(level) for level in self.levels]
+
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """Where each parent's dimensions are, after the constant."""
+        ends = np.cumsum([1, *(bases.rank for bases in self.bases)]).tolist()
+        return [slice(start, stop) for start, stop in pairwise(ends)]
+
+    @property
+    def jitter(self) -> float:
+        """What keeps the small matrices positive in spite of rounding."""
+        jitter: float = self.views.level.jitter
+        return jitter
+
+    def sums(self, i: int) -> Array:
+        """Sums of the columns of Qᵢ."""
+        return self.bases[i].sums[self.parents[:, i]]
+
+    def projections(self, i: int) -> Array:
+        """Qᵢᵀy."""
+        return self.bases[i].projections[self.parents[:, i], self.children]
+
+    def gram(self, i: int, j: int) -> Array:
+        """QᵢᵀQⱼ; the columns of one basis are orthonormal."""
+        if i == j:
+            rank = self.bases[i].rank
+            return np.broadcast_to(np.eye(rank), (len(self.points), rank, rank))
+        return self.views.gram(self.levels[i], self.levels[j])[self.parents[:, i], self.parents[:, j]]
+
+
 class Additive:
     """Additive model of every column of a table given others; levels are made when first needed."""
 
@@ -56,35 +107,54 @@ class Additive:
         self.columns = columns
         self.rows = len(columns)
         self._squares = (columns * columns).sum(axis=0)
-        self._levels: dict[int, Level] = {}
+        self._levels: dict[int, Views] = {}
+        self._scans: dict[int, tuple[Array, Array]] = {}
         self._lock = Lock()
 
     def level(self, number: int) -> Level:
         """The bases of one level."""
+        return self.views(number).level
+
+    def views(self, number: int) -> Views:
+        """The bases of one level with their cuts."""
         with self._lock:
             if number not in self._levels:
-                self._levels[number] = Level(self.columns, number)
+                self._levels[number] = Views(Level(self.columns, number), number)
             return self._levels[number]
 
-    def starts(self, children: Positions, parents: Positions) -> list[Array]:
-        """Parameters from which to climb to the modes of families, one row per family each."""
+    def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
+        """Families' numbers and parameters from which to climb to their modes, at least one each."""
         number, size = parents.shape
         if size > 1:
-            pairs = ((4.0, 0.7), (1.0, 0.5))
-            return [np.tile(np.log([*(scale,) * size, noise]), (number, 1)) for scale, noise in pairs]
-        grid = np.log([(scale, noise) for scale in SCALES for noise in NOISES])
-        values = self.log_density(
-            np.repeat(children, len(grid)), np.repeat(parents, len(grid), axis=0), np.tile(grid, (number, 1))
-        ).reshape(number, len(grid))
-        # The best of each region; a hopeless one gives way to the best of all, which costs little twice.
-        best = values.argmax(axis=1)
+            points = np.log([[*(scale,) * size, noise] for scale, noise in STARTS])
+            return np.repeat(np.arange(number), len(points)), np.tile(points, (number, 1))
         found = []
-        for region in REGIONS:
-            mine = np.flatnonzero((grid[:, 0] >= np.log(region[0])) & (grid[:, 0] < np.log(region[1])))
-            picked = mine[values[:, mine].argmax(axis=1)]
-            hopeless = values[np.arange(number), picked] < values.max(axis=1) - HOPELESS
-            found.append(grid[np.where(hopeless, best, picked)])
-        return found
+        for child, parent in zip(children.tolist(), parents[:, 0].tolist(), strict=True):
+            log_noises, log_densities = self.scan(parent)
+            found.append(peaks(log_noises[:, child], log_densities[:, child]))
+        return np.repeat(np.arange(number), [len(some) for some in found]), np.concatenate(found)
+
+    def scan(self, parent: int) -> tuple[Array, Array]:
+        """Best log σ of every child of a parent at every length-scale of the scan, and log density there."""
+        known = self._scans.get(parent)
+        if known is None:
+            found = [best_noises(self._spectrum(parent, x), self.rows, self._squares) for x in np.log(SCALES)]
+            known = np.array([log_noise for log_noise, _ in found]), np.array([value for _, value in found])
+            self._scans[parent] = known
+        return known
+
+    def _spectrum(self, parent: int, log_scale: float) -> Spectrum:
+        point = np.array([[log_scale, 0.0]])
+        (batch,) = self._batches(np.array([parent]), np.array([[parent]]), point)
+        (covariances,) = batch.bases[0].covariances(batch.parents[:, 0], point[:, 0])
+        factors = factored(covariances, batch.jitter)
+        matrix, _ = self._matrix(batch, [factors])
+        eigenvalues, vectors = np.linalg.eigh(matrix[0, :-1, :-1])
+        # The noise of that point was one.
+        eigenvalues = np.maximum(eigenvalues - 1.0, 0.0)
+        projected = factors[0].T @ batch.bases[0].projections[parent].T
+        squares: Array = (vectors[1:].T @ projected) ** 2
+        return Spectrum(eigenvalues, squares)
 
     def joined(self, singles: Array) -> Array:
         """Parameters from which to climb, by the modes of each parent alone."""
@@ -93,11 +163,19 @@ class Additive:
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log of likelihood times prior at parameters (B, p + 1), of one family or of B families."""
         values = np.full(len(parameters), -np.inf)
-        for level, some in self._by_level(parameters):
-            for few in in_batches(some, parents.shape[1], level.rank):
-                values[few] = self._values(
-                    level, chosen(children, few), chosen(parents, few), parameters[few]
-                )
+        for batch in self._batches(children, parents, parameters):
+            values[batch.points] = self._values(batch)
+        return values
+
+    def log_likelihood(
+        self, children: Positions, parents: Positions, parameters: Array, variances: Array
+    ) -> Array:
+        """Log likelihood alone, with all kernels of a point multiplied by its variance."""
+        values = np.full(len(parameters), -np.inf)
+        for batch in self._batches(children, parents, parameters):
+            scale = np.sqrt(variances[batch.points])[:, None, None]
+            matrix, _ = self._matrix(batch, [scale * factor for factor in self._factors(batch)])
+            values[batch.points] = self._log_likelihood(cholesky(matrix), batch.s)
         return values
 
     def derivatives(self, children: Positions, parents: Positions, parameters: Array) -> Derivatives:
@@ -106,12 +184,11 @@ class Additive:
         found = Derivatives(
             np.full(number, -np.inf), np.zeros((number, size)), np.zeros((number, size, size))
         )
-        for level, some in self._by_level(parameters):
-            for few in in_batches(some, parents.shape[1], level.rank):
-                value, gradient, hessian = self._derivatives(
-                    level, chosen(children, few), chosen(parents, few), parameters[few]
-                )
-                found.values[few], found.gradients[few], found.hessians[few] = value, gradient, hessian
+        for batch in self._batches(children, parents, parameters):
+            value, gradient, hessian = self._derivatives(batch)
+            points, order = batch.points[:, None], batch.order
+            found.values[batch.points], found.gradients[points, order] = value, gradient
+            found.hessians[points[:, :, None], order[:, :, None], order[:, None, :]] = hessian
         return found
 
     def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
@@ -119,51 +196,62 @@ class Additive:
         found = self.derivatives(children, parents, parameters[None])
         return float(found.values[0]), found.gradients[0]
 
-    def _by_level(self, parameters: Array) -> list[tuple[Level, Positions]]:
-        """Points by the level that their shortest length-scale needs; those out of bounds are left out."""
-        shortest = parameters[:, :-1].min(axis=1)
-        inside = (shortest >= np.log(SHORTEST)) & (parameters[:, -1] >= LEAST_LOG_NOISE)
+    def _batches(self, children: Positions, parents: Positions, parameters: Array) -> Iterator[Batch]:
+        """Points that are computed together; those out of bounds are left out."""
+        number, size = parameters.shape
+        children = np.broadcast_to(children, (number,))
+        parents = np.broadcast_to(parents, (number, size - 1))
+        log_scales = parameters[:, :-1]
+        inside = (log_scales.min(axis=1) >= np.log(SHORTEST)) & (parameters[:, -1] >= LEAST_LOG_NOISE)
         inside &= (parameters < 50).all(axis=1)
-        needed = level_of(np.exp(np.where(inside, shortest, 0.0)))
+        for group in grouped(log_scales, np.flatnonzero(inside)):
+            views = self.views(group.levels[0])
+            ranks = [views.bases(level).rank for level in group.levels]
+            step = max(1, BATCH // (1 + sum(ranks)) ** 2)
+            for start in range(0, len(group.points), step):
+                points = group.points[start : start + step]
+                order = group.order[start : start + step]
+                order = np.hstack([order, np.full((len(order), 1), size - 1)])
+                yield Batch(
+                    views,
+                    group.levels,
+                    points,
+                    order,
+                    children[points],
+                    np.take_along_axis(parents[points], order[:, :-1], axis=1),
+                    np.take_along_axis(parameters[points], order, axis=1),
+                )
+
+    def _factors(self, batch: Batch) -> list[Array]:
+        """Lᵢ of each parent."""
         return [
-            (self.level(int(k)), np.flatnonzero(inside & (needed == k))) for k in np.unique(needed[inside])
+            factored(bases.covariances(batch.parents[:, i], batch.parameters[:, i])[0], batch.jitter)
+            for i, bases in enumerate(batch.bases)
         ]
 
-    def _values(self, level: Level, children: Positions, parents: Positions, parameters: Array) -> Array:
-        (covariances,) = level.covariances(spread(parents, parameters), parameters[:, :-1])
-        factors = factored(covariances, level.jitter)
-        s = np.exp(2 * parameters[:, -1])
-        matrix, _ = self._matrix(level, children, parents, factors, s)
-        return self._log_likelihood(cholesky(matrix), s) + log_prior(parameters)
+    def _values(self, batch: Batch) -> Array:
+        matrix, _ = self._matrix(batch, self._factors(batch))
+        return self._log_likelihood(cholesky(matrix), batch.s) + log_prior(batch.parameters)
 
-    def _matrix(
-        self, level: Level, children: Positions, parents: Positions, factors: Array, s: Array
-    ) -> tuple[Array, Array]:
+    def _matrix(self, batch: Batch, factors: list[Array]) -> tuple[Array, dict[tuple[int, int], Array]]:
         """[[M, h], [hᵀ, yᵀy]], of which only the lower triangle is filled, and the products LᵢᵀGᵢⱼ."""
-        number, p, r, _ = factors.shape
-        m = 1 + p * r
+        number, parents = batch.parents.shape
+        m = batch.blocks[-1].stop
         matrix = np.zeros((number, m + 1, m + 1))
-        turned = factors.swapaxes(-1, -2)
         matrix[:, 0, 0] = self.rows
-        products = np.empty((number, p, p, r, r))
-        for i in range(p):
-            rows = slice(1 + i * r, 1 + (i + 1) * r)
-            vectors = np.stack(
-                [level.sums[parents[:, i]], level.projections[parents[:, i], children]], axis=-1
-            )
-            projected = turned[:, i] @ vectors
+        products = {}
+        for i in range(parents):
+            rows, turned = batch.blocks[i], factors[i].swapaxes(-1, -2)
+            projected = turned @ np.stack([batch.sums(i), batch.projections(i)], axis=-1)
             matrix[:, rows, 0] = projected[..., 0]
             matrix[:, m, rows] = projected[..., 1]
             for j in range(i + 1):
-                if i == j:
-                    products[:, i, i] = turned[:, i]
-                else:
-                    np.matmul(turned[:, i], level.gram[parents[:, i], parents[:, j]], out=products[:, i, j])
-                np.matmul(products[:, i, j], factors[:, j], out=matrix[:, rows, 1 + j * r : 1 + (j + 1) * r])
+                products[i, j] = turned if i == j else turned @ batch.gram(i, j)
+                np.matmul(products[i, j], factors[j], out=matrix[:, rows, batch.blocks[j]])
         diagonal = np.arange(m)
-        matrix[:, diagonal, diagonal] += s[:, None]
+        matrix[:, diagonal, diagonal] += batch.s[:, None]
         # The child's sum is zero: columns are centred.
-        matrix[:, m, m] = self._squares[children]
+        matrix[:, m, m] = self._squares[batch.children]
         return matrix, products
 
     def _log_likelihood(self, triangle: Array, s: Array) -> Array:
@@ -173,35 +261,33 @@ class Additive:
         likelihood: Array = -0.5 * (self.rows * np.log(2 * np.pi) + determinant + pivots[:, m] ** 2 / s)
         return likelihood
 
-    def _derivatives(
-        self, level: Level, children: Positions, parents: Positions, parameters: Array
-    ) -> tuple[Array, Array, Array]:
-        number, size = parameters.shape
-        p, r = size - 1, level.rank
-        m = 1 + p * r
-        c, c1, c2 = level.covariances(parents, parameters[:, :-1], 2)
-        factors = factored(c, level.jitter)
-        s = np.exp(2 * parameters[:, -1])
-        matrix, products = self._matrix(level, children, parents, factors, s)
+    def _derivatives(self, batch: Batch) -> tuple[Array, Array, Array]:
+        number, size = batch.parameters.shape
+        p, s, blocks = size - 1, batch.s, batch.blocks
+        m = blocks[-1].stop
+        kernels = [
+            bases.covariances(batch.parents[:, i], batch.parameters[:, i], 2)
+            for i, bases in enumerate(batch.bases)
+        ]
+        factors = [factored(c, batch.jitter) for c, _, _ in kernels]
+        matrix, products = self._matrix(batch, factors)
         triangle = cholesky(matrix)
-        value = self._log_likelihood(triangle, s) + log_prior(parameters)
+        value = self._log_likelihood(triangle, s) + log_prior(batch.parameters)
         # Φ's Gram matrix and LᵀG, constant first.
         gram = np.zeros((number, m, m))
         half = np.zeros((number, m, m))
         gram[:, 0, 0] = half[:, 0, 0] = self.rows
         target = np.zeros((number, m))
-        for i in range(p):
-            rows = slice(1 + i * r, 1 + (i + 1) * r)
-            gram[:, 0, rows] = gram[:, rows, 0] = half[:, 0, rows] = level.sums[parents[:, i]]
+        for i, rows in enumerate(blocks):
+            gram[:, 0, rows] = gram[:, rows, 0] = half[:, 0, rows] = batch.sums(i)
             half[:, rows, 0] = matrix[:, rows, 0]
-            target[:, rows] = level.projections[parents[:, i], children]
-            for j in range(p):
-                columns = slice(1 + j * r, 1 + (j + 1) * r)
-                gram[:, rows, columns] = level.gram[parents[:, i], parents[:, j]]
+            target[:, rows] = batch.projections(i)
+            for j, columns in enumerate(blocks):
+                gram[:, rows, columns] = batch.gram(i, j)
                 if j <= i:
-                    half[:, rows, columns] = products[:, i, j]
+                    half[:, rows, columns] = products[i, j]
                 else:
-                    half[:, rows, columns] = factors[:, i].swapaxes(-1, -2) @ gram[:, rows, columns]
+                    half[:, rows, columns] = factors[i].swapaxes(-1, -2) @ gram[:, rows, columns]
         # With T the triangle of M, A = T⁻ᵀT⁻¹ its inverse and X = LᵀG: first T⁻¹X, T⁻¹h, then AX and Ah.
         inner = triangular_inverses(triangle[:, :m, :m])
         outer = inner.swapaxes(-1, -2)
@@ -223,23 +309,23 @@ class Additive:
         in_s = 0.5 * (quadratic2 - trace)
         gradient[:, p] = 2 * s * in_s
         hessian[:, p, p] = 4 * s * s * (0.5 * trace2 - quadratic3) + 4 * s * in_s
-        blocks = [slice(1 + i * r, 1 + (i + 1) * r) for i in range(p)]
-        turned = [c1[:, i] @ w[:, blocks[i], :] for i in range(p)]
-        pushed = [times(c1[:, i], a[:, blocks[i]]) for i in range(p)]
+        turned = [kernels[i][1] @ w[:, blocks[i], :] for i in range(p)]
+        pushed = [times(kernels[i][1], a[:, blocks[i]]) for i in range(p)]
         for i, rows in enumerate(blocks):
+            _, c1, c2 = kernels[i]
             ai, wii = a[:, rows], w[:, rows, rows]
-            gradient[:, i] = 0.5 * ((ai * pushed[i]).sum(axis=1) - (wii * c1[:, i]).sum(axis=(1, 2)))
-            own = 0.5 * ((ai * times(c2[:, i], ai)).sum(axis=1) - (wii * c2[:, i]).sum(axis=(1, 2)))
+            gradient[:, i] = 0.5 * ((ai * pushed[i]).sum(axis=1) - (wii * c1).sum(axis=(1, 2)))
+            own = 0.5 * ((ai * times(c2, ai)).sum(axis=1) - (wii * c2).sum(axis=(1, 2)))
             mine = solved[:, :, rows]
             w2 = (wii - mine.swapaxes(-1, -2) @ mine) / s[:, None, None]
-            mixed = 0.5 * (w2 * c1[:, i]).sum(axis=(1, 2)) - (pushed[i] * a2[:, rows]).sum(axis=1)
+            mixed = 0.5 * (w2 * c1).sum(axis=(1, 2)) - (pushed[i] * a2[:, rows]).sum(axis=1)
             hessian[:, i, p] = hessian[:, p, i] = 2 * s * mixed
             for j in range(i + 1):
                 others = blocks[j]
                 traces = (turned[i][:, :, others] * turned[j][:, :, rows].swapaxes(-1, -2)).sum(axis=(1, 2))
                 bilinear = (pushed[i] * times(w[:, rows, others], pushed[j])).sum(axis=1)
                 hessian[:, i, j] = hessian[:, j, i] = 0.5 * traces - bilinear + (own if i == j else 0.0)
-        slopes, curvatures = prior_derivatives(parameters)
+        slopes, curvatures = prior_derivatives(batch.parameters)
         corner = np.arange(size)
         hessian[:, corner, corner] += curvatures
         return value, gradient + slopes, hessian
@@ -263,22 +349,6 @@ def triangular_inverses(triangles: Array) -> Array:
     inverses[:, half:, half:] = last = triangular_inverses(triangles[:, half:, half:])
     np.matmul(-last @ triangles[:, half:, :half], first, out=inverses[:, half:, :half])
     return inverses
-
-
-def chosen(positions: Positions, some: Positions) -> Positions:
-    """Rows of an array that has one row for all, or one per point."""
-    return positions if len(positions) == 1 else positions[some]
-
-
-def spread(parents: Positions, parameters: Array) -> Positions:
-    """Parents, one row per point."""
-    return np.broadcast_to(parents, (len(parameters), parents.shape[1]))
-
-
-def in_batches(some: Positions, parents: int, rank: int) -> list[Positions]:
-    """Points in batches whose matrices fit a cache."""
-    size = max(1, BATCH // (1 + parents * rank) ** 2)
-    return [some[start : start + size] for start in range(0, len(some), size)]
 
 
 def factored(covariances: Array, jitter: float) -> Array:

@@ -13,8 +13,9 @@ bases, QᵢᵀQⱼ, and their projections on all columns: whatever a score needs
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ LONG = 8.0
 # puts (1 + 2/ρ) exp(−2/ρ) = 1e-26 there.
 FINEST = 16
 SHORTEST = LONG / 2.0 ** (FINEST / 2)
+# No length-scale has a table beyond this number.
+CELLS = 64
 # Largest diagonal residual of the pivoted Cholesky factor, and what the truncation may cut of the trace.
 PIVOT = 1e-13
 TAIL = 1e-9
@@ -172,38 +175,40 @@ class Level:
         self.rank = r = max(basis.coefficients.shape[1] for basis in self.bases)
         # What keeps the small matrices positive in spite of rounding.
         self.jitter = 1e-12 * rows + 1e-11
-        products = np.zeros((d * r, d * r + d + 1))
-        for start in range(0, rows, CHUNK):
-            some = columns[start : start + CHUNK]
-            wide = np.zeros((len(some), d * r + d + 1))
-            for i, basis in enumerate(self.bases):
-                q = basis.rows(some[:, i], self.scale)
-                wide[:, i * r : i * r + q.shape[1]] = q
-            wide[:, d * r : -1], wide[:, -1] = some, 1.0
-            products += wide[:, : d * r].T @ wide
-        self.gram = np.ascontiguousarray(products[:, : d * r].reshape(d, r, d, r).transpose(0, 2, 1, 3))
-        self.projections = np.ascontiguousarray(products[:, d * r : -1].reshape(d, r, d).transpose(0, 2, 1))
+        self._columns = columns
+        products = np.zeros((d * r, d + 1))
+        for some, wide in self._wide():
+            products += wide.T @ np.column_stack([some, np.ones(len(some))])
+        self.projections = np.ascontiguousarray(products[:, :-1].reshape(d, r, d).transpose(0, 2, 1))
         self.sums = products[:, -1].reshape(d, r).copy()
         self._series: dict[tuple[int, int], Array] = {}
+
+    def _wide(self) -> Iterator[tuple[Array, Array]]:
+        """Some rows of the table at a time, and the bases of all columns there, side by side."""
+        rows, d = self._columns.shape
+        for start in range(0, rows, CHUNK):
+            some = self._columns[start : start + CHUNK]
+            wide = np.zeros((len(some), d * self.rank))
+            for i, basis in enumerate(self.bases):
+                q = basis.rows(some[:, i], self.scale)
+                wide[:, i * self.rank : i * self.rank + q.shape[1]] = q
+            yield some, wide
+
+    @cached_property
+    def gram(self) -> Array:
+        """QᵢᵀQⱼ for all pairs of columns; the dearest pass over the rows, which single parents do without."""
+        d, r = len(self.bases), self.rank
+        products = np.zeros((d * r, d * r))
+        for _, wide in self._wide():
+            products += wide.T @ wide
+        return np.ascontiguousarray(products.reshape(d, r, d, r).transpose(0, 2, 1, 3))
 
     def covariances(self, columns: NDArray[np.int64], log_scales: Array, order: int = 0) -> tuple[Array, ...]:
         """C(ρ) of columns at length-scales, and its derivatives in log ρ up to an order (at most 2).
 
         Both arguments have one shape (…); the answers have the shape (…, r, r).
         """
-        flat, logs = columns.ravel(), log_scales.ravel()
-        cells = cell_of(logs)
-        weights = polynomials(cells, logs, order)
-        found = tuple(np.empty((len(flat), self.rank * self.rank)) for _ in range(order + 1))
-        keys = cells * len(self.bases) + flat
-        for key in np.unique(keys):
-            mine = np.flatnonzero(keys == key)
-            cell, column = divmod(int(key), len(self.bases))
-            series = self.series(column, cell)
-            for answer, weight in zip(found, weights, strict=True):
-                answer[mine] = weight[mine] @ series
-        shape = (*columns.shape, self.rank, self.rank)
-        return tuple(answer.reshape(shape) for answer in found)
+        return covariances(self.series, self.rank, columns, log_scales, order)
 
     def series(self, column: int, cell: int) -> Array:
         """Chebyshev coefficients of C over one cell, one row per term."""
@@ -220,6 +225,23 @@ class Level:
         series: Array = transform @ values.reshape(NODES, -1)
         self._series[column, cell] = series
         return series
+
+
+def covariances(
+    series: Callable[[int, int], Array], rank: int, columns: NDArray[np.int64], log_scales: Array, order: int
+) -> tuple[Array, ...]:
+    """C(ρ) and its derivatives in log ρ, by the Chebyshev series of columns and cells."""
+    flat, logs = columns.ravel(), log_scales.ravel()
+    cells = cell_of(logs)
+    weights = polynomials(cells, logs, order)
+    found = tuple(np.empty((len(flat), rank * rank)) for _ in range(order + 1))
+    keys = flat * CELLS + cells
+    for key in np.unique(keys):
+        mine = np.flatnonzero(keys == key)
+        coefficients = series(*divmod(int(key), CELLS))
+        for answer, weight in zip(found, weights, strict=True):
+            answer[mine] = weight[mine] @ coefficients
+    return tuple(answer.reshape(*columns.shape, rank, rank) for answer in found)
 
 
 def inverse_squares(cell: int, positions: Array) -> Array:

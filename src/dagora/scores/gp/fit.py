@@ -1,8 +1,8 @@
 """Modes of families' hyperparameters: where the climbs begin, and which of their ends are distinct modes.
 
 The density often has several modes: a parent may be smooth, with more noise, or wiggly. Climbs of one
-parent begin at the best points of a grid, those of several at long, at medium, and at the length-scales that
-each parent has alone, which are found once per pair. So a family's modes do not depend on
+parent begin at the peaks along a grid of length-scales, those of several at long, at medium, and at the
+length-scales that each parent has alone, which are found once per pair. So a family's modes do not depend on
 what was scored before it.
 """
 
@@ -39,8 +39,8 @@ class Model(Protocol):
     def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
         """Log density and gradient of one family at one point."""
 
-    def starts(self, children: Positions, parents: Positions) -> list[Array]:
-        """Parameters from which to climb, one row per family each."""
+    def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
+        """Families' numbers and parameters from which to climb, at least one each."""
 
     def joined(self, singles: Array) -> Array:
         """Parameters from which to climb, by the modes of each parent alone."""
@@ -63,19 +63,35 @@ class Fitter:
 
     def fit(self, children: Positions, parents: Positions) -> list[Fit]:
         """Fits of families with one number of parents (at least one)."""
-        number, size = parents.shape
-        starts = self.model.starts(children, parents)
-        if size > 1:
-            starts.append(self._from_singles(children, parents))
-        tries = len(starts)
-        family = np.repeat(np.arange(number), tries)
+        if parents.shape[1] == 1:
+            return self._singly(list(zip(children.tolist(), parents[:, 0].tolist(), strict=True)))
+        family, starts = self.model.starts(children, parents)
+        family = np.append(family, np.arange(len(children)))
+        return self._climbed(
+            children, parents, family, np.vstack([starts, self._from_singles(children, parents)])
+        )
+
+    def _climbed(
+        self, children: Positions, parents: Positions, family: Positions, starts: Array
+    ) -> list[Fit]:
+        """Fits by climbs from starts, each for the family with a number."""
 
         def ask(which: Positions, parameters: Array) -> Derivatives:
             some = family[which]
             return self.model.derivatives(children[some], parents[some], parameters)
 
-        ends = climb(ask, np.stack(starts, axis=1).reshape(number * tries, -1))
-        return [distinct(ends, slice(k * tries, (k + 1) * tries)) for k in range(number)]
+        ends = climb(ask, starts)
+        return [distinct(ends, np.flatnonzero(family == k)) for k in range(len(children))]
+
+    def _singly(self, pairs: list[tuple[int, int]]) -> list[Fit]:
+        """Fits of a child to one parent each."""
+        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self._singles]
+        if fresh:
+            both = np.array(fresh, dtype=np.int64)
+            children, parents = both[:, 0], both[:, 1:]
+            fits = self._climbed(children, parents, *self.model.starts(children, parents))
+            self._singles.update(zip(fresh, fits, strict=True))
+        return [self._singles[pair] for pair in pairs]
 
     def improved(self, child: int, parents: Positions, fit: Fit, point: Array) -> Fit:
         """The fit with one more climb, from a point that was found to be higher than its modes."""
@@ -92,30 +108,17 @@ class Fitter:
             np.concatenate([end.precisions, old.precisions]),
             0,
         )
-        return distinct(ends, slice(None))
+        return distinct(ends, np.arange(len(ends.points)))
 
     def _from_singles(self, children: Positions, parents: Positions) -> Array:
-        wanted = dict.fromkeys(
-            (int(child), int(parent))
-            for child, row in zip(children, parents, strict=True)
-            for parent in row
-            if (int(child), int(parent)) not in self._singles
-        )
-        if wanted:
-            pairs = np.array(list(wanted), dtype=np.int64)
-            for pair, fit in zip(wanted, self.fit(pairs[:, 0], pairs[:, 1:]), strict=True):
-                self._singles[pair] = fit
-        return np.stack(
-            [
-                self.model.joined(
-                    np.stack([self._singles[int(child), int(parent)].modes.points[0] for parent in row])
-                )
-                for child, row in zip(children, parents, strict=True)
-            ]
-        )
+        """Starts for several parents, from what each fits alone."""
+        size = parents.shape[1]
+        pairs = list(zip(np.repeat(children, size).tolist(), parents.ravel().tolist(), strict=True))
+        best = np.array([fit.modes.points[0] for fit in self._singly(pairs)])
+        return np.array([self.model.joined(some) for some in best.reshape(len(children), size, -1)])
 
 
-def distinct(ends: Modes, some: slice) -> Fit:
+def distinct(ends: Modes, some: Positions) -> Fit:
     """The distinct modes among the ends of some climbs, the best first."""
     mine = Modes(ends.points[some], ends.values[some], ends.precisions[some], 0)
     evidences = laplace(mine)

@@ -3,9 +3,10 @@
 k = τ₁ Σᵢ kᵢ + τ₂ Σᵢ<ⱼ kᵢkⱼ, with τ ~ IG(1, 1); a single parent has no τ₂. The published code has other terms,
 τ₁² and τ₂τ₁⁴ in place of τ₁ and τ₂: `variant="published"`. With Kᵢ = ZᵢZᵢᵀ in the compressed basis of column
 i, the product Kᵢ∘Kⱼ has the columns z_k∘z_l as factor, of which few are long: the shortest are left out up to
-a trace of `CUT`. Where more columns than rows would remain, the N × N matrix itself is factored. The cost
-grows with the rows, and derivatives are central differences of the (smooth) density: this score takes 0.1 to
-some seconds a family where the additive one takes milliseconds.
+a trace of `CUT`. Where more columns than rows would remain, the N × N matrix itself is factored. A single
+parent is the additive kernel with an amplitude, and needs no rows. For several the cost grows with the rows,
+and derivatives are central differences of the (smooth) density: this score takes seconds a family where the
+additive one takes milliseconds.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ Positions = NDArray[np.int64]
 VARIANTS = ("paper", "published")
 # Trace that may be lost with the short columns of one product.
 CUT = 1e-7
+# Logarithms of parameters beyond this have no weight.
+LARGEST = 25.0
 # Beyond this share of the rows, columns do not pay.
 DENSE = 0.7
 
@@ -43,13 +46,12 @@ class Interactions:
         self._published = variant == "published"
         self._rows: dict[tuple[int, int], Array] = {}
 
-    def starts(self, children: Positions, parents: Positions) -> list[Array]:
-        """Parameters from which to climb to the modes of families, one row per family each."""
-        size = parents.shape[1]
+    def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
+        """Families' numbers and parameters from which to climb to their modes."""
+        number, size = len(children), parents.shape[1]
         amplitudes = (1.0,) if size == 1 else (1.0, 0.5)
-        return [
-            np.tile(np.log([*(scale,) * size, *amplitudes, 0.6]), (len(children), 1)) for scale in (3.0, 1.0)
-        ]
+        points = np.log([[*(scale,) * size, *amplitudes, 0.6] for scale in (3.0, 1.0)])
+        return np.repeat(np.arange(number), len(points)), np.tile(points, (number, 1))
 
     def joined(self, singles: Array) -> Array:
         """Parameters from which to climb, by the modes of each parent alone."""
@@ -58,6 +60,8 @@ class Interactions:
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log of likelihood times prior at parameters, of one family or of one per row."""
         number = len(parameters)
+        if parents.shape[1] == 1:
+            return self._single(children, parents, parameters)
         children = np.broadcast_to(children, (number,))
         parents = np.broadcast_to(parents, (number, parents.shape[1]))
         return np.array(
@@ -76,10 +80,19 @@ class Interactions:
         """Log density and gradient of one family at one point."""
         return slopes(partial(self.log_density, children, parents), parameters)
 
+    def _single(self, children: Positions, parents: Positions, parameters: Array) -> Array:
+        """Log densities with one parent: the additive kernel with an amplitude, which needs no rows."""
+        variances = np.exp(np.minimum(parameters[:, 1], LARGEST) * (2.0 if self._published else 1.0))
+        values = self._bases.log_likelihood(children, parents, parameters[:, [0, 2]], variances)
+        values += LENGTH_SCALE.log_density(parameters[:, 0]) + AMPLITUDE.log_density(parameters[:, 1])
+        values += NOISE.log_density(parameters[:, 2])
+        values[parameters.max(axis=1) > LARGEST] = -np.inf
+        return values
+
     def _log_density(self, child: int, parents: Positions, parameters: Array) -> float:
         p = len(parents)
         logs, amplitudes, log_noise = parameters[:p], parameters[p:-1], parameters[-1]
-        if logs.min() < np.log(SHORTEST) or log_noise < LEAST_LOG_NOISE or parameters.max() > 25:
+        if logs.min() < np.log(SHORTEST) or log_noise < LEAST_LOG_NOISE or parameters.max() > LARGEST:
             return -np.inf
         prior = LENGTH_SCALE.log_density(logs).sum() + AMPLITUDE.log_density(amplitudes).sum()
         prior += NOISE.log_density(parameters[-1:])[0]
