@@ -34,6 +34,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/notears.py
 	$(BIN)/python benchmarks/federated.py
+	$(BIN)/python benchmarks/private.py
+	$(BIN)/python benchmarks/samplers.py
+	$(BIN)/python benchmarks/gp_scores.py
+	$(BIN)/python benchmarks/rbnets.py
 
 # The environment: pinned and hashed packages of all extras, then dagora itself.
 $(READY): requirements.txt pyproject.toml

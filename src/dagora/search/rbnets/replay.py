@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,8 @@ class Replay:
     def store(self, transitions: Transitions) -> None:
         """Add transitions, row by row."""
         rows = (self._stored + np.arange(len(transitions.actions))) % self._capacity
-        for own, new in zip(self._content, transitions, strict=True):
+        kept: tuple[NDArray[Any], ...] = self._content
+        for own, new in zip(kept, transitions, strict=True):
             own[rows] = new
         self._stored += len(rows)
 
