@@ -145,7 +145,7 @@ def shares(runs: list[dict[str, Any]]) -> str:
     return f"{before} before the first episode; {learned} by a polished episode"
 
 
-def wide(names: tuple[str, ...]) -> tuple[list[list[str]], list[list[str]]]:
+def wide(names: list[str]) -> tuple[list[list[str]], list[list[str]]]:
     """Lines and promises about many variables; CPU seconds on given parent sets, without compilation."""
     lines, judged = [], []
     chosen = {name: RANDOMISED[name] for name in WIDE_CONTENDERS}
@@ -155,8 +155,8 @@ def wide(names: tuple[str, ...]) -> tuple[list[list[str]], list[list[str]]]:
         cells += entered(given, chosen, limit=LIMIT, seed=0)
         found = {}
         for name, cell in zip((PARENT_SETS, *CLIMB, *chosen), cells, strict=True):
-            note(f"{data}: {name}")
             found[name] = measured(cell, Run())
+            note(f"{data}: {name}, {found[name].get('bic', '')}, {digits(found[name]['cpu_seconds'])} CPU s")
         sets = found.pop(PARENT_SETS)
         for name, numbers in found.items():
             lines.append(
@@ -187,6 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="RBNets beside chance and order search.")
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS, metavar="PART")
     parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--data", nargs="+", default=list(WIDE), choices=WIDE, help="data of the part wide")
     parser.add_argument("--quick", action="store_true", help="2 seeds, 30 episodes, no fresh samples")
     parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
     options = parser.parse_args()
@@ -219,7 +220,7 @@ def main() -> None:
         )  # fmt: skip
         text += ["## RBNets improved, and order search", markdown_table(header, lines)]
     if "wide" in options.parts:
-        lines, more = wide(WIDE[:1] if options.quick else WIDE)
+        lines, more = wide(options.data[:1] if options.quick else options.data)
         judged += more
         header = ("data", "variables", "parent sets", "method", "BIC", "CPU s")
         text += ["## RBNets on many variables", markdown_table(header, lines)]
