@@ -230,7 +230,8 @@ METHODS = (
                 "threshold",
                 "float",
                 0.3,
-                "smaller weights are dropped, the rest solved again (loss=profile: try 0.05)",
+                "edges of smaller weight are dropped, at once or one by one, and the rest solved again "
+                "(loss=profile: try 0.05)",
                 low=0.0,
             ),
             Option(

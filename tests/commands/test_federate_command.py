@@ -621,7 +621,7 @@ def test_the_coordinator_killed_during_the_sums(
 @pytest.mark.slow
 def test_a_stopped_client_is_too_slow(keys: Path, long_work: dict[str, Path]) -> None:
     with Troupe(keys) as troupe:
-        troupe.begin(long_work, *ENDLESS, "--patience", 2)
+        troupe.begin(long_work, *ENDLESS, "--patience", 6)
         troupe.hear("climbing")
         troupe.signal("south", signal.SIGSTOP)
         try:
@@ -633,7 +633,7 @@ def test_a_stopped_client_is_too_slow(keys: Path, long_work: dict[str, Path]) ->
             troupe.signal("south", signal.SIGCONT)
         ended = troupe.end()
     assert "ended the run" in only_line(ended.pop("south"))
-    refusals(ended, "site 'south' was lost after sums", "within 2 s")
+    refusals(ended, "site 'south' was lost after sums", "within 6 s")
 
 
 @pytest.mark.slow

@@ -4,9 +4,10 @@ from itertools import permutations
 
 import numpy as np
 
-from dagora.optimise.order_moves import OrderSolution, room_for, solve_column, solve_order
+from dagora.optimise.columns import room_for, solve_column
+from dagora.optimise.order_moves import OrderSolution, solve_order
 from dagora.optimise.path import Program
-from tests.optimise.optimise_oracles import random_covariance
+from tests.optimise.optimise_oracles import plain_lasso, random_covariance
 
 
 def random_program(rng, d, lambda1, *, rows=None, profile=False, known=False):
@@ -36,16 +37,65 @@ def obeying_orders(program):
     return [np.array(order) for order in permutations(range(len(program))) if obeys(order, program.required)]
 
 
-class FreshSolves:
-    """Losses of columns on sets of parents, each solved from zero, once."""
+def fit_column(program, child, parents):
+    """Weights and loss of a column on given parents: signs by coordinate descent, then a linear system."""
+    gram, target = program.moments[np.ix_(parents, parents)], program.moments[parents, child]
+    column = np.zeros(len(parents))
+    for sweeps in (0, 100, 1000, 20_000):
+        signs = np.sign(plain_lasso(gram, target, program.lambda1, sweeps))
+        on = np.flatnonzero(signs)
+        column[:] = 0.0
+        column[on] = np.linalg.solve(gram[np.ix_(on, on)], target[on] - program.lambda1 * signs[on])
+        slope = np.abs(target - gram @ column)
+        if (np.sign(column) == signs).all() and (slope <= program.lambda1 + 1e-9 * np.abs(target)).all():
+            break
+    residual = program.moments[child, child] - 2 * column @ target + column @ gram @ column
+    return column, 0.5 * residual + program.lambda1 * np.abs(column).sum()
 
-    def __init__(self, program):
+
+def eliminate(program, child, parents, threshold):
+    """Parents that are left when the weakest goes, again and again, until none is weak."""
+    parents = list(parents)
+    while True:
+        column, _ = fit_column(program, child, parents)
+        weak = [
+            (abs(w), i)
+            for w, i in zip(column, parents, strict=True)
+            if abs(w) < threshold and not program.required[i, child]
+        ]
+        if not weak:
+            return parents
+        parents.remove(min(weak)[1])
+
+
+def cut_at_once(program, child, parents, threshold):
+    """Parents that are left when all that are weak go."""
+    column, _ = fit_column(program, child, parents)
+    return [
+        i for w, i in zip(column, parents, strict=True) if abs(w) >= threshold or program.required[i, child]
+    ]
+
+
+def thinned_column(program, child, parents, threshold):
+    """Parents that are left, their weights and the loss, by the better of both ways."""
+    ways = [way(program, child, parents, threshold) for way in (eliminate, cut_at_once)]
+    fits = [(left, *fit_column(program, child, left)) for left in ways]
+    return min(fits, key=lambda fit: fit[2])
+
+
+class FreshSolves:
+    """Losses of columns on sets of parents, each solved from zero, once; with a threshold, when thinned."""
+
+    def __init__(self, program, threshold=0.0):
         self.program = program
+        self.threshold = threshold
         self.known = {}
 
     def column(self, child, parents):
         key = child, frozenset(int(i) for i in parents if self.program.allowed[i, child])
-        if key not in self.known:
+        if key not in self.known and self.threshold > 0:
+            self.known[key] = thinned_column(self.program, child, sorted(key[1]), self.threshold)[2]
+        elif key not in self.known:
             d = len(self.program)
             free = np.zeros(d, dtype=bool)
             free[list(key[1])] = True
@@ -64,14 +114,14 @@ class FreshSolves:
         return [(new, self.order(new)) for new in moved if obeys(new, self.program.required)]
 
 
-def state_of(program, order, start=None):
+def state_of(program, order, start=None, threshold=0.0):
     """A solution as the kernels keep it, for an order."""
     d = len(program)
     columns = np.zeros((d, d)) if start is None else start.copy()
     state = OrderSolution(
         np.array(order, dtype=np.int64), columns, np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(program.terms, state)
+    solve_order(program.judged_after(threshold), state)
     return state
 
 

@@ -5,14 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.optimise.order_moves import (
-    descend,
-    find_places,
-    move_to_best_place,
-    reinsert,
-    residual_variance,
-    room_for,
-)
+from dagora.optimise.columns import residual_variance, room_for
+from dagora.optimise.order_moves import descend, find_places, move_to_best_place, reinsert
 from tests.optimise.optimise_oracles import plain_lasso, violation
 from tests.optimise.order_oracles import (
     FreshSolves,
@@ -140,6 +134,34 @@ def test_the_best_place_is_the_best_of_all_places(kind):
             assert obeys(state[0], program.required)
             moved += gain > 0
     assert moved > 15
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6])
+@pytest.mark.parametrize("known", [False, True])
+def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, threshold):
+    moved, differs = 0, 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        program = random_program(rng, 6, 0.1, known=known)
+        thinned, full = FreshSolves(program, threshold), FreshSolves(program)
+        state = state_of(program, random_obeying(rng, program), threshold=threshold)
+        terms, room = program.judged_after(threshold), room_for(6)
+        for x in map(int, rng.permutation(6)):
+            places = thinned.moves(state.order, x)
+            best = min(value for _, value in places)
+            differs += full.order(min(places, key=lambda place: place[1])[0]) > min(
+                value + 1e-6 for _, value in full.moves(state.order, x)
+            )
+            moved += move_to_best_place(terms, state, x, 1e-9, room) > 0
+            assert thinned.order(state.order) == pytest.approx(best, rel=1e-7, abs=1e-7)
+            assert state.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
+        again = state_of(program, state.order)
+        np.testing.assert_allclose(
+            state.columns, again.columns, atol=1e-9, err_msg="solved, weak weights and all"
+        )
+        np.testing.assert_allclose(state.gradients, again.gradients, atol=1e-9)
+    assert moved > 8
+    assert differs > 0, "the threshold never mattered"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dagora.optimise.order_moves import reinsert, room_for
+from dagora.optimise.columns import room_for
+from dagora.optimise.order_moves import reinsert
 from dagora.optimise.path import Program
 from dagora.optimise.quick_moves import (
     Estimates,

@@ -1,4 +1,4 @@
-"""Thinning, against the same elimination written plainly with coordinate descent."""
+"""Thinning, against the same written plainly with coordinate descent."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,16 @@ from dagora.optimise.losses import LeastSquares, Logistic
 from dagora.optimise.path import Program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from dagora.optimise.thinning import thin, thin_program
-from tests.optimise.optimise_oracles import plain_lasso, violation
-from tests.optimise.order_oracles import obeys, random_obeying, random_program
+from tests.optimise.optimise_oracles import violation
+from tests.optimise.order_oracles import (
+    cut_at_once,
+    eliminate,
+    fit_column,
+    obeys,
+    random_obeying,
+    random_program,
+    thinned_column,
+)
 
 
 def acyclic_support(rng, program):
@@ -20,42 +28,34 @@ def acyclic_support(rng, program):
     return support
 
 
-def eliminate(program, support, threshold):
-    """Drop the weakest edge of a column, solve again, until none is weak."""
-    d = len(program)
-    weights = np.zeros((d, d))
-    for child in range(d):
-        parents = list(np.flatnonzero(support[:, child]))
-        while parents:
-            gram = program.moments[np.ix_(parents, parents)]
-            column = plain_lasso(gram, program.moments[parents, child], program.lambda1)
-            weak = [
-                (abs(w), i)
-                for w, i in zip(column, parents, strict=True)
-                if abs(w) < threshold and not program.required[i, child]
-            ]
-            if not weak:
-                weights[parents, child] = column
-                break
-            parents.remove(min(weak)[1])
+def thinned(program, support, threshold, way):
+    """Weights that a way to thin a column leaves."""
+    weights = np.zeros((len(program),) * 2)
+    for child in range(len(program)):
+        left = way(program, child, list(np.flatnonzero(support[:, child])), threshold)
+        weights[left, child] = fit_column(program, child, left)[0]
     return weights
+
+
+def better_way(program, child, parents, threshold):
+    return thinned_column(program, child, parents, threshold)[0]
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("lambda1", [0.0, 0.2])
-def test_equals_plain_elimination(lambda1, threshold):
+def test_equals_plain_thinning(lambda1, threshold):
     dropped = 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, lambda1, known=seed != 1)
         support = acyclic_support(rng, program)
         full = LeastSquares(program.moments).refit(support, lambda1)
-        expected = eliminate(program, support, threshold)
         weights = thin_program(program, full, support, threshold)
-        np.testing.assert_allclose(weights, expected, atol=1e-6)
+        np.testing.assert_allclose(weights, thinned(program, support, threshold, better_way), atol=1e-6)
         assert not (weights[~support]).any()
-        kept = np.abs(weights[(weights != 0) & ~program.required])
-        assert (kept >= threshold).all()
+        weak = (weights != 0) & ~program.required & (np.abs(weights) < threshold)
+        assert (np.abs(full[weak]) >= threshold).all(), "weak now, but not in the solution that was cut"
+        expected = thinned(program, support, threshold, eliminate)
         dropped += np.count_nonzero(full) - np.count_nonzero(weights)
         general, left = thin(
             lambda some, p=program: LeastSquares(p.moments).refit(some, p.lambda1),
@@ -77,7 +77,22 @@ def test_it_does_not_matter_where_it_starts():
     from_zero = thin_program(program, np.zeros((7, 7)), support, 0.3)
     from_noise = thin_program(program, rng.normal(size=(7, 7)), support, 0.3)
     np.testing.assert_allclose(from_noise, from_zero, atol=1e-9)
-    np.testing.assert_allclose(from_zero, eliminate(program, support, 0.3), atol=1e-6)
+    np.testing.assert_allclose(from_zero, thinned(program, support, 0.3, better_way), atol=1e-6)
+
+
+def test_each_way_is_the_better_one_somewhere():
+    at_once, one_by_one = 0, 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        program = random_program(rng, 7, 0.1)
+        support = acyclic_support(rng, program)
+        ways = [program.objective(thinned(program, support, 0.4, way)) for way in (cut_at_once, eliminate)]
+        reached = program.objective(thin_program(program, np.zeros((7, 7)), support, 0.4))
+        assert reached <= min(ways) + 1e-7
+        at_once += ways[0] < ways[1] - 1e-6
+        one_by_one += ways[1] < ways[0] - 1e-6
+    assert at_once > 0
+    assert one_by_one > 0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -86,14 +101,13 @@ def test_profiled_columns_are_stationary_on_what_is_left(seed):
     program = random_program(rng, 7, 0.02, profile=True, known=True)
     support = acyclic_support(rng, program)
     weights = thin_program(program, np.zeros((7, 7)), support, 0.15)
-    assert (np.abs(weights[(weights != 0) & ~program.required]) >= 0.15).all()
     _, slopes = ProfileLikelihood(program.moments).value_and_gradient(weights)
     kept = weights != 0
     assert violation(weights[kept], slopes[kept], 0.02).max() < 1e-6
     loss = ProfileLikelihood(program.moments)
     general, left = thin(lambda some: loss.refit(some, 0.02), support, program.required, 0.15)
-    np.testing.assert_allclose(general, weights, atol=1e-5)
-    assert np.array_equal(left & (general != 0), kept)
+    assert program.objective(weights) <= program.objective(general) + 1e-9
+    assert (np.abs(general[left & ~program.required]) >= 0.15).all()
 
 
 def test_one_at_a_time_keeps_what_a_single_cut_loses():

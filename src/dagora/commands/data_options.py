@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.gathering import F, gathered
 from dagora.errors import OptionError
 
 if TYPE_CHECKING:
     from dagora.data.table import Table
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -79,13 +77,7 @@ def list_names(listed: Iterable[str]) -> str:
 
 def data_options(command: F) -> F:
     """Add the reading options to a command, which gets them as one argument `reading`."""
-
-    @wraps(command)
-    def wrapped(**given: Any) -> Any:  # noqa: ANN401
-        chosen = {field.name: given.pop(field.name) for field in fields(Reading)}
-        return command(reading=Reading(**chosen), **given)
-
-    decorators = (
+    options = (
         click.option("--discrete", default="", metavar="A,B", help="Columns to take as discrete."),
         click.option("--continuous", default="", metavar="A,B", help="Columns to take as continuous."),
         click.option("--drop", default="", metavar="A,B", help="Columns to leave out."),
@@ -106,7 +98,4 @@ def data_options(command: F) -> F:
         ),
         click.option("--bins", type=click.IntRange(2), help="How many intervals --discretise makes."),
     )
-    result: Callable[..., Any] = wrapped
-    for decorator in reversed(decorators):
-        result = decorator(result)
-    return cast("F", result)
+    return gathered(command, Reading, "reading", options)

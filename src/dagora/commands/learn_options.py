@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from dagora.commands.gathering import F, gathered
 
 if TYPE_CHECKING:
     from dagora.data.schema import Schema
@@ -19,26 +21,14 @@ if TYPE_CHECKING:
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
 
-F = TypeVar("F", bound=Callable[..., Any])
 
+class Circumstances:
+    """What requests to learn and to sample have in common: a clock, and perhaps a known truth."""
 
-@dataclass(frozen=True)
-class Request:
-    """What is to be learned, under which circumstances, and where it goes."""
-
-    method: str
-    score: str | None
-    options: tuple[str, ...]
-    max_parents: int | None
-    knowledge: str | None
-    truth: str | None
     seed: int
     time_limit: float | None
     jobs: int
-    output: str | None
-    picture: str | None
-    as_json: bool
-    quiet: bool
+    truth: str | None
 
     @cached_property
     def budget(self) -> Budget:
@@ -54,6 +44,25 @@ class Request:
         from dagora.formats.registry import read_graph
 
         return read_graph(self.truth) if self.truth else None
+
+
+@dataclass(frozen=True)
+class Request(Circumstances):
+    """What is to be learned, under which circumstances, and where it goes."""
+
+    method: str
+    score: str | None
+    options: tuple[str, ...]
+    max_parents: int | None
+    knowledge: str | None
+    truth: str | None
+    seed: int
+    time_limit: float | None
+    jobs: int
+    output: str | None
+    picture: str | None
+    as_json: bool
+    quiet: bool
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -161,13 +170,7 @@ REPORTING = (
 
 def learn_options(command: F) -> F:
     """Add the options to a command, which gets them as one argument `request`."""
-
-    @wraps(command)
-    def wrapped(**given: Any) -> Any:  # noqa: ANN401
-        chosen = {field.name: given.pop(field.name) for field in fields(Request)}
-        return command(request=Request(**chosen), **given)
-
-    decorators = (
+    options = (
         click.option("-m", "--method", default="hill-climb", show_default=True, help="See `dagora methods`."),
         click.option("-s", "--score", help="Score to maximise; without it, the BIC that fits the columns."),
         *CIRCUMSTANCES,
@@ -177,10 +180,7 @@ def learn_options(command: F) -> F:
         click.option("--picture", metavar="FILE.svg", help="Draw the graph (coloured against --truth)."),
         *REPORTING,
     )
-    result: Callable[..., Any] = wrapped
-    for decorator in reversed(decorators):
-        result = decorator(result)
-    return cast("F", result)
+    return gathered(command, Request, "request", options)
 
 
 def give_up(result: Result, *, as_json: bool) -> None:

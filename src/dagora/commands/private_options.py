@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from dagora.commands.data_options import names
 from dagora.commands.federate import seconds
+from dagora.commands.gathering import F, gathered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import Terms, Wishes
     from dagora.parties.vertical.private_k2 import Holding
     from dagora.result import Result
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -116,13 +113,7 @@ class Asked:
 
 def private_options(command: F) -> F:
     """Add the options that all parties have; the command gets them as one argument `asked`."""
-
-    @wraps(command)
-    def wrapped(**given: Any) -> Any:  # noqa: ANN401
-        chosen = {field.name: given.pop(field.name) for field in fields(Asked)}
-        return command(asked=Asked(**chosen), **given)
-
-    decorators = (
+    options = (
         click.option("--key", required=True, metavar="COLUMN", help="Column that identifies rows."),
         click.option(
             "--separator", metavar="CHAR", help="Column separator of a text file (comma; tab for .tsv)."
@@ -152,7 +143,4 @@ def private_options(command: F) -> F:
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
         click.option("--quiet", is_flag=True, help="Print the graph and nothing else."),
     )
-    result: Callable[..., Any] = wrapped
-    for decorator in reversed(decorators):
-        result = decorator(result)
-    return cast("F", result)
+    return gathered(command, Asked, "asked", options)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dagora.commands.data_options import Reading, data_options
-from dagora.commands.learn_options import CIRCUMSTANCES, REPORTING, check_truth, parse_pairs
+from dagora.commands.gathering import F, gathered
+from dagora.commands.learn_options import CIRCUMSTANCES, REPORTING, Circumstances, check_truth, parse_pairs
 
 if TYPE_CHECKING:
-    from dagora.events import Budget
-    from dagora.graph.cpdag import Graph
     from dagora.posterior.posterior import Posterior
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 EXAMPLES = """\b
 Examples:
@@ -31,7 +27,7 @@ Examples:
 
 
 @dataclass(frozen=True)
-class SampleRequest:
+class SampleRequest(Circumstances):
     """What is to be sampled, under which circumstances, and where it goes."""
 
     method: str
@@ -52,21 +48,6 @@ class SampleRequest:
     picture: str | None
     as_json: bool
     quiet: bool
-
-    @cached_property
-    def budget(self) -> Budget:
-        """The clock, which starts when it is first looked at."""
-        from dagora.events import Budget
-        from dagora.learning import check_circumstances
-
-        return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
-
-    @cached_property
-    def known_truth(self) -> Graph | None:
-        """The graph to compare with."""
-        from dagora.formats.registry import read_graph
-
-        return read_graph(self.truth) if self.truth else None
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -151,13 +132,7 @@ class SampleRequest:
 
 def sample_options(command: F) -> F:
     """Add the options to a command, which gets them as one argument `request`."""
-
-    @wraps(command)
-    def wrapped(**given: Any) -> Any:  # noqa: ANN401
-        chosen = {field.name: given.pop(field.name) for field in fields(SampleRequest)}
-        return command(request=SampleRequest(**chosen), **given)
-
-    decorators = (
+    options = (
         click.option(
             "-m", "--method", default="partition", show_default=True, help="partition, order or exact."
         ),
@@ -182,10 +157,7 @@ def sample_options(command: F) -> F:
         click.option("--picture", metavar="FILE.svg", help="Draw the edge probabilities as a heat map."),
         *REPORTING,
     )
-    result: Callable[..., Any] = wrapped
-    for decorator in reversed(decorators):
-        result = decorator(result)
-    return cast("F", result)
+    return gathered(command, SampleRequest, "request", options)
 
 
 @click.command("sample", short_help="Sample networks from their posterior given a table.", epilog=EXAMPLES)

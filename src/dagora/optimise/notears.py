@@ -4,9 +4,9 @@
 
 (Zheng, Aragam, Ravikumar & Xing 2018). Two solvers: `path`, the default on second moments, follows a smooth
 path to an order of the variables and then improves the order under the exact program (`path`,
-`order_descent`); `augmented-lagrangian` is the published one and also takes losses that need rows. Whatever
-the solver, the result has no cycle: weights below the threshold go one at a time with the rest solved again
-(`thinning`), and edges that had to be dropped to reach a DAG are listed.
+`order_descent`), at the end as it stands without weights below the threshold (`thinning`);
+`augmented-lagrangian` is the published one and also takes losses that need rows. Whatever the solver, the
+result has no cycle: edges that had to be dropped to reach a DAG are listed.
 
 On simulated data this program owes much of its success to the columns' scale, so every result comes with its
 sortability and with the baseline that only sorts (`sortability`).
@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from dagora.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
-from dagora.optimise.edge_moves import climb_edges
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
 from dagora.optimise.order_descent import (
     TOLERANCE,
     improve_order,
+    improve_thinned,
     obeying_order,
     smallest_gain,
     solve_given_order,
@@ -57,6 +57,8 @@ SORTABLE = 0.9
 FEW_DISTURBANCES, MANY_VARIABLES = 30, 150
 # Orders whose objective is above the best by more than this share are not thinned.
 NEARLY = 0.01
+# A profiled column takes many lassos each time that a weak weight goes: to so many variables it is worth it.
+PROFILED_TO = 30
 # A parent at whose largest count a weight of the threshold would raise a rate by e to this cannot be kept.
 LARGEST_EFFECT = 20.0
 # Weights that the augmented Lagrangian leaves below this are zero but for its tolerance on h.
@@ -65,11 +67,12 @@ FAINT = 1e-3
 
 @dataclass(frozen=True)
 class Solved:
-    """A solver's answer: weights that may still be a little cyclic, and how it ended."""
+    """A solver's answer without cycles and weak edges, how it ended, and what was dropped to reach a DAG."""
 
     weights: Matrix
     effort: str
     stats: dict[str, float]
+    dropped: tuple[str, ...] = ()
 
 
 def notears(
@@ -101,16 +104,10 @@ def notears(
     if chosen == "path" and program is not None:
         solved = solve_by_path(program, run, threshold, disturbances)
     else:
-        solved = solve_as_published(measure, lambda1, allowed, run)
-    support, dropped = cut_to_dag(solved.weights, 0.0 if chosen == "path" else FAINT, required)
-    if program is not None:
-        weights = thin_program(program, solved.weights, support, threshold)
-        support = (weights != 0) | required
-    else:
-        weights, support = thin(lambda kept: measure.refit(kept, lambda1), support, required, threshold)
-        support = (weights != 0) | required
+        solved = solve_as_published(measure, program, run, allowed, required, lambda1, threshold, names)
+    weights = solved.weights
     objective = measure.value(weights) + lambda1 * float(np.abs(weights).sum())
-    graph = DAG.from_numpy(support, names)
+    graph = DAG.from_numpy((weights != 0) | required, names)
     scale_stats, scale_warnings = judge_scale(statistics, graph, program, threshold, objective)
     late = run.budget.exhausted
     status = "time-limit" if late else "finished"
@@ -120,13 +117,9 @@ def notears(
         status,
         message,
         -objective,
-        {**solved.stats, "dropped_edges": float(len(dropped)), **scale_stats},
+        {**solved.stats, **scale_stats},
         weights,
-        (
-            *describe_dropped(names, solved.weights, dropped),
-            *judge_counts(measure, names, threshold),
-            *scale_warnings,
-        ),
+        (*solved.dropped, *judge_counts(measure, names, threshold), *scale_warnings),
     )
 
 
@@ -147,34 +140,35 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool) -> Loss:
 
 @dataclass
 class Thinnest:
-    """The best solution after weights below the threshold are gone, among all orders that a search ends in.
+    """The order whose solution is best once weak weights are gone, among all that a search ends in.
 
     Orders that are equally good with all their weights can differ much without the small ones.
     """
 
     program: Program
     threshold: float
-    weights: Matrix | None = None
+    order: NDArray[np.int64] | None = None
     objective: float = np.inf
     before: float = np.inf
 
     def __call__(self, solution: OrderSolution) -> None:
-        """Thin a solution, unless it is far from the best, and keep it if it is better than what was kept."""
+        """Thin a solution, unless it is far from the best, and keep its order if it is better."""
         self.before = min(self.before, solution.objective)
         gain = smallest_gain(self.program, solution)
         if solution.objective > self.before + NEARLY * abs(self.before):
             return
-        # One at a time from all weights, and from those that the published cut would leave.
-        size = np.abs(solution.weights)
-        for support in (size > 0, (size >= self.threshold) & (size > 0) | self.program.required):
-            weights = thin_program(self.program, solution.weights, support, self.threshold)
-            objective = self.program.objective(weights)
-            if objective < self.objective - gain:
-                self.weights, self.objective = weights, objective
+        weights = solution.weights
+        support = (weights != 0) | self.program.required
+        thinned = self.program.objective(thin_program(self.program, weights, support, self.threshold))
+        if thinned < self.objective - gain:
+            self.order, self.objective = solution.order.copy(), thinned
 
 
 def solve_by_path(program: Program, run: Run, threshold: float, disturbances: int | None) -> Solved:
-    """Follow the path and improve the order it ends in; the order of the variances is a second start."""
+    """Follow the path and improve the order it ends in; the order of the variances is a second start.
+
+    The best order of both is improved once more as it stands after the threshold.
+    """
     d = len(program)
     times = disturbances if disturbances is not None else (FEW_DISTURBANCES if d <= MANY_VARIABLES else 0)
     with ThreadPoolExecutor(run.jobs) as pool:
@@ -201,30 +195,48 @@ def solve_by_path(program: Program, run: Run, threshold: float, disturbances: in
     for other, *_ in ends[1:]:
         if other.objective < best.objective * (1 - TOLERANCE * np.sign(best.objective)):
             best = other
-    if best.weights is None:
+    if best.order is None:
         raise AssertionError("every descent ends in an order")
-    weights = best.weights
-    if threshold > 0 and d <= MANY_VARIABLES and not run.budget.exhausted:
-        weights = climb_edges(program, weights, threshold, TOLERANCE * abs(best.objective))
     tried, exact = sum(end[1] for end in ends), ends[0][2]
+    last = solve_given_order(program, best.order, np.zeros((d, d)), threshold)
+    if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
+        generator = np.random.default_rng([run.seed, len(orders)])
+        tried += improve_thinned(program, last, run, generator, threshold)
+    weights = thin_program(program, last.weights, (last.weights != 0) | program.required, threshold)
     starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
     if not run.budget.exhausted:
         verb = "gains" if exact else "seems to gain"
         effort = f"best of the orders reached; in the last no variable {verb} by moving, after {effort}"
-    return Solved(weights, effort, {"path_steps": float(steps), "variables_tried": float(tried)})
+    stats = {"path_steps": float(steps), "variables_tried": float(tried), "dropped_edges": 0.0}
+    return Solved(weights, effort, stats)
 
 
-def solve_as_published(loss: Loss, lambda1: float, allowed: NDArray[np.bool_], run: Run) -> Solved:
-    """The augmented Lagrangian of the paper."""
+def solve_as_published(
+    loss: Loss,
+    program: Program | None,
+    run: Run,
+    allowed: NDArray[np.bool_],
+    required: NDArray[np.bool_],
+    lambda1: float,
+    threshold: float,
+    names: tuple[str, ...],
+) -> Solved:
+    """The augmented Lagrangian of the paper, cut to a DAG, thinned and solved again on what is left."""
     solution = augmented_lagrangian(loss, run, lambda1=lambda1, allowed=allowed)
+    support, dropped = cut_to_dag(solution.weights, FAINT, required)
+    if program is not None:
+        weights = thin_program(program, solution.weights, support, threshold)
+    else:
+        weights, _ = thin(lambda kept: loss.refit(kept, lambda1), support, required, threshold)
     stats = {
         "h": solution.h,
         "rounds": float(solution.rounds),
         "evaluations": float(solution.evaluations),
+        "dropped_edges": float(len(dropped)),
     }
     effort = f"{solution.evaluations} evaluations" if run.budget.exhausted else solution.reason
-    return Solved(solution.weights, effort, stats)
+    return Solved(weights, effort, stats, describe_dropped(names, solution.weights, dropped))
 
 
 def judge_counts(loss: Loss, names: tuple[str, ...], threshold: float) -> list[str]:

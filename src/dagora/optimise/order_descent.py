@@ -33,13 +33,18 @@ COARSE_TOLERANCE, WORTH_A_ROUND = 1e-6, 10
 MOST_DISTURBED = 4
 
 
-def solve_given_order(program: Program, order: NDArray[np.int64], weights: Matrix) -> OrderSolution:
-    """Solve the program for one order, starting from weights that may be anything."""
+def solve_given_order(
+    program: Program, order: NDArray[np.int64], weights: Matrix, threshold: float = 0.0
+) -> OrderSolution:
+    """Solve the program for one order, starting from weights that may be anything.
+
+    With a threshold its columns are judged by what that leaves of them.
+    """
     d = len(program)
     solution = OrderSolution(
         order.astype(np.int64), weights.T.copy(), np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(program.terms, solution)
+    solve_order(program.judged_after(threshold), solution)
     return solution
 
 
@@ -88,6 +93,18 @@ def improve_order(
         tried += descend_fully(program, solution, run, generator, partial(descend, terms, solution))
         on_optimum(solution)
     return tried, exact
+
+
+def improve_thinned(
+    program: Program, solution: OrderSolution, run: Run, generator: np.random.Generator, threshold: float
+) -> int:
+    """Move variables, in place, until none lowers the objective that the threshold leaves.
+
+    An order that is best with all its small weights need not be best without them. The solution must have
+    been judged by the same threshold. Returns the number of variables tried.
+    """
+    move = partial(descend, program.judged_after(threshold), solution)
+    return descend_fully(program, solution, run, generator, move)
 
 
 def smallest_gain(program: Program, solution: OrderSolution) -> float:

@@ -1,4 +1,4 @@
-"""Orders of the variables for the NOTEARS program: the exact lasso that an order permits, and moves along it.
+"""Orders of the variables for the NOTEARS program: the exact lassos that they permit, and moves along them.
 
 Given an order, the program falls into one lasso per column on the variables before it, solved exactly.
 Moving one variable x changes the column of x, and of the variables it passes only where x enters or leaves
@@ -6,9 +6,8 @@ their solution: x enters column y where it violates that column's optimality con
 λ, and leaves it where its weight was not zero. All other columns stay solved, so that a move costs a few
 small solves.
 
-With `profile` the loss of a column is ½ ln of its residual variance instead of half of it (the Gaussian
-profile likelihood with unequal variances). The logarithm is bounded by its tangent, so a column is a
-sequence of lassos with penalty λ · residual variance, until that variance stands still.
+With a threshold in the program's terms, columns are solved all the same, but judged by their loss without
+weak weights (`thinning`).
 """
 
 from __future__ import annotations
@@ -19,28 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.scores.lasso_kernels import Matrix, Vector, solve_lasso
-
-# Residual variances below this share of the variable's variance are rounding.
-SMALLEST_RESIDUAL = 1e-10
-PROFILE_ROUNDS = 100
-
-
-class Terms(NamedTuple):
-    """The program: second moments, which edges may be and which must, the penalty, the kind of loss."""
-
-    moments: Matrix
-    allowed: NDArray[np.bool_]
-    required: NDArray[np.bool_]
-    lambda1: float
-    profile: bool
+from dagora.optimise.columns import Room, Terms, room_for
+from dagora.optimise.thinning import judge_column
+from dagora.scores.lasso_kernels import Matrix, Vector
 
 
 class OrderSolution(NamedTuple):
     """An order with its solved columns: row y of `columns` holds the weights into y.
 
-    `gradients` has the slopes of each column's loss, `losses` its loss with penalty, `penalties` the penalty
-    on the scale of its loss. Kernels change all of them in place.
+    `gradients` has the slopes of each column's loss, `losses` what it is judged by (loss with penalty),
+    `penalties` the penalty on the scale of its loss. Kernels change all of them in place.
     """
 
     order: NDArray[np.int64]
@@ -75,53 +62,6 @@ class OrderSolution(NamedTuple):
             mine[...] = theirs
 
 
-class Room(NamedTuple):
-    """What solving a column needs besides: a Cholesky factor, and a ridge of zeros."""
-
-    factor: Matrix
-    ridge: Vector
-
-
-@kernel
-def room_for(d: int) -> Room:
-    """Room to solve columns of d variables in."""
-    return Room(np.empty((d, d)), np.zeros(d))
-
-
-@kernel
-def solve_column(
-    terms: Terms, child: int, free: NDArray[np.bool_], weights: Vector, gradient: Vector, room: Room
-) -> tuple[float, float]:
-    """Solve one column in place; return its loss with penalty, and the penalty on the scale of its loss."""
-    moments, lambda1 = terms.moments, terms.lambda1
-    factor, ridge = room.factor, room.ridge
-    if not terms.profile:
-        return solve_lasso(moments, child, free, lambda1, ridge, weights, gradient, factor), lambda1
-    floor = SMALLEST_RESIDUAL * moments[child, child]
-    residual = max(residual_variance(moments, child, weights), floor)
-    for _ in range(PROFILE_ROUNDS):
-        solve_lasso(moments, child, free, lambda1 * residual, ridge, weights, gradient, factor)
-        before, residual = residual, max(residual_variance(moments, child, weights), floor)
-        if abs(residual - before) <= 1e-10 * before:
-            break
-    return 0.5 * np.log(residual) + lambda1 * np.abs(weights).sum(), lambda1 * residual
-
-
-@kernel
-def residual_variance(moments: Matrix, child: int, weights: Vector) -> float:
-    """Mean squared residual of a column at given weights."""
-    d = len(weights)
-    total = moments[child, child]
-    for a in range(d):
-        if weights[a] != 0.0:
-            row = moments[a]
-            inner = -2.0 * row[child]
-            for b in range(d):
-                inner += row[b] * weights[b]
-            total += weights[a] * inner
-    return float(total)
-
-
 @kernel
 def solve_order(terms: Terms, at: OrderSolution) -> float:
     """Solve every column on what stands before it, from the weights that are there; return the sum."""
@@ -147,7 +87,7 @@ def solve_in_place(
     """Solve column y on the variables `before` it that may be its parents."""
     for i in range(len(before)):
         free[i] = before[i] and terms.allowed[i, y]
-    at.losses[y], at.penalties[y] = solve_column(terms, y, free, at.columns[y], at.gradients[y], room)
+    at.losses[y], at.penalties[y] = judge_column(terms, y, free, at.columns[y], at.gradients[y], room)
 
 
 @kernel
@@ -188,22 +128,23 @@ def move_to_best_place(terms: Terms, at: OrderSolution, x: int, tolerance: float
     free = np.zeros(d, dtype=np.bool_)
     trial = np.empty(d)
     slope = np.empty(d)
-    # What each other variable saves by having x before it (saving ≥ 0).
+    # What each other variable saves by having x before it, where that touches its column.
     saving = np.zeros(d)
+    touched = np.zeros(d, dtype=np.bool_)
     before = np.zeros(d, dtype=np.bool_)
     for p in range(d):
         y = order[p]
         if p != position and allowed[x, y] and lowest <= p <= highest:
             if p < position:
-                matters = abs(gradients[y, x]) > penalties[y] * (1 + 1e-9)
+                touched[y] = abs(gradients[y, x]) > penalties[y] * (1 + 1e-9)
             else:
-                matters = columns[y, x] != 0.0
-            if matters:
+                touched[y] = columns[y, x] != 0.0
+            if touched[y]:
                 for i in range(d):
                     free[i] = before[i] and allowed[i, y]
                 free[x] = p < position
                 trial[:] = columns[y]
-                loss, _ = solve_column(terms, y, free, trial, slope, room)
+                loss, _ = judge_column(terms, y, free, trial, slope, room)
                 saving[y] = losses[y] - loss if p < position else loss - losses[y]
         before[y] = True
     # Change of the sum for x at each place, from where it stands, leftwards and then rightwards; of places
@@ -229,7 +170,7 @@ def move_to_best_place(terms: Terms, at: OrderSolution, x: int, tolerance: float
                 free[y] = allowed[y, x]
                 again = free[y] and abs(slope[y]) > penalty * (1 + 1e-9)
             if again:
-                own, penalty = solve_column(terms, x, free, trial, slope, room)
+                own, penalty = judge_column(terms, x, free, trial, slope, room)
             change = passed + own - losses[x]
             if change < best - tolerance:
                 best, place = change, target
@@ -241,7 +182,7 @@ def move_to_best_place(terms: Terms, at: OrderSolution, x: int, tolerance: float
         before[i] = False
     for p in range(d):
         y = order[p]
-        if y == x or saving[y] != 0.0:
+        if y == x or touched[y]:
             solve_in_place(terms, at, y, before, free, room)
         before[y] = True
     return -best

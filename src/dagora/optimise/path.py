@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.events import Event
-from dagora.optimise.order_moves import SMALLEST_RESIDUAL, Terms, residual_variance
+from dagora.optimise.columns import SMALLEST_RESIDUAL, Terms, residual_variance
 from dagora.optimise.trim import topological_order
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
@@ -56,6 +56,10 @@ class Program:
     def terms(self) -> Terms:
         """The program as kernels take it."""
         return Terms(self.moments, self.allowed, self.required, self.lambda1, self.profile)
+
+    def judged_after(self, threshold: float) -> Terms:
+        """The same, with columns judged by what a threshold leaves of them."""
+        return self.terms._replace(threshold=threshold)
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty of any weights."""

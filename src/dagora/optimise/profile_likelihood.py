@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.optimise.order_moves import SMALLEST_RESIDUAL, Terms, room_for, solve_column
+from dagora.optimise.columns import SMALLEST_RESIDUAL, Terms, room_for, solve_column
 
 
 @final

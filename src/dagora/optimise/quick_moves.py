@@ -19,17 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.optimise.order_moves import (
-    SMALLEST_RESIDUAL,
-    OrderSolution,
-    Room,
-    Terms,
-    find_places,
-    reinsert,
-    residual_variance,
-    room_for,
-    solve_in_place,
-)
+from dagora.optimise.columns import SMALLEST_RESIDUAL, Room, Terms, residual_variance, room_for
+from dagora.optimise.order_moves import OrderSolution, find_places, reinsert, solve_in_place
 from dagora.scores.lasso_kernels import COLLINEAR, Matrix, Vector, extend_factor, residual_gradient
 
 

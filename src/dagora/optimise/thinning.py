@@ -1,8 +1,10 @@
-"""Weights below the threshold go one at a time, and the others are solved again after each.
+"""What is left of a solution when weights below the threshold go.
 
 Cutting all small weights at once, as published, also cuts a true edge whose effect was shared with
-neighbours that go too. Here each column of an acyclic solution loses its weakest edge, the rest is solved
-again under the same program, and so on until no weight is below the threshold. Required edges stay.
+neighbours that go too. The other way is to drop the weakest edge, solve the rest again under the same
+program, and so on until no weight is below the threshold. Each column of an acyclic solution takes the way
+that ends in the lower loss. Required edges stay. Weights are those of the last solve: after a cut at once
+some may lie below the threshold that they reached before it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.optimise.order_moves import Room, Terms, room_for, solve_column
+from dagora.optimise.columns import Room, Terms, room_for, solve_column
 from dagora.optimise.path import Program
 from dagora.scores.lasso_kernels import Matrix, Vector
 
@@ -21,16 +23,16 @@ Support = NDArray[np.bool_]
 
 
 def thin_program(program: Program, weights: Matrix, support: Support, threshold: float) -> Matrix:
-    """Thin a solution on an acyclic support; return the weights that are left."""
+    """Solve on an acyclic support, from any weights, and thin; return the weights that are left."""
     columns = weights.T.copy()
-    thin_columns(program.terms, support, threshold, columns)
+    thin_columns(program.judged_after(threshold), support, columns)
     return np.ascontiguousarray(columns.T)
 
 
 def thin(
     refit: Callable[[Support], Matrix], support: Support, required: Support, threshold: float
 ) -> tuple[Matrix, Support]:
-    """The same for any loss that can be refitted on a support; return weights and support."""
+    """One at a time, for any loss that can be refitted on a support; return weights and support."""
     support = support.copy()
     while True:
         weights = refit(support)
@@ -43,8 +45,8 @@ def thin(
 
 
 @kernel
-def thin_columns(terms: Terms, support: Support, threshold: float, columns: Matrix) -> None:
-    """Thin every column in place; row y of `columns` holds the weights into y."""
+def thin_columns(terms: Terms, support: Support, columns: Matrix) -> None:
+    """Solve and thin every column in place; row y of `columns` holds the weights into y."""
     d = len(columns)
     room = room_for(d)
     gradient = np.empty(d)
@@ -52,17 +54,70 @@ def thin_columns(terms: Terms, support: Support, threshold: float, columns: Matr
     for y in range(d):
         for i in range(d):
             free[i] = support[i, y]
-        thin_column(terms, y, free, threshold, columns[y], gradient, room)
+        loss, _ = solve_column(terms, y, free, columns[y], gradient, room)
+        thin_column(terms, y, loss, columns[y], room)
 
 
 @kernel
-def thin_column(
-    terms: Terms, y: int, free: Support, threshold: float, column: Vector, gradient: Vector, room: Room
-) -> float:
-    """Solve a column on `free` and drop its weakest weight while that is below the threshold."""
+def judge_column(
+    terms: Terms, child: int, free: Support, weights: Vector, gradient: Vector, room: Room
+) -> tuple[float, float]:
+    """Solve one column in place, weak weights and all, but return the loss that it has without them.
+
+    The second value is the penalty on the scale of its loss, as of `solve_column`.
+    """
+    loss, penalty = solve_column(terms, child, free, weights, gradient, room)
+    if has_weak(terms, child, weights):
+        loss = thin_column(terms, child, loss, weights.copy(), room)
+    return loss, penalty
+
+
+@kernel
+def has_weak(terms: Terms, y: int, column: Vector) -> bool:
+    """Whether a weight below the threshold may go."""
+    for i in range(len(column)):
+        if column[i] != 0.0 and abs(column[i]) < terms.threshold and not terms.required[i, y]:
+            return True
+    return False
+
+
+@kernel
+def thin_column(terms: Terms, y: int, loss: float, column: Vector, room: Room) -> float:
+    """Thin a solved column in place, given its loss; return the loss of what is left."""
+    if not has_weak(terms, y, column):
+        return loss
+    at_once = column.copy()
+    loss_at_once = cut_at_once(terms, y, at_once, room)
+    loss = cut_one_by_one(terms, y, column, room)
+    if loss_at_once < loss:
+        column[:] = at_once
+        return loss_at_once
+    return loss
+
+
+@kernel
+def cut_at_once(terms: Terms, y: int, column: Vector, room: Room) -> float:
+    """Drop all weak weights of a solved column, and solve it again; return its loss."""
+    d = len(column)
+    gradient = np.empty(d)
+    free = np.empty(d, dtype=np.bool_)
+    for i in range(d):
+        strong = column[i] != 0.0 and abs(column[i]) >= terms.threshold
+        free[i] = strong or terms.required[i, y]
+        if not free[i]:
+            column[i] = 0.0
+    loss, _ = solve_column(terms, y, free, column, gradient, room)
+    return loss
+
+
+@kernel
+def cut_one_by_one(terms: Terms, y: int, column: Vector, room: Room) -> float:
+    """Drop the weakest weight of a solved column and solve it again while one is weak; return its loss."""
     d = len(column)
     required = terms.required
-    loss, _ = solve_column(terms, y, free, column, gradient, room)
+    gradient = np.empty(d)
+    free = np.empty(d, dtype=np.bool_)
+    loss = np.inf
     while True:
         weakest = -1
         for i in range(d):
@@ -70,7 +125,7 @@ def thin_column(
                 continue
             if weakest < 0 or abs(column[i]) < abs(column[weakest]):
                 weakest = i
-        if weakest < 0 or abs(column[weakest]) >= threshold:
+        if weakest < 0 or abs(column[weakest]) >= terms.threshold:
             return loss
         for i in range(d):
             free[i] = (column[i] != 0.0 and i != weakest) or required[i, y]

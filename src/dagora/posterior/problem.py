@@ -10,7 +10,7 @@ from dagora.posterior.priors import Prior, prior_named
 from dagora.posterior.space import Space, most_in_full
 from dagora.posterior.tables import FamilyTables, weigh_families
 from dagora.run import Run
-from dagora.scores.local_score import LocalScore
+from dagora.scores.local_score import LocalScore, is_dear
 
 SPACES = ("auto", "full", "ges", "dual-pc", "candidates")
 GROWTHS = ("auto", "draws", "best", "none")
@@ -85,7 +85,7 @@ def grown(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str, me
     families, which is the default where each is dear to score.
     """
     find("way to grow the search space", grow, dict.fromkeys(GROWTHS))
-    way = ("best" if getattr(score, "dear", False) else "draws") if grow == "auto" else grow
+    way = ("best" if is_dear(score) else "draws") if grow == "auto" else grow
     if start.complete or way == "none":
         return start
     from dagora.posterior.frequent_edges import frequent_edges

@@ -23,7 +23,7 @@ from dagora.options import find
 from dagora.posterior.space import Space, most_in_full
 from dagora.run import Run
 from dagora.scores.level_search import find_candidates
-from dagora.scores.local_score import TIE, LocalScore, MomentScore
+from dagora.scores.local_score import TIE, LocalScore, MomentScore, is_dear
 from dagora.search.ges.ges import ges, limits_of
 from dagora.search.greedy.hill_climb import hill_climb
 
@@ -58,7 +58,7 @@ def choose_kind(score: LocalScore) -> str:
     """Everything where that is possible, else the kind that suits the score."""
     if len(score.schema) <= most_in_full(score):
         return "full"
-    if not getattr(score, "dear", False) and is_equivalent(score):
+    if not is_dear(score) and is_equivalent(score):
         return "ges"
     # Tests ask nothing of a score that is slow.
     return "dual-pc" if isinstance(score, MomentScore) else "candidates"

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dagora.scores.local_score import is_dear
+
 Parents = tuple[int, ...]
 
 # Up to so many variables no parent set is left out, unless a narrower space is asked for: n 2^(n-1) families.
@@ -20,7 +22,7 @@ MOST_IN_FULL_WHERE_DEAR = 7
 
 def most_in_full(score: object) -> int:
     """Up to how many variables every family is scored, by how dear the score is."""
-    return MOST_IN_FULL_WHERE_DEAR if getattr(score, "dear", False) else MOST_IN_FULL
+    return MOST_IN_FULL_WHERE_DEAR if is_dear(score) else MOST_IN_FULL
 
 
 @dataclass(frozen=True)

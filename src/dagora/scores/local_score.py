@@ -67,6 +67,11 @@ class MomentScore(Protocol):
         """First and second moments of the columns."""
 
 
+def is_dear(score: object) -> bool:
+    """Whether a family takes milliseconds or more, as a score says by an attribute `dear`."""
+    return bool(getattr(score, "dear", False))
+
+
 def scores(score: LocalScore, child: int, parent_sets: Sequence[Sequence[int]]) -> NDArray[np.float64]:
     """Scores of one child with each of many parent sets."""
     return score.families([(child, parents) for parents in parent_sets])

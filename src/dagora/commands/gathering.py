@@ -1,0 +1,28 @@
+"""Many options of a command as one argument: a frozen record with a field for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def gathered(command: F, record: type[Any], name: str, options: Sequence[Decorator]) -> F:
+    """Add options to a command, which gets them as one argument `name`, a `record` of them.
+
+    The first option is the first in the help.
+    """
+
+    @wraps(command)
+    def wrapped(**given: Any) -> Any:  # noqa: ANN401
+        chosen = {field.name: given.pop(field.name) for field in fields(record)}
+        return command(**{name: record(**chosen)}, **given)
+
+    result: Callable[..., Any] = wrapped
+    for option in reversed(options):
+        result = option(result)
+    return cast("F", result)
