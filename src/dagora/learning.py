@@ -6,6 +6,7 @@ import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -326,10 +327,14 @@ def plain(value: object) -> object:
 
 def versions() -> dict[str, str]:
     """Versions of what the result depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("dagora", "numpy", "numba", "scipy"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    packages = ("dagora", "numpy", "numba", "scipy")
+    return {"python": platform.python_version(), **{package: version_of(package) for package in packages}}
+
+
+@cache
+def version_of(package: str) -> str:
+    """The version of an installed package, which is slow to look up."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -64,7 +64,7 @@ class Program:
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty of any weights."""
         residuals = np.eye(len(self)) - weights
-        variances = np.einsum("ij,ik,kj->j", residuals, self.moments, residuals, optimize=True)
+        variances = (residuals * (self.moments @ residuals)).sum(axis=0)
         if self.profile:
             # With fewer rows than columns a residual can vanish; see `order_moves`.
             variances = np.log(np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)))
