@@ -13,11 +13,15 @@ from scipy import stats
 from dagora.parties.crypto.paillier import (
     KEY_BITS,
     MASK_BITS,
+    SLOT_BITS,
     Multiplier,
     Powers,
     PublicKey,
     SecretKey,
+    pack,
     random_prime,
+    slots_of,
+    unpack,
 )
 
 SMALL = [(7, 11), (23, 59), (1019, 10007), (65543, 104_711)]
@@ -83,12 +87,32 @@ def test_dot_products_come_back_masked_and_fresh():
     ciphertexts = [key.encrypt(int(bit)) for bit in a]
     total = multiplier.add(mpz(1), ciphertexts, b.tolist())
     assert key.decrypt(total) == a @ b
-    (one, share), (two, other) = (multiplier.mask(total, modulus) for _ in range(2))
+    (one, [share]), (two, [other]) = (multiplier.mask(total, 1, modulus) for _ in range(2))
     assert one != two
     opened = key.decrypt(one)
     assert (opened + share) % modulus == a @ b
     assert (key.decrypt(two) + other) % modulus == a @ b
     assert opened.bit_length() > MASK_BITS - 60
+
+
+def test_columns_side_by_side_stay_apart():
+    """Sums as large as they get, masks as large as they get: no slot spills into the next."""
+    key, modulus, slots = key_of(640), 1 << 21, slots_of(640)
+    assert slots == 4
+    assert 2 * ((1 << MASK_BITS) + (1 << 64)) < 1 << SLOT_BITS
+    multiplier = Multiplier(key.public, lambda size: b"\xff" * size)
+    rng = np.random.default_rng(1)
+    columns, b = rng.integers(0, 2, (slots, 40)), rng.integers(0, 2, 40)
+    columns[2] = b[:] = 1
+    ciphertexts = [key.encrypt(pack(row)) for row in columns.T.tolist()]
+    total = multiplier.add(mpz(1), ciphertexts, b.tolist())
+    assert unpack(key.decrypt(total), slots) == (columns @ b).tolist()
+    fresh, shares = multiplier.mask(total, slots, modulus)
+    opened = unpack(key.decrypt(fresh), slots)
+    assert max(opened) >= 1 << MASK_BITS, "the largest mask"
+    assert [(x + y) % modulus for x, y in zip(opened, shares, strict=True)] == (columns @ b).tolist()
+    honest = Multiplier(key.public).mask(total, slots, modulus)[1]
+    assert len(set(honest)) == slots, "a mask of its own for every slot"
 
 
 def test_a_masked_result_tells_the_key_holder_nothing_of_the_randomness():
@@ -101,7 +125,7 @@ def test_a_masked_result_tells_the_key_holder_nothing_of_the_randomness():
         total = multiplier.add(mpz(1), ciphertexts, bits)
         parts = []
         for _ in range(1500):
-            fresh = multiplier.mask(total, 2)[0]
+            fresh = multiplier.mask(total, 1, 2)[0]
             parts.append(int(fresh * pow(1 + n, -key.decrypt(fresh), n * n) % n**2))
         seen.append(parts)
     values, table = np.unique(seen, return_inverse=True)

@@ -1,14 +1,16 @@
 """Paillier encryption (1999), and the dot products of encrypted with plain bits that it allows.
 
 E(m) = (1 + n)^m · ρ mod n², with ρ a random n-th power; products of ciphertexts encrypt sums, so Π
-E(aᵢ)^{bᵢ} encrypts ⟨a, b⟩ (Goethals, Laur, Lipmaa & Mielikäinen 2004). Randomness as in Damgård, Jurik &
-Nielsen (2010, section 4.2): ρ is a power of one fixed base h = (x²)ⁿ mod n², whose powers stand in a table,
-so that an encryption is a few hundred products. The primes satisfy gcd(p−1, q−1) = 2, so h generates a
-product of one cyclic group modulo p² and one modulo q². The key holder draws its two exponents below p−1
-and q−1 and works modulo p² and q²; the other party draws one of 64 bits more than n has. Both are
-(statistically) uniform in the group of h: no exponent is short, and a re-randomised ciphertext tells the
-key holder nothing but its plaintext. n of 3072 bits stands for 128-bit security (NIST SP 800-57, part 1,
-table 2).
+E(aᵢ)^{bᵢ} encrypts ⟨a, b⟩ (Goethals, Laur, Lipmaa & Mielikäinen 2004). A message is long and a sum short:
+the aᵢ of many columns stand side by side in one message, in slots, and one product serves all.
+
+Randomness as in Damgård, Jurik & Nielsen (2010, section 4.2): ρ is a power of one fixed base h = (x²)ⁿ mod
+n², whose powers stand in a table, so that an encryption is a few hundred products. The primes satisfy
+gcd(p−1, q−1) = 2, so h generates a product of one cyclic group modulo p² and one modulo q². The key holder
+draws its two exponents below p−1 and q−1 and works modulo p² and q²; the other party draws one of 64 bits
+more than n has. Both are (statistically) uniform in the group of h: no exponent is short, and a
+re-randomised ciphertext tells the key holder nothing but its plaintext. n of 3072 bits stands for 128-bit
+security (NIST SP 800-57, part 1, table 2).
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from gmpy2 import mpz
 from dagora.parties.crypto.ring_samples import RandomBytes
 
 KEY_BITS = 3072
-MASK_BITS = 256  # of the mask on a returned sum: sums below 2⁶⁴ are hidden to within 2⁻¹⁹²
+SLOT_BITS = 128  # a message holds many sums side by side
+MASK_BITS = 126  # of the mask on each returned sum: sums below 2²¹ are hidden to within 2⁻¹⁰⁵
 
 # Digits of the tables: long where there are many encryptions to come (35 MB per prime), shorter elsewhere.
 _ENCRYPTING, _MASKING = 9, 7
@@ -155,11 +158,35 @@ class Multiplier:
             total = total * (zero, one)[bit] % square
         return total
 
-    def mask(self, total: mpz, modulus: int) -> tuple[mpz, int]:
-        """Return a fresh ciphertext of total + R, R uniform below 2²⁵⁶, and the share −R modulo `modulus`."""
-        mask = bits_of(self._random, MASK_BITS)
+    def mask(self, total: mpz, slots: int, modulus: int) -> tuple[mpz, list[int]]:
+        """Return a fresh ciphertext of the sums, each + R uniform below 2¹²⁶, and −R modulo `modulus`."""
+        masks = [bits_of(self._random, MASK_BITS) for _ in range(slots)]
         fresh = total * self.zero() % self._square
-        return (1 + mask * self._public.n) * fresh % self._square, -mask % modulus
+        shares = [-mask % modulus for mask in masks]
+        return (1 + pack(masks) * self._public.n) * fresh % self._square, shares
+
+
+def slots_of(key_bits: int) -> int:
+    """Return how many sums, masked, a message holds.
+
+    >>> slots_of(3072)
+    23
+    """
+    return (key_bits - 2) // SLOT_BITS
+
+
+def pack(values: Sequence[int]) -> int:
+    """Return the message with these numbers in its slots.
+
+    >>> unpack(pack([3, 0, 5]), 3)
+    [3, 0, 5]
+    """
+    return sum(value << SLOT_BITS * k for k, value in enumerate(values))
+
+
+def unpack(message: int, slots: int) -> list[int]:
+    """Return the numbers in the slots of a message."""
+    return [message >> SLOT_BITS * k & (1 << SLOT_BITS) - 1 for k in range(slots)]
 
 
 def _join(left: mpz, right: mpz, moduli: Sequence[mpz], lift: mpz) -> mpz:

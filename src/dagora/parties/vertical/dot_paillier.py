@@ -1,10 +1,13 @@
 """Dot products as shares by Paillier's encryption, as published: the messages around `crypto.paillier`.
 
-Left sends its public key and, some rows at a time, every bit of its columns encrypted; right multiplies the
-ciphertexts at which its own bits are one and returns each product masked and re-randomised.
+Left sends its public key and, some rows at a time, the bits of its columns encrypted, those of many columns
+in one ciphertext; right multiplies the ciphertexts at which its own bits are one and returns each product
+masked, slot by slot, and re-randomised. Slots that nobody asked for are masked like all others.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from gmpy2 import mpz  # type: ignore[import-untyped]
@@ -12,13 +15,42 @@ from numpy.typing import NDArray
 
 from dagora.events import Event, Observer
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.paillier import KEY_BITS, Multiplier, PublicKey, SecretKey
+from dagora.parties.crypto.paillier import KEY_BITS, Multiplier, PublicKey, SecretKey, pack, slots_of, unpack
 from dagora.parties.crypto.ring_samples import RandomBytes
 from dagora.parties.messages import Array
 
 PHASE = "dot products"
 CIPHERTEXTS_AT_ONCE = 1024  # seconds of work: the peer waits for a message no longer than that
 RESULTS_AT_ONCE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Which left columns share a ciphertext, which products there are, and where each pair's sum stands.
+
+    Row g of `groups` has the left columns of a ciphertext, −1 where a slot is empty; a product is one of a
+    group and a right column. Both parties compute the same from the pairs.
+    """
+
+    groups: NDArray[np.int64]  # [groups, slots]
+    products: NDArray[np.int64]  # [products, 2]
+    product: NDArray[np.int64]  # [pairs]
+    slot: NDArray[np.int64]  # [pairs]
+
+
+def pack_columns(pairs: NDArray[np.int32], slots: int) -> Packing:
+    """Put left columns into slots, in their sequence.
+
+    >>> packing = pack_columns(np.array([[0, 7], [2, 7], [5, 7]], dtype=np.int32), 2)
+    >>> packing.groups.tolist(), packing.products.tolist(), packing.slot.tolist()
+    ([[0, 2], [5, -1]], [[0, 7], [1, 7]], [0, 1, 0])
+    """
+    left, index = np.unique(pairs[:, 0], return_inverse=True)
+    groups = np.full((-(-len(left) // slots), slots), -1, dtype=np.int64)
+    groups.reshape(-1)[: len(left)] = left
+    asked = np.column_stack([index // slots, pairs[:, 1].astype(np.int64)])
+    products, product = np.unique(asked, axis=0, return_inverse=True)
+    return Packing(groups, products, product.reshape(-1), index % slots)
 
 
 def encrypting(
@@ -31,31 +63,35 @@ def encrypting(
 ) -> NDArray[np.uint64]:
     """Return the left party's shares."""
     key = SecretKey.generate(KEY_BITS, random)
-    size = key.public.size
+    size, slots = key.public.size, slots_of(KEY_BITS)
     # Numbers as bytes of fixed length: no size depends on what is inside.
     channel.send(
         "key",
         n=int(key.public.n).to_bytes(KEY_BITS // 8, "big"),
         base=int(key.public.base).to_bytes(size, "big"),
     )
-    left = np.unique(pairs[:, 0])
-    rows = columns.shape[1]
-    step = rows_at_once(len(left))
+    packing = pack_columns(pairs, slots)
+    # The bits of every slot; an empty one has zeros.
+    packed = np.where(packing.groups[:, :, None] < 0, 0, columns[packing.groups])
+    rows, number = columns.shape[1], len(packing.groups)
+    step = rows_at_once(number)
     for start in range(0, rows, step):
-        bits = columns[left, start : start + step]
-        content = b"".join(int(key.encrypt(int(bit))).to_bytes(size, "big") for bit in bits.reshape(-1))
-        channel.send("columns", columns=np.frombuffer(content, dtype=np.uint8).reshape(*bits.shape, size))
+        bits = packed[:, :, start : start + step]
+        content = b"".join(
+            int(key.encrypt(pack(some))).to_bytes(size, "big") for group in bits for some in group.T.tolist()
+        )
+        channel.send("columns", columns=np.frombuffer(content, dtype=np.uint8).reshape(number, -1, size))
         on_event(Event(PHASE, min(start + step, rows), total=rows))
-    shares = np.empty(len(pairs), dtype=np.uint64)
-    for start in range(0, len(pairs), RESULTS_AT_ONCE):
-        stop = min(start + RESULTS_AT_ONCE, len(pairs))
+    sums: list[list[int]] = []
+    for start in range(0, len(packing.products), RESULTS_AT_ONCE):
+        stop = min(start + RESULTS_AT_ONCE, len(packing.products))
         message = channel.receive("results", {"results": Array("u1", (stop - start, size))})
-        for i, content in enumerate(message["results"], start):
+        for content in message["results"]:
             value = int.from_bytes(content.tobytes(), "big")
             if not 0 < value < key.public.n**2:
                 channel.refuse("results", "a ciphertext is not between 0 and n²")
-            shares[i] = key.decrypt(mpz(value)) % modulus
-    return shares
+            sums.append([masked % modulus for masked in unpack(key.decrypt(mpz(value)), slots)])
+    return np.array(sums, dtype=np.uint64)[packing.product, packing.slot]
 
 
 def multiplying(
@@ -73,32 +109,34 @@ def multiplying(
         public.check(KEY_BITS)
     except ValueError as error:
         channel.refuse("key", str(error))
-    multiplier, size = Multiplier(public, random), public.size
-    left, index = np.unique(pairs[:, 0], return_inverse=True)
-    rows = columns.shape[1]
-    step = rows_at_once(len(left))
-    totals = [mpz(1)] * len(pairs)
+    multiplier, size, slots = Multiplier(public, random), public.size, slots_of(KEY_BITS)
+    packing = pack_columns(pairs, slots)
+    products = packing.products.tolist()
+    rows, number = columns.shape[1], len(packing.groups)
+    step = rows_at_once(number)
+    totals = [mpz(1)] * len(products)
     for start in range(0, rows, step):
         bits = columns[:, start : start + step]
-        message = channel.receive("columns", {"columns": Array("u1", (len(left), bits.shape[1], size))})
+        message = channel.receive("columns", {"columns": Array("u1", (number, bits.shape[1], size))})
         try:
             ciphertexts = [[multiplier.read(cell.tobytes()) for cell in row] for row in message["columns"]]
         except ValueError as error:
             channel.refuse("columns", str(error))
         chosen = bits.tolist()
-        for k, (i, j) in enumerate(zip(index, pairs[:, 1], strict=True)):
-            totals[k] = multiplier.add(totals[k], ciphertexts[i], chosen[j])
+        for k, (group, right) in enumerate(products):
+            totals[k] = multiplier.add(totals[k], ciphertexts[group], chosen[right])
         on_event(Event(PHASE, min(start + step, rows), total=rows))
-    shares = np.empty(len(pairs), dtype=np.uint64)
-    for start in range(0, len(pairs), RESULTS_AT_ONCE):
+    shares: list[list[int]] = []
+    for start in range(0, len(products), RESULTS_AT_ONCE):
         content = b""
-        for k in range(start, min(start + RESULTS_AT_ONCE, len(pairs))):
-            result, shares[k] = multiplier.mask(totals[k], modulus)
+        for total in totals[start : start + RESULTS_AT_ONCE]:
+            result, share = multiplier.mask(total, slots, modulus)
+            shares.append(share)
             content += int(result).to_bytes(size, "big")
         channel.send("results", results=np.frombuffer(content, dtype=np.uint8).reshape(-1, size))
-    return shares
+    return np.array(shares, dtype=np.uint64)[packing.product, packing.slot]
 
 
-def rows_at_once(columns: int) -> int:
-    """Return how many rows go into one message."""
-    return max(1, CIPHERTEXTS_AT_ONCE // columns)
+def rows_at_once(ciphertexts: int) -> int:
+    """Return how many rows go into one message, by the ciphertexts of each."""
+    return max(1, CIPHERTEXTS_AT_ONCE // ciphertexts)
