@@ -1,7 +1,8 @@
 """Our `notears`, as it comes: one untimed run on a small problem, which loads or compiles kernels, then ours.
 
-Arguments as for `notears_dagma.py`, and the number of jobs. The weights before the threshold come from a
-second, untimed run without one, unless a seventh argument, `once`, says to do without.
+Arguments as for `notears_dagma.py`, the number of jobs, and how weights below the threshold go. The weights
+before the threshold come from a second, untimed run without one, unless a last argument, `once`, says to do
+without.
 """
 
 import sys
@@ -18,12 +19,12 @@ WARM_NODES, WARM_DEGREE, WARM_ROWS = 12, 3, 100
 def main() -> None:
     data, output = sys.argv[1:3]
     penalty, threshold, limit = map(float, sys.argv[3:6])
-    jobs, once = int(sys.argv[6]), sys.argv[7:] == ["once"]
+    jobs, way, once = int(sys.argv[6]), sys.argv[7], sys.argv[8:] == ["once"]
     rows = np.load(data)
     table = dagora.Table.from_numpy(rows, names=[f"x{i}" for i in range(rows.shape[1])])
 
-    def learn(given: dagora.Table, cut: float) -> dagora.Result:
-        return dagora.learn(given, "notears", lambda1=penalty, threshold=cut, jobs=jobs)
+    def learn(given: dagora.Table, least: float) -> dagora.Result:
+        return dagora.learn(given, "notears", lambda1=penalty, threshold=least, cut=way, jobs=jobs)
 
     warm = dagora.simulate(dagora.random_dag("sf", WARM_NODES, WARM_DEGREE, 1), "gaussian", WARM_ROWS, 1)
     learn(warm.table, threshold)

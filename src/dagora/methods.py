@@ -230,9 +230,15 @@ METHODS = (
                 "threshold",
                 "float",
                 0.3,
-                "edges of smaller weight are dropped, at once or one by one, and the rest solved again "
-                "(loss=profile: try 0.05)",
+                "edges of smaller weight are dropped, the rest solved again (loss=profile: try 0.05)",
                 low=0.0,
+            ),
+            Option(
+                "cut",
+                "text",
+                "one-by-one",
+                "how they go: at-once as published, or per column the better of both, with more edges",
+                choices=("one-by-one", "at-once", "better"),
             ),
             Option(
                 "solver",

@@ -76,25 +76,39 @@ def cut_at_once(program, child, parents, threshold):
     ]
 
 
-def thinned_column(program, child, parents, threshold):
-    """Parents that are left, their weights and the loss, by the better of both ways."""
-    ways = [way(program, child, parents, threshold) for way in (eliminate, cut_at_once)]
+WAYS = {"one-by-one": (eliminate,), "at-once": (cut_at_once,), "better": (eliminate, cut_at_once)}
+
+
+def thinned_column(program, child, parents, threshold, cut):
+    """Parents that are left, their weights and the loss."""
+    ways = [way(program, child, parents, threshold) for way in WAYS[cut]]
     fits = [(left, *fit_column(program, child, left)) for left in ways]
     return min(fits, key=lambda fit: fit[2])
+
+
+def thinned(program, support, threshold, cut):
+    """Weights that are left on a support."""
+    weights = np.zeros((len(program),) * 2)
+    for child in range(len(program)):
+        parents = list(np.flatnonzero(support[:, child]))
+        left, column, _ = thinned_column(program, child, parents, threshold, cut)
+        weights[left, child] = column
+    return weights
 
 
 class FreshSolves:
     """Losses of columns on sets of parents, each solved from zero, once; with a threshold, when thinned."""
 
-    def __init__(self, program, threshold=0.0):
+    def __init__(self, program, threshold=0.0, cut="one-by-one"):
         self.program = program
         self.threshold = threshold
+        self.cut = cut
         self.known = {}
 
     def column(self, child, parents):
         key = child, frozenset(int(i) for i in parents if self.program.allowed[i, child])
         if key not in self.known and self.threshold > 0:
-            self.known[key] = thinned_column(self.program, child, sorted(key[1]), self.threshold)[2]
+            self.known[key] = thinned_column(self.program, child, sorted(key[1]), self.threshold, self.cut)[2]
         elif key not in self.known:
             d = len(self.program)
             free = np.zeros(d, dtype=bool)
@@ -114,14 +128,14 @@ class FreshSolves:
         return [(new, self.order(new)) for new in moved if obeys(new, self.program.required)]
 
 
-def state_of(program, order, start=None, threshold=0.0):
+def state_of(program, order, start=None, terms=None):
     """A solution as the kernels keep it, for an order."""
     d = len(program)
     columns = np.zeros((d, d)) if start is None else start.copy()
     state = OrderSolution(
         np.array(order, dtype=np.int64), columns, np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(program.judged_after(threshold), state)
+    solve_order(terms or program.terms, state)
     return state
 
 

@@ -14,7 +14,7 @@ from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailabl
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.optimise.losses import LeastSquares
-from dagora.optimise.path import Program
+from dagora.optimise.path import CUTS, Program
 from dagora.result import Result
 from dagora.stats.statistics import CellCounts, Moments
 from tests.optimise.optimise_oracles import violation
@@ -64,7 +64,7 @@ def check_result(result):
     assert np.isfinite(weights).all()
     required = Knowledge.from_dict(result.settings["knowledge"]).required_matrix(result.graph.nodes)
     assert np.array_equal(support, (weights != 0) | required)
-    if result.settings["loss"] in {"logistic", "poisson"}:
+    if result.settings["cut"] == "one-by-one":
         assert (np.abs(weights[support & ~required]) >= result.settings["threshold"]).all()
     assert all(math.isfinite(value) for value in result.stats.values())
     again = Result.from_json(result.to_json())
@@ -109,17 +109,17 @@ def test_with_knowledge_it_is_the_optimum_too(lambda1):
         assert found.score == pytest.approx(best.score, rel=1e-6)
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.6])
-def test_after_the_threshold_it_is_the_best_of_all_orders(threshold):
+@pytest.mark.parametrize("cut", CUTS)
+def test_after_the_threshold_it_is_the_best_of_all_orders(cut):
     """Each order's columns thinned plainly; in all 720 orders nothing is better."""
     excess = []
     for seed in range(4):
         _, table = simulated(6, 100, seed, kind="sf" if seed % 2 else "er", degree=4.0)
         moments = np.cov(rows_of(table).T, bias=True)
         program = Program(moments, 0.1, ~np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool))
-        fresh = FreshSolves(program, threshold)
+        fresh = FreshSolves(program, 0.5, cut)
         best = min(fresh.order(order) for order in obeying_orders(program))
-        found = learn(table, threshold=threshold)
+        found = learn(table, threshold=0.5, cut=cut)
         excess.append(-found.score / best - 1)
     assert min(excess) > -1e-7
     assert max(excess) < 1e-6
@@ -305,6 +305,7 @@ def test_what_does_not_go_together_is_refused(loss):
     table = continuous_table(np.random.default_rng(0).integers(0, 2, size=(50, 3)))
     refuse(OptionError, f"solver=path .* loss={loss} needs solver=aug", table, loss=loss, solver="path")
     refuse(OptionError, f"standardise=true .* loss={loss}", table, loss=loss, standardise=True)
+    refuse(OptionError, f"loss={loss} takes cut=one-by-one", table, loss=loss, cut="better")
 
 
 def test_unknown_names_are_refused():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dagora.optimise.columns import residual_variance, room_for
 from dagora.optimise.order_moves import descend, find_places, move_to_best_place, reinsert
+from dagora.optimise.path import CUTS
 from tests.optimise.optimise_oracles import plain_lasso, violation
 from tests.optimise.order_oracles import (
     FreshSolves,
@@ -136,16 +137,16 @@ def test_the_best_place_is_the_best_of_all_places(kind):
     assert moved > 15
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.6])
+@pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("known", [False, True])
-def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, threshold):
+def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, cut):
     moved, differs = 0, 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, 0.1, known=known)
-        thinned, full = FreshSolves(program, threshold), FreshSolves(program)
-        state = state_of(program, random_obeying(rng, program), threshold=threshold)
-        terms, room = program.judged_after(threshold), room_for(6)
+        thinned, full = FreshSolves(program, 0.5, cut), FreshSolves(program)
+        terms, room = program.judged_after(0.5, cut), room_for(6)
+        state = state_of(program, random_obeying(rng, program), terms=terms)
         for x in map(int, rng.permutation(6)):
             places = thinned.moves(state.order, x)
             best = min(value for _, value in places)

@@ -23,7 +23,8 @@ PROFILE_ROUNDS = 100
 class Terms(NamedTuple):
     """The program: second moments, which edges may be and which must, the penalty, the kind of loss.
 
-    With a `threshold` a column is judged by its loss once weak weights are gone (`thinning`).
+    With a `threshold` a column is judged by its loss once weak weights are gone, `one_by_one`, `at_once` or
+    by the better of both ways (`thinning`).
     """
 
     moments: Matrix
@@ -32,6 +33,8 @@ class Terms(NamedTuple):
     lambda1: float
     profile: bool
     threshold: float = 0.0
+    one_by_one: bool = True
+    at_once: bool = False
 
 
 class Room(NamedTuple):

@@ -81,6 +81,7 @@ def notears(
     *,
     lambda1: float = 0.1,
     threshold: float = 0.3,
+    cut: str = "one-by-one",
     solver: str | None = None,
     loss: str = "least-squares",
     standardise: bool = False,
@@ -96,19 +97,21 @@ def notears(
         raise OptionError(
             f"solver=path works on second moments; loss={loss} needs solver=augmented-lagrangian"
         )
+    if loss in {"logistic", "poisson"} and cut != "one-by-one":
+        raise OptionError(f"cut={cut} works on second moments; loss={loss} takes cut=one-by-one")
     measure = make_loss(statistics, loss, standardise=standardise)
     program = None
     if isinstance(measure, LeastSquares | ProfileLikelihood):
         moments = np.ascontiguousarray(measure.covariance)
         program = Program(moments, lambda1, allowed, required, isinstance(measure, ProfileLikelihood))
     if chosen == "path" and program is not None:
-        solved = solve_by_path(program, run, threshold, disturbances)
+        solved = solve_by_path(program, run, threshold, cut, disturbances)
     else:
-        solved = solve_as_published(measure, program, run, allowed, required, lambda1, threshold, names)
+        solved = solve_as_published(measure, program, run, allowed, required, lambda1, threshold, cut, names)
     weights = solved.weights
     objective = measure.value(weights) + lambda1 * float(np.abs(weights).sum())
     graph = DAG.from_numpy((weights != 0) | required, names)
-    scale_stats, scale_warnings = judge_scale(statistics, graph, program, threshold, objective)
+    scale_stats, scale_warnings = judge_scale(statistics, graph, program, threshold, cut, objective)
     late = run.budget.exhausted
     status = "time-limit" if late else "finished"
     message = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
@@ -147,6 +150,7 @@ class Thinnest:
 
     program: Program
     threshold: float
+    cut: str
     order: NDArray[np.int64] | None = None
     objective: float = np.inf
     before: float = np.inf
@@ -159,12 +163,13 @@ class Thinnest:
             return
         weights = solution.weights
         support = (weights != 0) | self.program.required
-        thinned = self.program.objective(thin_program(self.program, weights, support, self.threshold))
+        left = thin_program(self.program, weights, support, self.threshold, self.cut)
+        thinned = self.program.objective(left)
         if thinned < self.objective - gain:
             self.order, self.objective = solution.order.copy(), thinned
 
 
-def solve_by_path(program: Program, run: Run, threshold: float, disturbances: int | None) -> Solved:
+def solve_by_path(program: Program, run: Run, threshold: float, cut: str, disturbances: int | None) -> Solved:
     """Follow the path and improve the order it ends in; the order of the variances is a second start.
 
     The best order of both is improved once more as it stands after the threshold.
@@ -186,7 +191,7 @@ def solve_by_path(program: Program, run: Run, threshold: float, disturbances: in
                 raise AssertionError("a support cut to a DAG has an order")
             solution = solve_given_order(program, order, np.zeros((d, d)))
             generator = np.random.default_rng([run.seed, k])
-            thinnest = Thinnest(program, threshold)
+            thinnest = Thinnest(program, threshold, cut)
             tried, exact = improve_order(program, solution, run, generator, times, thinnest)
             return thinnest, tried, exact
 
@@ -198,11 +203,12 @@ def solve_by_path(program: Program, run: Run, threshold: float, disturbances: in
     if best.order is None:
         raise AssertionError("every descent ends in an order")
     tried, exact = sum(end[1] for end in ends), ends[0][2]
-    last = solve_given_order(program, best.order, np.zeros((d, d)), threshold)
+    judge = program.judged_after(threshold, cut)
+    last = solve_given_order(program, best.order, np.zeros((d, d)), judge)
     if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
         generator = np.random.default_rng([run.seed, len(orders)])
-        tried += improve_thinned(program, last, run, generator, threshold)
-    weights = thin_program(program, last.weights, (last.weights != 0) | program.required, threshold)
+        tried += improve_thinned(program, last, run, generator, judge)
+    weights = thin_program(program, last.weights, (last.weights != 0) | program.required, threshold, cut)
     starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
     if not run.budget.exhausted:
@@ -220,13 +226,14 @@ def solve_as_published(
     required: NDArray[np.bool_],
     lambda1: float,
     threshold: float,
+    cut: str,
     names: tuple[str, ...],
 ) -> Solved:
     """The augmented Lagrangian of the paper, cut to a DAG, thinned and solved again on what is left."""
     solution = augmented_lagrangian(loss, run, lambda1=lambda1, allowed=allowed)
     support, dropped = cut_to_dag(solution.weights, FAINT, required)
     if program is not None:
-        weights = thin_program(program, solution.weights, support, threshold)
+        weights = thin_program(program, solution.weights, support, threshold, cut)
     else:
         weights, _ = thin(lambda kept: loss.refit(kept, lambda1), support, required, threshold)
     stats = {
@@ -256,7 +263,12 @@ def judge_counts(loss: Loss, names: tuple[str, ...], threshold: float) -> list[s
 
 
 def judge_scale(
-    statistics: Statistics, graph: DAG, program: Program | None, threshold: float, objective: float
+    statistics: Statistics,
+    graph: DAG,
+    program: Program | None,
+    threshold: float,
+    cut: str,
+    objective: float,
 ) -> tuple[dict[str, float], list[str]]:
     """Sortability of the result and the baseline that only sorts, with a warning where they say it all."""
     if program is None or not graph.edges:
@@ -270,7 +282,7 @@ def judge_scale(
     if not program.profile:
         sorted_weights = sort_and_regress(program.moments, program.lambda1)
         sorted_support, _ = cut_to_dag(sorted_weights, 0.0, np.zeros_like(support))
-        sorted_weights = thin_program(program, sorted_weights, sorted_support, threshold)
+        sorted_weights = thin_program(program, sorted_weights, sorted_support, threshold, cut)
         stats["sort_and_regress_objective"] = program.objective(sorted_weights)
         stats["objective"] = objective
         different = (sorted_weights != 0) != support

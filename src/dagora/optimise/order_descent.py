@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
+from dagora.optimise.columns import Terms
 from dagora.optimise.order_moves import OrderSolution, descend, solve_order
 from dagora.optimise.path import Program
 from dagora.optimise.quick_moves import Estimates, descend_quickly, disturb, prepare_savings
@@ -34,17 +35,17 @@ MOST_DISTURBED = 4
 
 
 def solve_given_order(
-    program: Program, order: NDArray[np.int64], weights: Matrix, threshold: float = 0.0
+    program: Program, order: NDArray[np.int64], weights: Matrix, judge: Terms | None = None
 ) -> OrderSolution:
     """Solve the program for one order, starting from weights that may be anything.
 
-    With a threshold its columns are judged by what that leaves of them.
+    Columns are judged by the `judge`'s threshold, by default by none.
     """
     d = len(program)
     solution = OrderSolution(
         order.astype(np.int64), weights.T.copy(), np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(program.judged_after(threshold), solution)
+    solve_order(judge or program.terms, solution)
     return solution
 
 
@@ -96,15 +97,14 @@ def improve_order(
 
 
 def improve_thinned(
-    program: Program, solution: OrderSolution, run: Run, generator: np.random.Generator, threshold: float
+    program: Program, solution: OrderSolution, run: Run, generator: np.random.Generator, judge: Terms
 ) -> int:
-    """Move variables, in place, until none lowers the objective that the threshold leaves.
+    """Move variables, in place, until none lowers the objective that the judge's threshold leaves.
 
     An order that is best with all its small weights need not be best without them. The solution must have
-    been judged by the same threshold. Returns the number of variables tried.
+    been judged the same way. Returns the number of variables tried.
     """
-    move = partial(descend, program.judged_after(threshold), solution)
-    return descend_fully(program, solution, run, generator, move)
+    return descend_fully(program, solution, run, generator, partial(descend, judge, solution))
 
 
 def smallest_gain(program: Program, solution: OrderSolution) -> float:

@@ -28,6 +28,8 @@ from dagora.optimise.trim import topological_order
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
 
+# How weights below a threshold go; see `thinning`.
+CUTS = ("one-by-one", "at-once", "better")
 # The path is only to end near a good order, which moves then improve: a finer one changes little.
 FIRST_C, LAST_C, GROWTH = 0.1, 1e5, 3.0
 STEPS_PER_C = 2
@@ -57,9 +59,11 @@ class Program:
         """The program as kernels take it."""
         return Terms(self.moments, self.allowed, self.required, self.lambda1, self.profile)
 
-    def judged_after(self, threshold: float) -> Terms:
-        """The same, with columns judged by what a threshold leaves of them."""
-        return self.terms._replace(threshold=threshold)
+    def judged_after(self, threshold: float, cut: str = "one-by-one") -> Terms:
+        """The same, with columns judged by what a threshold leaves of them, cut in one of the `CUTS`."""
+        return self.terms._replace(
+            threshold=threshold, one_by_one=cut != "at-once", at_once=cut != "one-by-one"
+        )
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty of any weights."""

@@ -1,10 +1,10 @@
 """What is left of a solution when weights below the threshold go.
 
-Cutting all small weights at once, as published, also cuts a true edge whose effect was shared with
-neighbours that go too. The other way is to drop the weakest edge, solve the rest again under the same
-program, and so on until no weight is below the threshold. Each column of an acyclic solution takes the way
-that ends in the lower loss. Required edges stay. Weights are those of the last solve: after a cut at once
-some may lie below the threshold that they reached before it.
+One by one: the weakest edge goes, the rest is solved again under the same program, and so on until no weight
+is below the threshold. At once, as published: all small weights go and the rest is solved again; some may
+then lie below the threshold that they reached before, and a true edge whose effect was shared with
+neighbours goes with them. The better of both, column by column, is the one with the lower loss; it keeps
+more edges, of which few are true where the penalty is small. Required edges stay in any case.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from dagora.scores.lasso_kernels import Matrix, Vector
 Support = NDArray[np.bool_]
 
 
-def thin_program(program: Program, weights: Matrix, support: Support, threshold: float) -> Matrix:
+def thin_program(
+    program: Program, weights: Matrix, support: Support, threshold: float, cut: str = "one-by-one"
+) -> Matrix:
     """Solve on an acyclic support, from any weights, and thin; return the weights that are left."""
     columns = weights.T.copy()
-    thin_columns(program.judged_after(threshold), support, columns)
+    thin_columns(program.judged_after(threshold, cut), support, columns)
     return np.ascontiguousarray(columns.T)
 
 
@@ -86,12 +88,15 @@ def thin_column(terms: Terms, y: int, loss: float, column: Vector, room: Room) -
     """Thin a solved column in place, given its loss; return the loss of what is left."""
     if not has_weak(terms, y, column):
         return loss
-    at_once = column.copy()
-    loss_at_once = cut_at_once(terms, y, at_once, room)
-    loss = cut_one_by_one(terms, y, column, room)
-    if loss_at_once < loss:
-        column[:] = at_once
-        return loss_at_once
+    if not terms.at_once:
+        return cut_one_by_one(terms, y, column, room)
+    rest = column.copy()
+    loss = cut_at_once(terms, y, rest, room)
+    if terms.one_by_one:
+        other = cut_one_by_one(terms, y, column, room)
+        if other <= loss:
+            return other
+    column[:] = rest
     return loss
 
 

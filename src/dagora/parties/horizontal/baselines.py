@@ -199,7 +199,7 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
         ~run.knowledge.forbidden_matrix(names),
         run.knowledge.required_matrix(names),
     )
-    return solve_by_path(program, run, threshold, 0).weights
+    return solve_by_path(program, run, threshold, "one-by-one", 0).weights
 
 
 TASKS: Mapping[str, Task] = {"schema": show_schema, "adopt": adopt_schema, "local-weights": local_weights}
