@@ -13,8 +13,8 @@ into eight rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _ROWS = 8
 
 
-@dataclass(frozen=True)
-class Tables:
+class Tables(NamedTuple):
     """Roots of unity per prime with their quotients ⌊w·2³²/p⌋, and the constants of the arithmetic."""
 
     primes: Wide  # [3]
@@ -46,7 +45,7 @@ class Tables:
     root_quotients: Wide
     back_roots: Wide
     back_quotients: Wide
-    scales: Wide  # [3]: N⁻¹
+    back_factors: Wide  # [3]: N⁻¹ in Montgomery form, by which the way back ends
     squares: Wide  # [3]: 2⁶⁴, which brings a value into Montgomery form
     fractions: Wide  # [3]: (q/p)⁻¹ modulo p in Montgomery form, for the way back from residues
 
@@ -78,7 +77,7 @@ def tables() -> Tables:
         root_quotients=(forward << _HALF) // column,
         back_roots=backward,
         back_quotients=(backward << _HALF) // column,
-        scales=np.array([pow(DEGREE, -1, p) for p in PRIMES], dtype=np.uint64),
+        back_factors=np.array([(pow(DEGREE, -1, p) << 32) % p for p in PRIMES], dtype=np.uint64),
         squares=np.array([(1 << 64) % p for p in PRIMES], dtype=np.uint64),
         fractions=np.array([(pow(MODULUS // p, -1, p) << 32) % p for p in PRIMES], dtype=np.uint64),
     )
@@ -107,9 +106,7 @@ def to_values(polynomial: Words, *, in_montgomery_form: bool = False) -> Words:
     t = tables()
     result = np.ascontiguousarray(polynomial).copy()
     factors = t.squares if in_montgomery_form else np.full_like(t.squares, 1 << 32) % t.primes
-    _transform(
-        result.reshape(-1, len(PRIMES), DEGREE), t.primes, t.inverses, t.roots, t.root_quotients, factors
-    )
+    _transform(result.reshape(-1, len(PRIMES), DEGREE), t, factors)
     return result
 
 
@@ -118,14 +115,8 @@ def to_coefficients(values: Words) -> Words:
     t = tables()
     result = np.ascontiguousarray(values).copy()
     flat = result.reshape(-1, len(PRIMES), DEGREE)
-    _transform_back(flat, t.primes, t.inverses, t.back_roots, t.back_quotients, back_factors())
+    _transform_back(flat, t)
     return result
-
-
-@cache
-def back_factors() -> Wide:
-    """Return N⁻¹ in Montgomery form, by which the inverse transform ends."""
-    return np.array([(pow(DEGREE, -1, p) << 32) % p for p in PRIMES], dtype=np.uint64)
 
 
 @kernel
@@ -236,23 +227,25 @@ def _gather_rows(left: Words, right: Words, p: np.uint64, w: Wide, quotient: Wid
 
 
 @kernel
-def _transform(
-    polynomials: Words, primes: Wide, inverses: Wide, roots: Wide, quotients: Wide, factors: Wide
-) -> None:
+def _transform(polynomials: Words, t: Tables, factors: Wide) -> None:
     for i in range(polynomials.shape[0]):
-        for k in range(primes.size):
-            forward(polynomials[i, k], primes[k], roots[k], quotients[k])
-            scale(polynomials[i, k], factors[k], primes[k], inverses[k])
+        for k in range(t.primes.size):
+            forward(polynomials[i, k], t.primes[k], t.roots[k], t.root_quotients[k])
+            scale(polynomials[i, k], factors[k], t.primes[k], t.inverses[k])
 
 
 @kernel
-def _transform_back(
-    polynomials: Words, primes: Wide, inverses: Wide, roots: Wide, quotients: Wide, factors: Wide
-) -> None:
+def _transform_back(polynomials: Words, t: Tables) -> None:
     for i in range(polynomials.shape[0]):
-        for k in range(primes.size):
-            backward(polynomials[i, k], primes[k], roots[k], quotients[k])
-            scale(polynomials[i, k], factors[k], primes[k], inverses[k])
+        for k in range(t.primes.size):
+            back(polynomials[i, k], k, t)
+
+
+@kernel
+def back(row: Words, k: int, t: Tables) -> None:
+    """Transform values modulo the k-th prime to coefficients below it, in place."""
+    backward(row, t.primes[k], t.back_roots[k], t.back_quotients[k])
+    scale(row, t.back_factors[k], t.primes[k], t.inverses[k])
 
 
 @kernel

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.parties.crypto.ring import (
     PRIMES,
+    Tables,
     Wide,
     Words,
-    back_factors,
-    backward,
+    back,
     below,
     forward,
     montgomery,
@@ -36,21 +36,8 @@ def encrypt_blocks(
     uniform: Words, secret: Words, error: NDArray[np.int8], bits: NDArray[np.uint8], delta: Wide
 ) -> Words:
     """Return c₀ = −c₁s + e + Δa by coefficients; c₁ by values, s by values in Montgomery form."""
-    t = tables()
     c0 = np.empty_like(uniform)
-    _encrypt(
-        uniform,
-        secret,
-        error,
-        bits,
-        delta,
-        c0,
-        t.primes,
-        t.inverses,
-        t.back_roots,
-        t.back_quotients,
-        back_factors(),
-    )
+    _encrypt(uniform, secret, error, bits, delta, c0, tables())
     return c0
 
 
@@ -62,17 +49,12 @@ def _encrypt(
     bits: NDArray[np.uint8],
     delta: Wide,
     c0: Words,
-    primes: Wide,
-    inverses: Wide,
-    roots: Wide,
-    quotients: Wide,
-    factors: Wide,
+    t: Tables,
 ) -> None:
-    for k in range(primes.size):
-        p, row = primes[k], c0[k]
-        multiply(uniform[k], secret[k], row, p, inverses[k])
-        backward(row, p, roots[k], quotients[k])
-        scale(row, factors[k], p, inverses[k])
+    for k in range(t.primes.size):
+        p, row = t.primes[k], c0[k]
+        multiply(uniform[k], secret[k], row, p, t.inverses[k])
+        back(row, k, t)
         for j in range(row.size):
             row[j] = below(np.uint64(np.int64(p) + error[j]) + p - row[j], p + p)
             row[j] = below(np.uint64(row[j]), p)
@@ -94,17 +76,16 @@ def add_products(uniform: Words, plain: Words, products: NDArray[np.int64], tota
     uniform is uint32[G, columns, 3, N] by values, plain uint32[G, columns, 3, N] by values in Montgomery
     form, totals uint32[products, 3, N].
     """
-    t = tables()
-    _add_products(uniform, plain, products, totals, t.primes, t.inverses)
+    _add_products(uniform, plain, products, totals, tables())
 
 
 @kernel
 def _add_products(
-    uniform: Words, plain: Words, products: NDArray[np.int64], totals: Words, primes: Wide, inverses: Wide
+    uniform: Words, plain: Words, products: NDArray[np.int64], totals: Words, t: Tables
 ) -> None:
     sums = np.empty(_BLOCK, dtype=np.uint64)
-    for k in range(primes.size):
-        p, inverse = primes[k] & _LOW, inverses[k] & _LOW
+    for k in range(t.primes.size):
+        p, inverse = t.primes[k] & _LOW, t.inverses[k] & _LOW
         for start in range(0, uniform.shape[3], _BLOCK):
             for n in range(products.shape[0]):
                 i, j = products[n, 0], products[n, 1]
@@ -156,23 +137,8 @@ def freshen(totals: Words, public: Words, choice: NDArray[np.int8], error: NDArr
 
     totals uint32[products, 3, N] by values, public p₁ by values in Montgomery form.
     """
-    t = tables()
     linear = np.empty((totals.shape[0], totals.shape[2]), dtype=np.uint32)
-    _freshen(
-        totals,
-        public,
-        choice,
-        error,
-        linear,
-        t.primes,
-        t.inverses,
-        t.roots,
-        t.root_quotients,
-        t.back_roots,
-        t.back_quotients,
-        back_factors(),
-        t.fractions,
-    )
+    _freshen(totals, public, choice, error, linear, tables())
     return linear
 
 
@@ -183,32 +149,24 @@ def _freshen(
     choice: NDArray[np.int8],
     error: NDArray[np.int8],
     linear: Words,
-    primes: Wide,
-    inverses: Wide,
-    roots: Wide,
-    quotients: Wide,
-    back_roots: Wide,
-    back_quotients: Wide,
-    factors: Wide,
-    fractions: Wide,
+    t: Tables,
 ) -> None:
     work = np.empty(totals.shape[2], dtype=np.uint32)
     share = np.empty(totals.shape[2], dtype=np.float64)
     for n in range(totals.shape[0]):
         share[:] = 0.5 / TWO_32
-        for k in range(primes.size):
-            p, row = primes[k], totals[n, k]
+        for k in range(t.primes.size):
+            p, row = t.primes[k], totals[n, k]
             for v in range(work.size):
                 work[v] = np.uint32(np.int64(p) + choice[n, v])
-            forward(work, p, roots[k], quotients[k])
-            multiply(work, public[k], work, p, inverses[k])
+            forward(work, p, t.roots[k], t.root_quotients[k])
+            multiply(work, public[k], work, p, t.inverses[k])
             for v in range(work.size):
                 row[v] = np.uint32(below(np.uint64(row[v]) + np.uint64(work[v]), p))
-            backward(row, p, back_roots[k], back_quotients[k])
-            scale(row, factors[k], p, inverses[k])
+            back(row, k, t)
             for v in range(work.size):
                 row[v] = np.uint32(np.int64(row[v]) + np.int64(p) + error[n, v])
-            scale(row, fractions[k], p, inverses[k])
+            scale(row, t.fractions[k], p, t.inverses[k])
             for v in range(work.size):
                 share[v] += np.float64(row[v]) / np.float64(p)
         for v in range(work.size):
@@ -230,25 +188,10 @@ def finish_constants(
     `results` holds (product, position); choice is u of each product; flood uint32[results, 3] are
     `flood_bits` + 1 uniform bits, which are taken around zero.
     """
-    t = tables()
     offset = np.array([-(1 << flood_bits) % p for p in PRIMES], dtype=np.uint64)
     powers = np.array([[1, (1 << 32) % p, (1 << 64) % p] for p in PRIMES], dtype=np.uint64)
     constants = np.empty(len(totals), dtype=np.uint32)
-    _finish(
-        totals,
-        zero,
-        choice,
-        results,
-        masks,
-        flood,
-        delta,
-        constants,
-        t.primes,
-        t.inverses,
-        t.fractions,
-        offset,
-        powers,
-    )
+    _finish(totals, zero, choice, results, masks, flood, delta, constants, tables(), offset, powers)
     return constants
 
 
@@ -262,13 +205,11 @@ def _finish(
     flood: Words,
     delta: Wide,
     constants: Words,
-    primes: Wide,
-    inverses: Wide,
-    fractions: Wide,
+    t: Tables,
     offset: Wide,
     powers: Wide,
 ) -> None:
-    degree = zero.shape[1]
+    degree, primes = zero.shape[1], t.primes
     extended = np.empty((primes.size, 2 * degree), dtype=np.uint32)
     for k in range(primes.size):
         extend(zero[k], primes[k], extended[k])
@@ -289,7 +230,7 @@ def _finish(
             total = totals[n, k] + plus % p + p - minus % p + masks[n] * delta[k] % p + offset[k]
             for w in range(3):
                 total += np.uint64(flood[n, w]) * powers[k, w] % p
-            totals[n, k] = montgomery(total % p * fractions[k], p, inverses[k])
+            totals[n, k] = montgomery(total % p * t.fractions[k], p, t.inverses[k])
             share += float(totals[n, k]) / float(p)
         constants[n] = np.uint32(np.int64((share - np.floor(share)) * TWO_32))
 
