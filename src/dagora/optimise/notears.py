@@ -55,8 +55,9 @@ SOLVERS = ("path", "augmented-lagrangian")
 SORTABLE = 0.9
 # How often the best order is disturbed, unless there are many variables.
 FEW_DISTURBANCES, MANY_VARIABLES = 30, 150
-# Orders whose objective is above the best by more than this share are not thinned.
-NEARLY = 0.01
+# Orders whose objective, all weights counted, is above the best by more than this share do not count: what
+# the threshold leaves of them may be better by chance, above all where rows are few.
+NEARLY = 0.005
 # A profiled column takes many lassos each time that a weak weight goes: to so many variables it is worth it.
 PROFILED_TO = 30
 # A parent at whose largest count a weight of the threshold would raise a rate by e to this cannot be kept.
@@ -155,11 +156,15 @@ class Thinnest:
     objective: float = np.inf
     before: float = np.inf
 
+    def nearly_best(self, solution: OrderSolution) -> bool:
+        """Whether a solution with all its weights is as good as the best that was seen, or nearly so."""
+        return solution.objective <= self.before + NEARLY * abs(self.before)
+
     def __call__(self, solution: OrderSolution) -> None:
         """Thin a solution, unless it is far from the best, and keep its order if it is better."""
         self.before = min(self.before, solution.objective)
         gain = smallest_gain(self.program, solution)
-        if solution.objective > self.before + NEARLY * abs(self.before):
+        if not self.nearly_best(solution):
             return
         weights = solution.weights
         support = (weights != 0) | self.program.required
@@ -203,11 +208,14 @@ def solve_by_path(program: Program, run: Run, threshold: float, cut: str, distur
     if best.order is None:
         raise AssertionError("every descent ends in an order")
     tried, exact = sum(end[1] for end in ends), ends[0][2]
-    judge = program.judged_after(threshold, cut)
-    last = solve_given_order(program, best.order, np.zeros((d, d)), judge)
+    last = solve_given_order(program, best.order, np.zeros((d, d)))
     if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
-        generator = np.random.default_rng([run.seed, len(orders)])
-        tried += improve_thinned(program, last, run, generator, judge)
+        judge = program.judged_after(threshold, cut)
+        moved = solve_given_order(program, best.order, last.weights, judge)
+        tried += improve_thinned(program, moved, run, np.random.default_rng([run.seed, len(orders)]), judge)
+        moved = solve_given_order(program, moved.order, moved.weights)
+        if best.nearly_best(moved):
+            last = moved
     weights = thin_program(program, last.weights, (last.weights != 0) | program.required, threshold, cut)
     starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"

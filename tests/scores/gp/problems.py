@@ -1,5 +1,7 @@
 """Small problems with known answers, and the dense likelihood that judges the compressed one."""
 
+from itertools import combinations
+
 import numpy as np
 from scipy.stats import multivariate_normal
 
@@ -25,4 +27,13 @@ def dense_log_likelihood(y, parents, scales, sigma):
     covariance = 1.0 + sigma**2 * np.eye(len(y))
     for column, scale in zip(parents.T, scales, strict=True):
         covariance = covariance + se_kernel(column, column, scale)
+    return multivariate_normal(np.zeros(len(y)), covariance).logpdf(y)
+
+
+def dense_interactions(y, parents, scales, main, product, sigma):
+    """The same with amplitudes and products of kernels."""
+    kernels = [se_kernel(column, column, scale) for column, scale in zip(parents.T, scales, strict=True)]
+    covariance = 1.0 + main * sum(kernels) + sigma**2 * np.eye(len(y))
+    for one, other in combinations(kernels, 2):
+        covariance = covariance + product * one * other
     return multivariate_normal(np.zeros(len(y)), covariance).logpdf(y)

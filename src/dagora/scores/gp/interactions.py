@@ -1,38 +1,50 @@
 """Posterior density of the hyperparameters with first-order interactions (eq. 18), from the rows.
 
 k = τ₁ Σᵢ kᵢ + τ₂ Σᵢ<ⱼ kᵢkⱼ, with τ ~ IG(1, 1); a single parent has no τ₂. The published code has other terms,
-τ₁² and τ₂τ₁⁴ in place of τ₁ and τ₂: `variant="published"`. With Kᵢ = ZᵢZᵢᵀ in the compressed basis of column
-i, the product Kᵢ∘Kⱼ has the columns z_k∘z_l as factor, of which few are long: the shortest are left out up to
-a trace of `CUT`. Where more columns than rows would remain, the N × N matrix itself is factored. A single
-parent is the additive kernel with an amplitude, and needs no rows. For several the cost grows with the rows,
-and derivatives are central differences of the (smooth) density: this score takes seconds a family where the
-additive one takes milliseconds.
+τ₁² and τ₂τ₁⁴ in place of τ₁ and τ₂: `variant="published"`. Parameters are log ρ₁, …, log ρ_p, log τ₁, log τ₂
+and log σ; the logarithms of the variances are linear in them, so that derivatives carry over. The likelihood
+is that of `interaction_density`, with kernels from the compressed basis of each parent at its own level. A
+single parent is the additive kernel with an amplitude, and needs no rows; for several the cost grows with the
+rows.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import combinations
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import OptionError
-from dagora.scores.gp.additive import LEAST_LOG_NOISE, Additive, Derivatives, factored
+from dagora.scores.gp.additive import LEAST_LOG_NOISE, Additive, Derivatives
 from dagora.scores.gp.compression import SHORTEST, level_of
-from dagora.scores.gp.differences import differences, slopes
+from dagora.scores.gp.interaction_density import (
+    CUT,
+    CUT_DERIVATIVES,
+    Kernel,
+    Variances,
+    factor,
+    log_likelihood,
+)
+from dagora.scores.gp.interaction_derivatives import (
+    blocks_of,
+    derivatives,
+    likelihood_derivatives,
+    reduce,
+    terms,
+)
+from dagora.scores.gp.interaction_scan import MAIN, PRODUCT, JointScan
 from dagora.scores.gp.prior import AMPLITUDE, LENGTH_SCALE, NOISE
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 VARIANTS = ("paper", "published")
-# Trace that may be lost with the short columns of one product.
-CUT = 1e-7
-# Logarithms of parameters beyond this have no weight.
+# Logarithms of parameters beyond this, either way, have no weight.
 LARGEST = 25.0
-# Beyond this share of the rows, columns do not pay.
-DENSE = 0.7
+# A kernel has few columns, compared with its products, and loses this share of what these may.
+KERNEL_SHARE = 0.01
+NONE = np.empty((0, 0))
 
 
 class Interactions:
@@ -43,128 +55,162 @@ class Interactions:
             raise OptionError(f"variant is one of {', '.join(VARIANTS)}, not '{variant}'")
         self._columns = columns
         self._bases = Additive(columns)
+        self._scan = JointScan(columns)
         self._published = variant == "published"
         self._rows: dict[tuple[int, int], Array] = {}
 
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
         """Families' numbers and parameters from which to climb to their modes."""
-        number, size = len(children), parents.shape[1]
-        amplitudes = (1.0,) if size == 1 else (1.0, 0.5)
-        points = np.log([[*(scale,) * size, *amplitudes, 0.6] for scale in (3.0, 1.0)])
-        return np.repeat(np.arange(number), len(points)), np.tile(points, (number, 1))
+        number, size = parents.shape
+        if size == 1:
+            family, points = self._bases.starts(children, parents)
+            return family, np.insert(points, 1, np.log(MAIN), axis=1)
+        found = []
+        for child, row in zip(children.tolist(), parents.tolist(), strict=True):
+            points = self._scan.starts(child, tuple(row))
+            found.append(np.insert(points, [size], np.log([MAIN, PRODUCT]), axis=1))
+        return np.repeat(np.arange(number), [len(points) for points in found]), np.concatenate(found)
 
     def joined(self, singles: Array) -> Array:
         """Parameters from which to climb, by the modes of each parent alone."""
-        return np.array([*singles[:, 0], singles[:, 1].mean(), np.log(0.5), singles[:, 2].min()])
+        return np.array([*singles[:, 0], singles[:, 1].mean(), np.log(PRODUCT), singles[:, 2].min()])
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log of likelihood times prior at parameters, of one family or of one per row."""
-        number = len(parameters)
-        if parents.shape[1] == 1:
-            return self._single(children, parents, parameters)
-        children = np.broadcast_to(children, (number,))
-        parents = np.broadcast_to(parents, (number, parents.shape[1]))
-        return np.array(
-            [self._log_density(int(c), p, x) for c, p, x in zip(children, parents, parameters, strict=True)]
-        )
+        number, p = len(parameters), parents.shape[1]
+        inside = within(parameters, p)
+        some = parameters[inside]
+        children = np.broadcast_to(children, (number,))[inside]
+        parents = np.broadcast_to(parents, (number, p))[inside]
+        values = np.full(number, -np.inf)
+        if p == 1:
+            variances = np.exp(some[:, 1] * self._powers(1)[0, 0])
+            found = self._bases.log_likelihood(children, parents, some[:, [0, 2]], variances)
+        else:
+            found = np.array([self._value(*each) for each in zip(children, parents, some, strict=True)])
+        values[inside] = found + log_prior(some, p)
+        return values
 
     def derivatives(self, children: Positions, parents: Positions, parameters: Array) -> Derivatives:
-        """Log densities with gradients and Hessians, by central differences."""
-        found = [
-            differences(partial(self.log_density, child, row), point)
-            for child, row, point in zip(children[:, None], parents[:, None, :], parameters, strict=True)
-        ]
-        return Derivatives(*(np.array(part) for part in zip(*found, strict=True)))
+        """Log densities with gradients and Hessians."""
+        number, size = parameters.shape
+        p = parents.shape[1]
+        found = Derivatives(
+            np.full(number, -np.inf), np.zeros((number, size)), np.tile(-np.eye(size), (number, 1, 1))
+        )
+        powers = np.eye(size)
+        powers[p:-1, p:-1] = self._powers(p)
+        for k in np.flatnonzero(within(parameters, p)).tolist():
+            try:
+                value, gradient, hessian = self._derivatives(int(children[k]), parents[k], parameters[k])
+            except np.linalg.LinAlgError:
+                continue
+            slopes, curvatures = prior_derivatives(parameters[k], p)
+            found.values[k] = value + log_prior(parameters[k : k + 1], p)[0]
+            found.gradients[k] = gradient @ powers + slopes
+            found.hessians[k] = powers.T @ hessian @ powers + np.diag(curvatures)
+        return found
 
     def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
         """Log density and gradient of one family at one point."""
-        return slopes(partial(self.log_density, children, parents), parameters)
+        found = self.derivatives(children, parents, parameters[None])
+        return float(found.values[0]), found.gradients[0]
 
-    def _single(self, children: Positions, parents: Positions, parameters: Array) -> Array:
-        """Log densities with one parent: the additive kernel with an amplitude, which needs no rows."""
-        variances = np.exp(np.minimum(parameters[:, 1], LARGEST) * (2.0 if self._published else 1.0))
-        values = self._bases.log_likelihood(children, parents, parameters[:, [0, 2]], variances)
-        values += LENGTH_SCALE.log_density(parameters[:, 0]) + AMPLITUDE.log_density(parameters[:, 1])
-        values += NOISE.log_density(parameters[:, 2])
-        values[parameters.max(axis=1) > LARGEST] = -np.inf
-        return values
-
-    def _log_density(self, child: int, parents: Positions, parameters: Array) -> float:
-        p = len(parents)
-        logs, amplitudes, log_noise = parameters[:p], parameters[p:-1], parameters[-1]
-        if logs.min() < np.log(SHORTEST) or log_noise < LEAST_LOG_NOISE or parameters.max() > LARGEST:
+    def _value(self, child: int, parents: Positions, point: Array) -> float:
+        try:
+            return log_likelihood(self._columns[:, child], *self._model(parents, point, 0))
+        except np.linalg.LinAlgError:
+            # The kernel is so much larger than the noise that rounding swamps it: far from any mode.
             return -np.inf
-        prior = LENGTH_SCALE.log_density(logs).sum() + AMPLITUDE.log_density(amplitudes).sum()
-        prior += NOISE.log_density(parameters[-1:])[0]
-        main, product = self._amplitudes(np.exp(amplitudes))
-        parts = self._factors(parents, logs)
-        y = self._columns[:, child]
-        return float(prior) + log_likelihood(y, parts, main, product, np.exp(2 * log_noise))
 
-    def _amplitudes(self, given: Array) -> tuple[float, float]:
-        """Variances of main effects and of interactions."""
-        first, second = float(given[0]), float(given[1]) if len(given) > 1 else 0.0
-        return (first**2, second * first**4) if self._published else (first, second)
+    def _derivatives(self, child: int, parents: Positions, point: Array) -> tuple[float, Array, Array]:
+        """Log likelihood with gradient and Hessian in the logarithms of ρ, of the variances, and of σ."""
+        if len(parents) == 1:
+            return self._single(child, int(parents[0]), point)
+        return likelihood_derivatives(self._columns[:, child], *self._model(parents, point, 2))
 
-    def _factors(self, parents: Positions, logs: Array) -> list[Array]:
-        """Zᵢ of every parent, Kᵢ = ZᵢZᵢᵀ."""
-        number = int(level_of(np.exp(logs.min())))
+    def _powers(self, parents: int) -> Array:
+        """Exponents of the amplitudes in the variances: of main effects, and of interactions."""
+        powers = np.array([[2.0, 0.0], [4.0, 1.0]]) if self._published else np.eye(2)
+        return powers[:1, :1] if parents == 1 else powers
+
+    def _variances(self, parameters: Array, p: int, order: int) -> tuple[Variances, float]:
+        """The variances, and the trace that a parent's kernel may lose."""
+        amplitudes = np.exp(self._powers(p) @ parameters[p:-1]).tolist()
+        main, product = amplitudes if p > 1 else (*amplitudes, 0.0)
+        s = float(np.exp(2 * parameters[-1]))
+        lost = s * (CUT_DERIVATIVES if order else CUT)
+        # The trace of Kᵢ∘Kⱼ is that of Kᵢ.
+        return Variances(main, product, s, lost), KERNEL_SHARE * lost / (p * (main + (p - 1) * product))
+
+    def _model(self, parents: Positions, parameters: Array, order: int) -> tuple[list[Kernel], Variances]:
+        """Kernels of the parents, with derivatives up to an order (0 or 2), and variances."""
+        p = len(parents)
+        variances, lost = self._variances(parameters, p, order)
+        kernels = []
+        for parent, log_scale in zip(parents.tolist(), parameters[:p].tolist(), strict=True):
+            number = int(level_of(np.exp(log_scale)))
+            short = self._compressed(number, parent, log_scale, lost, order)
+            kernels.append(replace(short, rows=short.rows @ self._basis(number, parent)))
+        return kernels, variances
+
+    def _single(self, child: int, parent: int, parameters: Array) -> tuple[float, Array, Array]:
+        """The same for one parent, without the rows: its basis is orthonormal."""
+        variances, lost = self._variances(parameters, 1, 2)
+        number = int(level_of(np.exp(parameters[0])))
         level = self._bases.level(number)
-        (covariances,) = level.covariances(parents, logs)
-        triangles = factored(covariances, level.jitter)
-        found = []
-        for parent, triangle in zip(parents.tolist(), triangles, strict=True):
-            if (number, parent) not in self._rows:
-                self._rows[number, parent] = level.bases[parent].rows(self._columns[:, parent], level.scale)
-            rows = self._rows[number, parent]
-            rank = rows.shape[1]
-            found.append(rows @ triangle[:rank, :rank])
-        return found
+        kernel = self._compressed(number, parent, float(parameters[0]), lost, 2)
+        rank = kernel.rows.shape[1]
+        columns = factor([kernel], [], variances, level.projections[parent, child, :rank])
+        columns[0] = level.sums[parent, :rank]
+        gram = columns @ columns.T
+        y = self._columns[:, child]
+        gram[0, 0], gram[-1, -1] = len(y), y @ y
+        gram[0, -1] = gram[-1, 0] = y.sum()
+        value, reduced = reduce(gram, len(y), blocks_of([kernel], []), variances.s)
+        return value, *derivatives(reduced, terms([kernel], []), variances.s)
+
+    def _compressed(self, number: int, parent: int, log_scale: float, lost: float, order: int) -> Kernel:
+        """A parent's kernel in a level's basis, by the eigenvectors that are needed up to a lost trace."""
+        level = self._bases.level(number)
+        rank = level.bases[parent].coefficients.shape[1]
+        found = level.covariances(np.array([parent]), np.array([log_scale]), order)
+        covariance, *changes = (each[0, :rank, :rank] for each in found)
+        eigenvalues, vectors = np.linalg.eigh(covariance)
+        first = int(np.searchsorted(np.cumsum(np.maximum(eigenvalues, 0.0)), lost, side="right"))
+        # An eigenvalue at the level of rounding has no direction.
+        first = max(min(first, rank - 1), int((eigenvalues < level.jitter).sum()))
+        roots, vectors = np.sqrt(eigenvalues[first:][::-1]), vectors[:, first:][:, ::-1]
+        outward = vectors / roots
+        slope, bend = (outward.T @ change @ outward for change in changes) if order else (NONE, NONE)
+        return Kernel((vectors * roots).T, slope, bend)
+
+    def _basis(self, number: int, parent: int) -> Array:
+        """Rows of Qᵀ."""
+        known = self._rows.get((number, parent))
+        if known is None:
+            level = self._bases.level(number)
+            rows = level.bases[parent].rows(self._columns[:, parent], level.scale)
+            known = self._rows[number, parent] = np.ascontiguousarray(rows.T)
+        return known
 
 
-def log_likelihood(y: Array, parts: list[Array], main: float, product: float, s: float) -> float:
-    """Log density N(y; 0, 1 1ᵀ + main Σ ZᵢZᵢᵀ + product Σ (ZᵢZᵢᵀ)∘(ZⱼZⱼᵀ) + s I)."""
-    rows = len(y)
-    picked = [picked_columns(one, other) for one, other in combinations(parts, 2)] if product else []
-    width = 1 + sum(part.shape[1] for part in parts) + sum(len(k) for k, _ in picked)
-    if width > DENSE * rows:
-        return dense_log_likelihood(y, parts, main, product, s)
-    wide = np.empty((rows, width + 1))
-    wide[:, 0] = 1.0
-    at = 1
-    for part in parts:
-        np.multiply(part, np.sqrt(main), out=wide[:, at : at + part.shape[1]])
-        at += part.shape[1]
-    for (one, other), (k, j) in zip(combinations(parts, 2), picked, strict=False):
-        np.multiply(one[:, k] * np.sqrt(product), other[:, j], out=wide[:, at : at + len(k)])
-        at += len(k)
-    wide[:, width] = y
-    matrix = wide.T @ wide
-    matrix[np.arange(width), np.arange(width)] += s
-    pivots = np.diag(np.linalg.cholesky(matrix))
-    determinant = (rows - width) * np.log(s) + 2 * np.log(pivots[:width]).sum()
-    return float(-0.5 * (rows * np.log(2 * np.pi) + determinant + pivots[width] ** 2 / s))
+def within(parameters: Array, p: int) -> NDArray[np.bool_]:
+    """Which points have a density that is not zero."""
+    inside: NDArray[np.bool_] = np.abs(parameters).max(axis=1) <= LARGEST
+    inside &= (parameters[:, :p].min(axis=1) >= np.log(SHORTEST)) & (parameters[:, -1] >= LEAST_LOG_NOISE)
+    return inside
 
 
-def picked_columns(one: Array, other: Array) -> tuple[Positions, Positions]:
-    """Pairs of columns whose products are kept: all but the shortest, which together lose `CUT`."""
-    squares = (one * one).T @ (other * other)
-    order = np.argsort(squares, axis=None)
-    lost = np.cumsum(squares.ravel()[order])
-    kept = np.sort(order[np.searchsorted(lost, CUT, side="right") :])
-    k, j = np.unravel_index(kept, squares.shape)
-    return k, j
+def log_prior(parameters: Array, p: int) -> Array:
+    """Log prior density of points."""
+    prior: Array = LENGTH_SCALE.log_density(parameters[:, :p]).sum(axis=1)
+    prior += AMPLITUDE.log_density(parameters[:, p:-1]).sum(axis=1) + NOISE.log_density(parameters[:, -1])
+    return prior
 
 
-def dense_log_likelihood(y: Array, parts: list[Array], main: float, product: float, s: float) -> float:
-    """The same from the N × N matrix."""
-    kernels = [part @ part.T for part in parts]
-    matrix = 1.0 + main * np.sum(kernels, axis=0)
-    for one, other in combinations(kernels, 2):
-        matrix += product * one * other
-    matrix[np.arange(len(y)), np.arange(len(y))] += s
-    triangle = np.linalg.cholesky(matrix)
-    from scipy.linalg import solve_triangular
-
-    white = solve_triangular(triangle, y, lower=True)
-    return float(-0.5 * (len(y) * np.log(2 * np.pi) + white @ white) - np.log(np.diag(triangle)).sum())
+def prior_derivatives(point: Array, p: int) -> tuple[Array, Array]:
+    """First and second derivatives of the log prior, each parameter by itself."""
+    parts = ((LENGTH_SCALE, point[:p]), (AMPLITUDE, point[p:-1]), (NOISE, point[-1:]))
+    slopes = np.concatenate([prior.slope(some) for prior, some in parts])
+    return slopes, np.concatenate([prior.curvature(some) for prior, some in parts])
