@@ -1,6 +1,6 @@
 """Columns of two owners: what private K2 costs, in seconds, bytes and memory of either party.
 
-    python benchmarks/private.py [--parts rates rows million paillier wide] [--repeats 3] [--limit 3600]
+    python benchmarks/private.py [--parts rates rows million paillier wide] [--repeats 5] [--limit 3600]
                                  [--small] [--output FILE.md]
 
 rates garbles and evaluates in this process, one thread; all other parts are two real processes with
