@@ -14,8 +14,8 @@ from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailabl
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.optimise.losses import LeastSquares
-from dagora.optimise.notears import NEARLY
 from dagora.optimise.path import CUTS, Program
+from dagora.optimise.path_solver import NEARLY
 from dagora.result import Result
 from dagora.stats.statistics import CellCounts, Moments
 from tests.optimise.optimise_oracles import violation

@@ -3,19 +3,16 @@
     minimise  loss(W) + λ ‖W‖₁   subject to   W has no directed cycle
 
 (Zheng, Aragam, Ravikumar & Xing 2018). Two solvers: `path`, the default on second moments, follows a smooth
-path to an order of the variables and then improves the order under the exact program (`path`,
-`order_descent`), at the end as it stands without weights below the threshold (`thinning`);
+path to an order of the variables and then improves the order under the exact program (`path_solver`);
 `augmented-lagrangian` is the published one and also takes losses that need rows. Whatever the solver, the
-result has no cycle: edges that had to be dropped to reach a DAG are listed.
+result has no cycle, and weights below the threshold are gone (`thinning`): edges that had to be dropped to
+reach a DAG are listed.
 
 On simulated data this program owes much of its success to the columns' scale, so every result comes with its
 sortability and with the baseline that only sorts (`sortability`).
 """
 
 from __future__ import annotations
-
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,56 +21,25 @@ from dagora.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
-from dagora.optimise.order_descent import (
-    TOLERANCE,
-    improve_order,
-    improve_thinned,
-    obeying_order,
-    smallest_gain,
-    solve_given_order,
-)
-from dagora.optimise.order_moves import OrderSolution
-from dagora.optimise.path import Program, follow_path
+from dagora.optimise.path import Program
+from dagora.optimise.path_solver import Solved, solve_by_path
 from dagora.optimise.profile_likelihood import ProfileLikelihood
-from dagora.optimise.sortability import (
-    r2_sortability,
-    sort_and_regress,
-    sorted_columns,
-    varsortability,
-)
+from dagora.optimise.sortability import r2_sortability, sort_and_regress, varsortability
 from dagora.optimise.thinning import thin, thin_program
-from dagora.optimise.trim import cut_to_dag, describe_dropped, refuse_parent_limit, topological_order
+from dagora.optimise.trim import cut_to_dag, describe_dropped, refuse_parent_limit
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.gaussian import gaussian_moments, refuse_duplicates
-from dagora.scores.lasso_kernels import Matrix
 from dagora.stats.statistics import Statistics
 
 LOSSES = ("least-squares", "profile", "logistic", "poisson")
 SOLVERS = ("path", "augmented-lagrangian")
 # From this share of paths on, the scale of the columns alone gives the graph away.
 SORTABLE = 0.9
-# How often the best order is disturbed, unless there are many variables.
-FEW_DISTURBANCES, MANY_VARIABLES = 30, 150
-# Orders whose objective, all weights counted, is above the best by more than this share do not count: what
-# the threshold leaves of them may be better by chance, above all where rows are few.
-NEARLY = 0.005
-# A profiled column takes many lassos each time that a weak weight goes: to so many variables it is worth it.
-PROFILED_TO = 30
 # A parent at whose largest count a weight of the threshold would raise a rate by e to this cannot be kept.
 LARGEST_EFFECT = 20.0
 # Weights that the augmented Lagrangian leaves below this are zero but for its tolerance on h.
 FAINT = 1e-3
-
-
-@dataclass(frozen=True)
-class Solved:
-    """A solver's answer without cycles and weak edges, how it ended, and what was dropped to reach a DAG."""
-
-    weights: Matrix
-    effort: str
-    stats: dict[str, float]
-    dropped: tuple[str, ...] = ()
 
 
 def notears(
@@ -140,90 +106,6 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool) -> Loss:
         spread = np.sqrt(np.diag(covariance))
         covariance = covariance / np.outer(spread, spread)
     return ProfileLikelihood(covariance) if name == "profile" else LeastSquares(covariance)
-
-
-@dataclass
-class Thinnest:
-    """The order whose solution is best once weak weights are gone, among all that a search ends in.
-
-    Orders that are equally good with all their weights can differ much without the small ones.
-    """
-
-    program: Program
-    threshold: float
-    cut: str
-    order: NDArray[np.int64] | None = None
-    objective: float = np.inf
-    before: float = np.inf
-
-    def nearly_best(self, solution: OrderSolution) -> bool:
-        """Whether a solution with all its weights is as good as the best that was seen, or nearly so."""
-        return solution.objective <= self.before + NEARLY * abs(self.before)
-
-    def __call__(self, solution: OrderSolution) -> None:
-        """Thin a solution, unless it is far from the best, and keep its order if it is better."""
-        self.before = min(self.before, solution.objective)
-        gain = smallest_gain(self.program, solution)
-        if not self.nearly_best(solution):
-            return
-        weights = solution.weights
-        support = (weights != 0) | self.program.required
-        left = thin_program(self.program, weights, support, self.threshold, self.cut)
-        thinned = self.program.objective(left)
-        if thinned < self.objective - gain:
-            self.order, self.objective = solution.order.copy(), thinned
-
-
-def solve_by_path(program: Program, run: Run, threshold: float, cut: str, disturbances: int | None) -> Solved:
-    """Follow the path and improve the order it ends in; the order of the variances is a second start.
-
-    The best order of both is improved once more as it stands after the threshold.
-    """
-    d = len(program)
-    times = disturbances if disturbances is not None else (FEW_DISTURBANCES if d <= MANY_VARIABLES else 0)
-    with ThreadPoolExecutor(run.jobs) as pool:
-        weights, steps = follow_path(program, run, pool)
-        # On columns of one variance both directions of an edge can be equal: rounding must not choose.
-        support, _ = cut_to_dag(weights.round(9), 0.0, program.required)
-        orders = [topological_order(support)]
-        if not program.profile:
-            by_variance = sorted_columns(np.diag(program.moments))
-            orders.append(obeying_order(by_variance, program.required))
-
-        def improve(k: int) -> tuple[Thinnest, int, bool]:
-            order = orders[k]
-            if order is None:
-                raise AssertionError("a support cut to a DAG has an order")
-            solution = solve_given_order(program, order, np.zeros((d, d)))
-            generator = np.random.default_rng([run.seed, k])
-            thinnest = Thinnest(program, threshold, cut)
-            tried, exact = improve_order(program, solution, run, generator, times, thinnest)
-            return thinnest, tried, exact
-
-        ends = list(pool.map(improve, range(len(orders))))
-    best = ends[0][0]
-    for other, *_ in ends[1:]:
-        if other.objective < best.objective * (1 - TOLERANCE * np.sign(best.objective)):
-            best = other
-    if best.order is None:
-        raise AssertionError("every descent ends in an order")
-    tried, exact = sum(end[1] for end in ends), ends[0][2]
-    last = solve_given_order(program, best.order, np.zeros((d, d)))
-    if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
-        judge = program.judged_after(threshold, cut)
-        moved = solve_given_order(program, best.order, last.weights, judge)
-        tried += improve_thinned(program, moved, run, np.random.default_rng([run.seed, len(orders)]), judge)
-        moved = solve_given_order(program, moved.order, moved.weights)
-        if best.nearly_best(moved):
-            last = moved
-    weights = thin_program(program, last.weights, (last.weights != 0) | program.required, threshold, cut)
-    starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
-    effort = f"{steps} steps on the path and {tried} tries from {starts}"
-    if not run.budget.exhausted:
-        verb = "gains" if exact else "seems to gain"
-        effort = f"best of the orders reached; in the last no variable {verb} by moving, after {effort}"
-    stats = {"path_steps": float(steps), "variables_tried": float(tried), "dropped_edges": 0.0}
-    return Solved(weights, effort, stats)
 
 
 def solve_as_published(

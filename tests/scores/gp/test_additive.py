@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import invgamma
 
-from dagora.scores.gp.additive import Additive, log_prior, triangular_inverses
+from dagora.scores.gp.additive import Additive, log_prior
+from dagora.scores.gp.matrices import triangular_inverses
 from tests.scores.gp.problems import dense_log_likelihood, standardised, wavy_columns
 
 CHILD = np.array([4])

@@ -187,8 +187,8 @@ def local_weights(site: Site, question: Question) -> Answer:
 
 def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vector:
     """NOTEARS by the path solver, on the moments of however few rows."""
-    from dagora.optimise.notears import solve_by_path
     from dagora.optimise.path import Program
+    from dagora.optimise.path_solver import solve_by_path
 
     names = site.table.names
     columns = continuous_columns(site.table)

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.scores.gp.batch import Batch
 from dagora.scores.gp.compression import SHORTEST, Level
+from dagora.scores.gp.matrices import cholesky, factored, times, triangular_inverses
 from dagora.scores.gp.prior import LENGTH_SCALE, NOISE
 from dagora.scores.gp.scan import SCALES, Spectrum, best_noises, peaks
-from dagora.scores.gp.view import Bases, Views, grouped
+from dagora.scores.gp.view import Views, grouped
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -37,8 +37,6 @@ LEAST_LOG_NOISE = float(np.log(1e-5))
 STARTS = ((4.0, 0.7), (1.0, 0.5))
 # Numbers in the matrices that are handled in one go.
 BATCH = 400_000
-# Triangles up to this size are inverted at once.
-SMALL = 16
 
 
 @dataclass(frozen=True)
@@ -48,56 +46,6 @@ class Derivatives:
     values: Array
     gradients: Array
     hessians: Array
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Points of families, parents and parameters by ascending length-scale; what they need of the rows."""
-
-    views: Views
-    levels: tuple[int, ...]
-    points: Positions
-    order: Positions
-    children: Positions
-    parents: Positions
-    parameters: Array
-
-    @cached_property
-    def s(self) -> Array:
-        """Variances of the noise."""
-        return np.exp(2 * self.parameters[:, -1])
-
-    @cached_property
-    def bases(self) -> list[Bases]:
-        """The bases of each parent."""
-        return [self.views.bases(level) for level in self.levels]
-
-    @cached_property
-    def blocks(self) -> list[slice]:
-        """Where each parent's dimensions are, after the constant."""
-        ends = np.cumsum([1, *(bases.rank for bases in self.bases)]).tolist()
-        return [slice(start, stop) for start, stop in pairwise(ends)]
-
-    @property
-    def jitter(self) -> float:
-        """What keeps the small matrices positive in spite of rounding."""
-        jitter: float = self.views.level.jitter
-        return jitter
-
-    def sums(self, i: int) -> Array:
-        """Sums of the columns of Qᵢ."""
-        return self.bases[i].sums[self.parents[:, i]]
-
-    def projections(self, i: int) -> Array:
-        """Qᵢᵀy."""
-        return self.bases[i].projections[self.parents[:, i], self.children]
-
-    def gram(self, i: int, j: int) -> Array:
-        """QᵢᵀQⱼ; the columns of one basis are orthonormal."""
-        if i == j:
-            rank = self.bases[i].rank
-            return np.broadcast_to(np.eye(rank), (len(self.points), rank, rank))
-        return self.views.gram(self.levels[i], self.levels[j])[self.parents[:, i], self.parents[:, j]]
 
 
 class Additive:
@@ -329,39 +277,6 @@ class Additive:
         corner = np.arange(size)
         hessian[:, corner, corner] += curvatures
         return value, gradient + slopes, hessian
-
-
-def times(matrices: Array, vectors: Array) -> Array:
-    """Each matrix times its vector."""
-    product: Array = (matrices @ vectors[..., None])[..., 0]
-    return product
-
-
-def triangular_inverses(triangles: Array) -> Array:
-    """Inverses of lower triangles, by halves: most of the work is then products, the fastest there is."""
-    size = triangles.shape[-1]
-    if size <= SMALL:
-        inverted: Array = np.linalg.inv(triangles).astype(np.float64, copy=False)
-        return inverted
-    half = size // 2
-    inverses = np.zeros_like(triangles)
-    inverses[:, :half, :half] = first = triangular_inverses(triangles[:, :half, :half])
-    inverses[:, half:, half:] = last = triangular_inverses(triangles[:, half:, half:])
-    np.matmul(-last @ triangles[:, half:, :half], first, out=inverses[:, half:, :half])
-    return inverses
-
-
-def factored(covariances: Array, jitter: float) -> Array:
-    """Cholesky factors of matrices that are positive up to rounding."""
-    r = np.arange(covariances.shape[-1])
-    covariances = covariances.copy()
-    covariances[..., r, r] += jitter
-    return cholesky(covariances)
-
-
-def cholesky(matrices: Array) -> Array:
-    """Lower Cholesky factors; only the lower triangles are looked at."""
-    return np.linalg.cholesky(matrices).astype(np.float64, copy=False)
 
 
 def log_prior(parameters: Array) -> Array:
