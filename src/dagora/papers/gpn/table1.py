@@ -44,7 +44,7 @@ E-SHD = 17 − E-TP + E-FP, and the empty graph has 17. “Erk ↛ PKA” is one
 
 “GP” is a chain on the marginal likelihoods (quasi-Monte-Carlo, 256 points); “GP, weighted” the paper's
 algorithm 1 (Laplace chain, then weights). GP² adds all first-order interactions (eq. 18); the cost of its
-scores grows with the rows, to about a second a family, so that it is part of `--full` only.
+scores grows with the rows, to one to three seconds a family, so that it is part of `--full` only.
 """
     + PRIOR_NOTE
     + """
