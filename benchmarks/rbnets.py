@@ -37,7 +37,8 @@ LIMIT = 3600.0
 PAPER = {"water_500c": 15.8, "alarm_1000": 80.5, "hailfinder_500": 71.1}
 FRESH = {"hailfinder": 500, "insurance": 1000}
 FRESH_SEED = 1
-TOLERANCE = 1e-6
+# Files have scores to six decimals: sums of dozens of them, of equal networks, differ by more than 1e-6.
+TOLERANCE = 1e-4
 WIDE = ("hepar*", "pathfinder*", "ozone", "insurance", "gas sensor", "semeion")
 WIDE_CONTENDERS = ("OBS", "ASOBS", IMPROVED, "order-search")
 
@@ -177,7 +178,7 @@ def wide(names: list[str]) -> tuple[list[list[str]], list[list[str]]]:
                 data,
                 f"BIC not below GHC, OBS, ASOBS; less than {paper:g} s",
                 f"{ours['bic'] - best:+.1f}; {digits(ours['cpu_seconds'])} s",
-                verdict(ours["bic"] >= best - TOLERANCE * abs(best) and ours["cpu_seconds"] < paper),
+                verdict(ours["bic"] >= best - TOLERANCE and ours["cpu_seconds"] < paper),
             ]
         )
     return lines, judged
