@@ -83,7 +83,7 @@ def published(seeds: int, episodes: int) -> tuple[list[list[str]], list[list[str
             )
             ahead = sum(score >= other for score, other in zip(scores, drawn, strict=True))
             measured = (
-                f"{ahead} of {seeds} seeds (worst {min(scores):.1f}, best by chance {max(drawn):.1f}); "
+                f"{ahead} of {seeds} pairs (worst seed {min(scores):.1f}, luckiest draw {max(drawn):.1f}); "
                 f"{digits(max(times))} s at most"
             )
             judged.append(
