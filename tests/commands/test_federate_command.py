@@ -516,12 +516,12 @@ def test_a_site_that_is_too_slow(
         stage.err.wait_for("MainThread", "site 'south' was lost")
         over.set()
 
-    ended = play("--patience", 3, "-o", tmp_path / "out.json", helpers=(wake,))
+    ended = play("--patience", 5, "-o", tmp_path / "out.json", helpers=(wake,))
     south = ended.pop("south")
     assert south.code == 1
     assert ended[COORDINATOR].code == code
     if code:
-        refusals(ended, "site 'south' was lost after sums", "within 3 s")
+        refusals(ended, "site 'south' was lost after sums", "within 5 s")
         assert "ended the run" in only_line(south)
         assert not (tmp_path / "out.json").exists()
     else:

@@ -131,7 +131,7 @@ def test_the_budget_and_the_limit_of_rho_end_it():
     started = time.monotonic()
     solution = augmented_lagrangian(loss, Run(budget=short), lambda1=0.1, h_tolerance=0.0)
     assert not solution.converged
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     solution = augmented_lagrangian(loss, Run(), lambda1=0.1, rho_max=10.0)
     assert not solution.converged
     assert "ρ reached 10" in solution.reason

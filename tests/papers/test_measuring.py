@@ -77,7 +77,7 @@ def test_stopped_between_cells_it_goes_on_there(file: CellFile, log: Path) -> No
 
 
 def test_a_cell_cut_short_is_thrown_away(file: CellFile, log: Path) -> None:
-    part = measure_cells(toy(log, measure=wait_on_two), file, Run(budget=Budget(0.3)))
+    part = measure_cells(toy(log, measure=wait_on_two), file, Run(budget=Budget(1.0)))
     assert values(part) == [1, 2]
     assert computed(log) == ALL[:3]  # the third was begun
     assert len(file.read()) == 2

@@ -13,7 +13,7 @@ from dagora.parties.memory import memory_network
 from dagora.parties.tcp import connect
 from dagora.parties.transport import Limits, Transport
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def start(function: Callable, *arguments: object, **options: object) -> Future:

@@ -167,7 +167,7 @@ def test_a_listener_that_says_nothing_is_left_in_time(credentials):
         with pytest.raises(ProtocolError, match="it did not answer in time"):
             connect(credentials["b"], HERE, port, wait=0.3)
         done.set()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < PATIENCE / 2
 
 
 def test_a_listener_that_hangs_up_is_reported(credentials):
@@ -190,7 +190,7 @@ def test_silent_callers_do_not_keep_the_party_waiting(meeting):
     hung_up.close()
     begun = time.monotonic()
     meeting.finish()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < PATIENCE / 2
 
 
 def test_a_caller_that_resets_at_once_is_refused(meeting):
@@ -313,7 +313,7 @@ def test_nobody_listens(credentials):
         ProtocolError, match=rf"^nobody listens at 127.0.0.1:{port} \(tried for 0\.2 s\): conn"
     ):
         connect(credentials["b"], HERE, port, wait=0.2)
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 20
 
 
 def test_places_where_one_cannot_listen(credentials):
@@ -454,4 +454,4 @@ def test_a_round_trip_is_quick(meeting):
         host.send("b", "ping", b"x")
         host.receive("b", "pong")
         times.append(time.perf_counter() - begun)
-    assert sorted(times)[10] < 0.005
+    assert sorted(times)[10] < 0.02

@@ -128,7 +128,7 @@ def test_a_slow_party_is_named_and_may_still_answer(network):
     with pytest.raises(PartyTimeoutError, match=r"^party 'b' sent no 'sums' within 0\.1 s$") as caught:
         host.receive("b", "sums", timeout=0.1)
     assert caught.value.party == "b"
-    assert 0.09 < time.monotonic() - begun < 5
+    assert 0.09 < time.monotonic() - begun < 20
     b.send("host", "other", b"")
     eventually(lambda: "other" in host._inbox._lines["b"].queues)
     with pytest.raises(PartyTimeoutError, match=r"within 0 s \(it sent 'other' instead\)$"):
@@ -323,7 +323,7 @@ def test_sending_to_a_party_that_takes_nothing_ends_in_time(network):
     begun = time.monotonic()
     with pytest.raises(ProtocolError, match=r"party 'b' did not take .* within 0\.3 s"):
         pour(host, ["x"] * 100, bytes(1_000_000))
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 30
     with pytest.raises(ProtocolError, match="party 'b' did not take"):
         host.send("b", "x", b"")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dagora.errors import PartyTimeoutError, ProtocolError
-from dagora.parties.transport import Limits, in_seconds
+from dagora.parties.transport import Limits, in_seconds, silent
 
 # Waiting in slices keeps an endless wait open to Ctrl-C everywhere.
 SLICE = 60.0
@@ -137,7 +137,7 @@ class Inbox:
     @staticmethod
     def _silence(sender: str, line: _Line, tag: str, timeout: float) -> str:
         other = f" (it sent '{next(iter(line.queues))}' instead)" if line.queues else ""
-        return f"party '{sender}' sent no '{tag}' within {in_seconds(timeout)}{other}"
+        return silent(sender, tag, timeout) + other
 
     def check(self, sender: str) -> None:
         """Raise what is wrong with a party, or with the name."""

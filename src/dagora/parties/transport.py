@@ -142,6 +142,11 @@ def lost(party: str, detail: str = "") -> str:
     return f"the connection to party '{party}' was lost{detail}"
 
 
+def silent(party: str, tag: str, timeout: float) -> str:
+    """What receivers read when a party sent nothing in the time it had."""
+    return f"party '{party}' sent no '{tag}' within {in_seconds(timeout)}"
+
+
 def in_seconds(timeout: float) -> str:
     """Write a time limit for a message."""
     return "any time" if math.isinf(timeout) else f"{timeout:.3g} s"

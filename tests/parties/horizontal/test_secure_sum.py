@@ -8,6 +8,7 @@ import pytest
 
 from dagora.errors import ProtocolError
 from dagora.parties.horizontal.identity import CertifiedIdentity
+from dagora.parties.horizontal.replies import collect, refusal
 from dagora.parties.horizontal.roster import usual_threshold
 from dagora.parties.horizontal.sum_site import epoch_rounds
 from dagora.parties.memory import memory_network
@@ -219,8 +220,6 @@ def test_answers_of_different_shapes_are_refused_by_name():
 
 def test_a_refusal_ends_the_sum_with_its_line():
     network = memory_network(["coordinator", "b"], hub="coordinator")
-    from dagora.parties.horizontal.replies import collect, refusal
-
     network["b"].send("coordinator", "answer", refusal("cannot"))
     with pytest.raises(ProtocolError, match=r"^site 'b': cannot$"):
         collect(network["coordinator"], ["b"], "answer", {"n": int}, 1.0)
@@ -228,6 +227,13 @@ def test_a_refusal_ends_the_sum_with_its_line():
     with pytest.raises(ProtocolError, match=r"^site 'b': is not a message") as caught:
         collect(network["coordinator"], ["b"], "answer", {"n": int}, 1.0)
     assert caught.value.party == "b"
+
+
+def test_every_silent_site_is_said_to_have_had_the_whole_patience():
+    network = memory_network(["coordinator", "b", "c"], hub="coordinator")
+    network["c"].send("coordinator", "other", b"1")
+    lost = collect(network["coordinator"], ["b", "c"], "answer", {"n": int}, 0.1).lost
+    assert lost == {site: f"party '{site}' sent no 'answer' within 0.1 s" for site in "bc"}
 
 
 def test_a_wire_for_tests_hears_both_ways():

@@ -75,7 +75,7 @@ def test_too_large_a_component_is_refused_before_memory_is_taken():
     candidates = Candidates.of([f"x{i}" for i in range(size)], listed)
     started = time.perf_counter()
     outcome = dynamic(candidates, Run())
-    assert time.perf_counter() - started < 5.0
+    assert time.perf_counter() - started < 20
     assert (outcome.status, outcome.score, outcome.graph.edges) == ("failed", None, ())
     assert "40 variables" in outcome.message
     assert "8.19e+03 GiB, the limit is 4 GiB: try the method astar or ilp" in outcome.message

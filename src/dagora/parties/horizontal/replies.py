@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dagora.errors import ProtocolError
+from dagora.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.messages import Field, decode, encode
-from dagora.parties.transport import Transport, one_line
+from dagora.parties.transport import Transport, one_line, silent
 
 # Equal messages have equal bytes: all refusals begin like this.
 _REFUSAL = encode({"refusal": ""})[:-4]
@@ -61,6 +61,10 @@ def listen(
     for site in sites:
         try:
             payload = transport.receive(site, tag, max(0.0, deadline - time.monotonic()))
+        except PartyTimeoutError:
+            # All share one patience: what is left of it when this site's turn comes says nothing.
+            lost[site] = silent(site, tag, patience)
+            continue
         except ProtocolError as error:
             lost[site] = str(error)
             continue
