@@ -39,6 +39,7 @@ FLOORS = (
     ("sampling",),
     ("federated",),
     ("vertical",),
+    ("report",),
     ("papers",),
     ("",),
     ("commands",),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dagora.network.sample import sample as sample_network
     from dagora.network.simulate import simulate
     from dagora.posterior.posterior import Posterior
+    from dagora.report import write_report
     from dagora.result import Result
     from dagora.sampling import sample
 
@@ -62,6 +63,7 @@ _HOMES = {
     "simulate": "network.simulate",
     "write_graph": "formats.registry",
     "write_network": "formats.registry",
+    "write_report": "report",
     "write_table": "data.writers",
 }
 
@@ -89,6 +91,7 @@ __all__ = [
     "simulate",
     "write_graph",
     "write_network",
+    "write_report",
     "write_table",
 ]
 

@@ -44,7 +44,7 @@ def test_demo(run: Callable, tmp_path: Path) -> None:
     ran = run("demo", "-o", folder)
     assert (ran.code, ran.err) == (0, "")
     assert {file.name for file in folder.iterdir()} == {
-        "data.csv", "truth.bif", "network.bif", "result.json", "network.svg",
+        "data.csv", "truth.bif", "network.bif", "result.json", "network.svg", "report.html",
     }  # fmt: skip
     cpdag = next(line.split() for line in ran.out.splitlines() if line.startswith("CPDAG"))
     assert int(cpdag[1]) <= 1, "the network is found, up to what data can tell"

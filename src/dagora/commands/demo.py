@@ -21,7 +21,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def command(*, output: str, rows: int, seed: int) -> None:
     """Simulate data from a known network, learn it back, compare with the truth, and draw the difference."""
-    from dagora.commands.outputs import show_comparison, write_picture, write_result
+    from dagora.commands.outputs import show_comparison, write_picture, write_result, write_result_report
     from dagora.data.writers import write_table
     from dagora.demo_network import greenhouse
     from dagora.errors import OptionError
@@ -51,15 +51,18 @@ def command(*, output: str, rows: int, seed: int) -> None:
     )
     files = {
         name: str(folder / name)
-        for name in ("data.csv", "truth.bif", "network.bif", "result.json", "network.svg")
+        for name in ("data.csv", "truth.bif", "network.bif", "result.json", "network.svg", "report.html")
     }
     write_table(table, files["data.csv"])
     write_network(network, files["truth.bif"])
     write_result(result, statistics, files["network.bif"])
     write_result(result, statistics, files["result.json"])
-    write_picture(
-        result.graph, files["network.svg"], truth=network.graph, title=f"{network.name}: learned and true"
+    title = f"{network.name}: learned and true"
+    write_picture(result.graph, files["network.svg"], truth=network.graph, title=title)
+    write_result_report(
+        result, files["report.html"], statistics=statistics, truth=network.graph, source="data.csv"
     )
-    click.echo(f"picture:  {files['network.svg']}   (open it in a browser)")
+    click.echo(f"report:   {files['report.html']}   (open it in a browser)")
+    click.echo(f"picture:  {files['network.svg']}")
     click.echo(f"network:  {files['network.bif']}   with its probabilities")
     click.echo(f"next:     dagora learn {files['data.csv']} --truth {files['truth.bif']} --method hill-climb")

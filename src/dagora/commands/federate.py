@@ -142,7 +142,8 @@ def coordinator(
         statistics = agreed_statistics(session, names(discrete), names(continuous))
         request.check_data(statistics.schema.names, statistics.schema)
         result = learn(statistics, on_event=on_event, **request.settings)
-        request.present(with_traffic(result, transport.ledger.books()), statistics)
+        result = with_traffic(result, transport.ledger.books())
+        request.present(result, statistics, f"{len(listed)} sites")
 
 
 @command.command("client", short_help="Answer the coordinator from this site's rows.")
@@ -224,7 +225,7 @@ def simulate(
             result = learn_federated(
                 parts, minimum=minimum, on_event=on_event, **declared(table), **request.settings
             )
-        request.present(result, TableStatistics(table))
+        request.present(result, TableStatistics(table), f"{parties} sites")
         return
     with tidy_end(), site_files(parts) as files:
         click.echo(run_parties(files, declared(table), minimum, request), nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   dagora learn patients.csv
-  dagora learn patients.csv --score bdeu --option ess=10 -o network.bif --picture network.svg
+  dagora learn patients.csv --score bdeu --option ess=10 -o network.bif --report network.html
   dagora learn sensors.parquet --method notears --option lambda1=0.05 --time-limit 60 --json
   dagora learn patients.csv --method order-search --jobs 2
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
@@ -41,7 +42,7 @@ def command(*, data: str, request: Request, reading: Reading) -> None:
     request.check_data(source.names, None if table is None else table.schema)
     with request.progress() as on_event:
         result = learn(source, on_event=on_event, **request.settings)
-    request.present(result, None if table is None else TableStatistics(table))
+    request.present(result, None if table is None else TableStatistics(table), Path(data).name)
 
 
 def is_jkl(path: str) -> bool:

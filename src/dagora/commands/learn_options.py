@@ -61,6 +61,7 @@ class Request(Circumstances):
     jobs: int
     output: str | None
     picture: str | None
+    report: str | None
     as_json: bool
     quiet: bool
 
@@ -83,7 +84,7 @@ class Request(Circumstances):
 
     def check(self) -> None:
         """Refuse what can be refused before any data are read."""
-        from dagora.commands.outputs import check_picture
+        from dagora.commands.outputs import check_picture, check_report
         from dagora.formats.registry import find_format
 
         _ = self.settings
@@ -91,6 +92,8 @@ class Request(Circumstances):
             find_format(self.output)
         if self.picture:
             check_picture(self.picture)
+        if self.report:
+            check_report(self.report)
         _ = self.known_truth
 
     def check_data(self, names: tuple[str, ...], schema: Schema | None) -> None:
@@ -108,9 +111,9 @@ class Request(Circumstances):
 
         return progress(self.budget, quiet=self.quiet)
 
-    def present(self, result: Result, statistics: Statistics | None) -> None:
+    def present(self, result: Result, statistics: Statistics | None, source: str | None = None) -> None:
         """Warn, compare, write and print; a result without a graph exits with code 1."""
-        from dagora.commands.outputs import show_result, write_picture, write_result
+        from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.graph.metrics import compare
 
         if not self.quiet:
@@ -122,14 +125,20 @@ class Request(Circumstances):
         if self.output:
             write_result(result, statistics, self.output)
         if self.picture:
-            write_picture(result.graph, self.picture, truth=self.known_truth, title=caption(result))
+            truth, title = self.known_truth, caption(result)
+            write_picture(result.graph, self.picture, truth=truth, weights=result.weights, title=title)
+        if self.report:
+            write_result_report(
+                result, self.report, statistics=statistics, truth=self.known_truth, source=source
+            )
         if self.as_json:
             content = result.to_dict()
             if comparison is not None:
                 content["comparison"] = comparison.to_dict()
             click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
         else:
-            show_result(result, comparison, [path for path in (self.output, self.picture) if path])
+            written = [path for path in (self.output, self.picture, self.report) if path]
+            show_result(result, comparison, written)
 
     def arguments(self) -> list[str]:
         """The same request on a command line."""
@@ -142,6 +151,7 @@ class Request(Circumstances):
             ("--time-limit", self.time_limit),
             ("--output", self.output),
             ("--picture", self.picture),
+            ("--report", self.report),
         ):
             line += [] if value is None else [flag, str(value)]
         for option in self.options:
@@ -178,6 +188,7 @@ def learn_options(command: F) -> F:
             "-o", "--output", metavar="FILE", help="Write the graph: .json .bif .dot .graphml .csv .dagitty"
         ),
         click.option("--picture", metavar="FILE.svg", help="Draw the graph (coloured against --truth)."),
+        click.option("--report", metavar="R.html", help="Write one page with all of it, for the browser."),
         *REPORTING,
     )
     return gathered(command, Request, "request", options)

@@ -15,6 +15,9 @@ from dagora.files import write_whole
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dagora.data.schema import Schema
     from dagora.graph.cpdag import Graph
     from dagora.graph.metrics import Comparison
@@ -42,6 +45,13 @@ def check_picture(path: str) -> None:
     check_target(path)
 
 
+def check_report(path: str) -> None:
+    """Refuse a report that cannot be written, before any work is done."""
+    if Path(path).suffix.lower() not in {".html", ".htm"}:
+        raise FormatError(f"{path}: reports are written as .html")
+    check_target(path)
+
+
 def check_output(path: str, schema: Schema | None) -> None:
     """Refuse a file that cannot be written, or whose format cannot hold the network of such columns."""
     from dagora.data.schema import Kind
@@ -56,12 +66,19 @@ def check_output(path: str, schema: Schema | None) -> None:
     check_target(path)
 
 
-def write_picture(graph: Graph, path: str, *, truth: Graph | None = None, title: str | None = None) -> None:
-    """Draw a graph, coloured against the truth where that is known."""
+def write_picture(
+    graph: Graph,
+    path: str,
+    *,
+    truth: Graph | None = None,
+    weights: NDArray[np.float64] | None = None,
+    title: str | None = None,
+) -> None:
+    """Draw a graph with its weights, coloured against the truth where that is known."""
     from dagora.graph.drawing import draw_svg
 
     check_picture(path)
-    write_whole(path, draw_svg(graph, truth=truth, title=title))
+    write_whole(path, draw_svg(graph, truth=truth, weights=weights, title=title))
 
 
 def write_result(result: Result, statistics: Statistics | None, path: str) -> None:
@@ -77,6 +94,26 @@ def write_result(result: Result, statistics: Statistics | None, path: str) -> No
         write_network(fit(result.graph, statistics), path)
     else:
         write_graph(result.graph, path)
+
+
+def write_result_report(
+    result: Result, path: str, *, statistics: Statistics | None, truth: Graph | None, source: str | None
+) -> None:
+    """Write a page about a result, with parameters where the rows are at hand and the tables not too long."""
+    from dagora.graph.dag import DAG
+    from dagora.network.fit import fit
+    from dagora.report import write_report
+    from dagora.report.parameters import few_enough
+    from dagora.stats.table import TableStatistics
+
+    network = None
+    if (
+        isinstance(result.graph, DAG)
+        and isinstance(statistics, TableStatistics)  # over parties, every parameter would be one more sum
+        and few_enough(result.graph, statistics.schema)
+    ):
+        network = fit(result.graph, statistics)
+    write_report(result, path, truth=truth, network=network, source=source)
 
 
 def show_result(result: Result, comparison: Comparison | None, written: Sequence[str]) -> None:

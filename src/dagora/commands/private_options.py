@@ -35,6 +35,7 @@ class Asked:
     crypto: str | None
     patience: float
     output: str | None
+    report: str | None
     as_json: bool
     quiet: bool
 
@@ -47,11 +48,13 @@ class Asked:
 
     def check(self) -> None:
         """Refuse what can be refused before any data are read."""
-        from dagora.commands.outputs import check_output
+        from dagora.commands.outputs import check_output, check_report
 
         _ = self.wishes
         if self.output:
             check_output(self.output, None)
+        if self.report:
+            check_report(self.report)
 
     def holding(self, path: str, drop: str = "") -> Holding:
         """Read a file with its key column."""
@@ -80,13 +83,16 @@ class Asked:
     def present(self, result: Result) -> None:
         """Write and print, and say who learned what."""
         from dagora.commands.outputs import show_result, write_result
+        from dagora.report import write_report
 
         if self.output:
             write_result(result, None, self.output)
+        if self.report:
+            write_report(result, self.report, source="columns of two owners")
         if self.as_json:
             click.echo(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False))
             return
-        show_result(result, None, [self.output] if self.output else [])
+        show_result(result, None, [path for path in (self.output, self.report) if path])
         if not self.quiet:
             click.echo("")
             for sentence in result.settings["leakage"]:
@@ -140,6 +146,7 @@ def private_options(command: F) -> F:
             help="Seconds to wait for a message of the other.",
         ),
         click.option("-o", "--output", metavar="FILE", help="Write the graph: .json .dot .graphml .csv"),
+        click.option("--report", metavar="R.html", help="Write one page with all of it, for the browser."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
         click.option("--quiet", is_flag=True, help="Print the graph and nothing else."),
     )

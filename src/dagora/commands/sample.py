@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,7 @@ EXAMPLES = """\b
 Examples:
   dagora sample patients.csv
   dagora sample patients.csv --method exact --score bdeu --option ess=10 --json
-  dagora sample sensors.parquet --method order --draws 5000 --jobs 4 -o posterior.json --picture edges.svg
+  dagora sample sensors.parquet --method order --draws 5000 --jobs 4 -o posterior.json --report posterior.html
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
 """
@@ -46,6 +47,7 @@ class SampleRequest(Circumstances):
     jobs: int
     output: str | None
     picture: str | None
+    report: str | None
     as_json: bool
     quiet: bool
 
@@ -79,7 +81,7 @@ class SampleRequest(Circumstances):
 
     def check(self) -> None:
         """Refuse what can be refused before any data are read."""
-        from dagora.commands.outputs import check_picture, check_target
+        from dagora.commands.outputs import check_picture, check_report, check_target
         from dagora.errors import FormatError
         from dagora.formats.registry import find_format
 
@@ -93,11 +95,13 @@ class SampleRequest(Circumstances):
             check_target(self.output)
         if self.picture:
             check_picture(self.picture)
+        if self.report:
+            check_report(self.report)
         if self.settings.get("checkpoint"):
             check_target(self.settings["checkpoint"])
         _ = self.known_truth
 
-    def present(self, posterior: Posterior) -> None:
+    def present(self, posterior: Posterior, source: str) -> None:
         """Warn, compare, write and print; a posterior without draws exits with code 1."""
         from dagora.commands.posterior_outputs import (
             expectations,
@@ -106,6 +110,7 @@ class SampleRequest(Circumstances):
             write_probabilities,
         )
         from dagora.graph.metrics import compare
+        from dagora.report import write_report
 
         if not self.quiet:
             for warning in posterior.warnings:
@@ -120,6 +125,8 @@ class SampleRequest(Circumstances):
             write_posterior(posterior, self.output)
         if self.picture:
             write_probabilities(posterior, self.picture, truth=truth)
+        if self.report:
+            write_report(posterior, self.report, truth=truth, source=source)
         if self.as_json:
             content = posterior.to_dict(draws=False)
             if truth is not None:
@@ -127,7 +134,8 @@ class SampleRequest(Circumstances):
                 content["expected"] = expectations(posterior, truth)
             click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
         else:
-            show_posterior(posterior, truth, [path for path in (self.output, self.picture) if path])
+            written = [path for path in (self.output, self.picture, self.report) if path]
+            show_posterior(posterior, truth, written)
 
 
 def sample_options(command: F) -> F:
@@ -155,6 +163,7 @@ def sample_options(command: F) -> F:
         *CIRCUMSTANCES,
         click.option("-o", "--output", metavar="P.json", help="Write the posterior with all its draws."),
         click.option("--picture", metavar="FILE.svg", help="Draw the edge probabilities as a heat map."),
+        click.option("--report", metavar="R.html", help="Write one page with all of it, for the browser."),
         *REPORTING,
     )
     return gathered(command, SampleRequest, "request", options)
@@ -186,4 +195,4 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
         check_truth(request.truth or "", request.known_truth, table.names)
     with progress(request.budget, quiet=request.quiet) as on_event:
         posterior = sample(table, on_event=on_event, **request.settings)
-    request.present(posterior)
+    request.present(posterior, Path(data).name)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -120,8 +120,7 @@ def _strokes(graph: Graph, truth: Graph | None, weights: ArrayLike | None) -> li
     verdicts = judge(graph, truth)
 
     def verdict(edge: Edge) -> Verdict:
-        i, j = truth.index(edge[0]), truth.index(edge[1])
-        return "correct" if verdicts.correct[i, j] else "reversed" if verdicts.reversed[i, j] else "extra"
+        return verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1]))
 
     found = [_Stroke(edge, arrow, verdict(edge), weight(edge)) for edge, arrow in edges]
     absent = [*((edge, True) for edge in truth.edges), *((edge, False) for edge in truth.undirected)]
@@ -164,7 +163,7 @@ def _node(name: str, centre: Point, width: float) -> str:
     x, y = centre
     left, top, base = x - width / 2, y - NODE_HEIGHT / 2, y + FONT_SIZE * 0.36
     return (
-        f"<g><title>{clean_text(name)}</title>"
+        f"<g data-node={quoteattr(clean_letters(name))}><title>{clean_text(name)}</title>"
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{NODE_HEIGHT:g}" rx="9" {BOX}/>'
         f'<text x="{x:.1f}" y="{base:.1f}" font-size="{FONT_SIZE:g}" text-anchor="middle" fill="{INK}">'
         f"{clean_text(short_label(name))}</text></g>"
@@ -190,7 +189,8 @@ def _edge(stroke: _Stroke, route: Sequence[Point], scale: float, *, labelled: bo
         drawing += f'<path d="{arrowhead(base, (x, y), 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
     if labelled and stroke.weight is not None:
         drawing += _weight_label(middle, stroke.weight, colour)
-    return f"<g><title>{clean_text(tail + mark + head + note + verdict)}</title>{drawing}</g>"
+    ends = f"data-tail={quoteattr(clean_letters(tail))} data-head={quoteattr(clean_letters(head))}"
+    return f"<g {ends}><title>{clean_text(tail + mark + head + note + verdict)}</title>{drawing}</g>"
 
 
 def _weight_label(at: Point, weight: float, colour: str) -> str:
@@ -229,5 +229,10 @@ def text_width(text: str) -> float:
 
 
 def clean_text(text: str) -> str:
-    """Escape a text for XML; characters that XML cannot hold at all become a replacement mark."""
-    return escape(re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))
+    """Escape a text for XML."""
+    return escape(clean_letters(text))
+
+
+def clean_letters(text: str) -> str:
+    """Put a replacement mark for characters that XML cannot hold at all."""
+    return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,10 @@ class Verdicts:
 
     def __iter__(self) -> Iterator[Matrix]:
         return iter((self.correct, self.reversed, self.extra, self.missing))
+
+    def of_edge(self, i: int, j: int) -> Literal["correct", "reversed", "extra"]:
+        """What became of an edge of the estimate."""
+        return "correct" if self.correct[i, j] else "reversed" if self.reversed[i, j] else "extra"
 
 
 def compare(estimate: Graph, truth: Graph) -> Comparison:

@@ -1,0 +1,39 @@
+"""One self-contained HTML page per result, for those who would rather look than read JSON.
+
+A page loads nothing: its pictures are SVG within it, its style and its few lines of script as well.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from dagora.files import write_whole
+from dagora.result import Result
+
+if TYPE_CHECKING:
+    from dagora.graph.cpdag import Graph
+    from dagora.network.networks import Network
+    from dagora.posterior.posterior import Posterior
+
+
+def write_report(
+    found: Result | Posterior,
+    path: str | PathLike[str],
+    *,
+    truth: Graph | None = None,
+    network: Network | None = None,
+    source: str | None = None,
+) -> None:
+    """Write a page about what was learned or sampled.
+
+    `truth` is compared with, `network` has the parameters to show, `source` says what the data are.
+    """
+    from dagora.report.learned import result_page
+    from dagora.report.sampled import posterior_page
+
+    if isinstance(found, Result):
+        content = result_page(found, truth=truth, network=network, source=source)
+    else:
+        content = posterior_page(found, truth=truth, source=source)
+    write_whole(path, content)

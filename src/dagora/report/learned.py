@@ -1,0 +1,140 @@
+"""The report of a learned graph: the picture, its edges, how they fare against a truth, how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dagora.graph.cpdag import Graph
+from dagora.graph.dag import DAG, Edge
+from dagora.graph.drawing import draw_svg
+from dagora.graph.equivalence import cpdag_matrix
+from dagora.graph.metrics import Comparison, compare, judge
+from dagora.network.networks import Network
+from dagora.report.line_chart import Line, draw_lines
+from dagora.report.page import Content, Section, facts, number, page, table, text
+from dagora.report.parameters import parameters
+from dagora.report.repeating import repeating
+from dagora.result import Result
+
+CAUTION = (
+    "An edge is an association that the method found worth its price; its direction is often not determined "
+    "by data. Call nothing causal without further reason."
+)
+
+
+def result_page(
+    result: Result,
+    *,
+    truth: Graph | None = None,
+    network: Network | None = None,
+    source: str | None = None,
+) -> str:
+    """A whole HTML document about a result."""
+    sections = [*warnings(result.warnings), graph_section(result, truth)]
+    if truth is not None:
+        sections.append(Section("Against the truth", comparison_table(compare(result.graph, truth))))
+    sections.append(edge_section(result, truth))
+    if len(result.trace) > 1:
+        sections.append(trace_section(result))
+    if network is not None:
+        sections.append(parameters(network))
+    if "leakage" in result.settings:
+        sections.append(Section("Who learned what", listed(result.settings["leakage"])))
+    sections.append(repeating(result.settings, result.seed, result.stats, result.versions, result.to_dict()))
+    title = f"{result.method} on {source}" if source else f"A network learned by {result.method}"
+    return page(title, lead(result), sections)
+
+
+def lead(result: Result) -> str:
+    """What came out, in a sentence and a few numbers."""
+    graph = result.graph
+    named = [("variables", number(len(graph))), ("edges", number(len(graph.edges) + len(graph.undirected)))]
+    if result.score is not None:
+        named.append((result.score_name or "score", number(result.score)))
+    named += [("seconds", number(result.seconds)), ("status", result.status)]
+    return f"<p>{sentence(result.message)}</p>\n{facts(named)}"
+
+
+def sentence(words: str) -> str:
+    """Words with a capital and a full stop, escaped."""
+    return text(f"{words[:1].upper()}{words[1:]}.")
+
+
+def warnings(lines: Sequence[str]) -> list[Section]:
+    """A section of warnings, if there are any."""
+    return [Section("Warnings", f'<div class="warnings">{listed(lines)}</div>')] if lines else []
+
+
+def listed(lines: Sequence[str]) -> str:
+    """Sentences as a list."""
+    return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
+
+
+def graph_section(result: Result, truth: Graph | None) -> Section:
+    """The picture of the graph."""
+    drawing = draw_svg(result.graph, truth=truth, weights=result.weights)
+    return Section("The graph", canvas(drawing) + f'<p class="soft">{text(CAUTION)}</p>')
+
+
+def canvas(drawing: str) -> str:
+    """A picture that fits the page and can be looked at in its own size."""
+    tools = (
+        '<div class="tools"><button class="size" type="button">fitted / full size</button>'
+        '<span class="soft">a click on a variable shows what it is joined to</span></div>'
+    )
+    return f'{tools}<div class="canvas fitted">{drawing}</div>'
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """Distances and rates, three ways."""
+    kinds = (("DAG", comparison.dag), ("CPDAG", comparison.cpdag), ("skeleton", comparison.skeleton))
+    rows = [(label, row.shd, row.tpr, row.fdr, row.fpr, row.f1) for label, row in kinds]
+    note = (
+        '<p class="soft">As it stands; by what data alone can tell (the class of graphs with the same '
+        "independences); and without directions.</p>"
+    )
+    return note + table(("compared as", "SHD", "TPR", "FDR", "FPR", "F1"), rows)
+
+
+def edge_section(result: Result, truth: Graph | None) -> Section:
+    """All edges in a table that can be sorted and searched."""
+    graph = result.graph
+    head = ["from", "to", "direction"]
+    head += ["weight"] * (result.weights is not None) + ["verdict"] * (truth is not None)
+    certain = determined(graph)
+    verdicts = None if truth is None else judge(graph, truth)
+    rows: list[list[Content]] = []
+    for edge in (*graph.edges, *graph.undirected):
+        row: list[Content] = [*edge, "determined" if edge in certain else "either"]
+        if result.weights is not None:
+            row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
+        if truth is not None and verdicts is not None:
+            row.append(verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1])))
+        rows.append(row)
+    note = (
+        '<p class="soft">“either”: a graph with the same independences has the edge the other way round.</p>'
+    )
+    return Section("Edges", searchable(table(head, rows, sortable=True)) + note)
+
+
+def searchable(edges: str) -> str:
+    """A table with a field that filters it."""
+    field = '<input class="filter" type="search" placeholder="a variable" aria-label="filter">'
+    return f'<div class="tools">{field}</div><div class="edges">{edges}</div>'
+
+
+def determined(graph: Graph) -> set[Edge]:
+    """Directed edges that every graph with the same independences has."""
+    if not isinstance(graph, DAG):
+        return set(graph.edges)
+    marks = cpdag_matrix(graph.to_numpy())
+    return {(tail, head) for tail, head in graph.edges if not marks[graph.index(head), graph.index(tail)]}
+
+
+def trace_section(result: Result) -> Section:
+    """How the best score rose."""
+    line = Line(
+        [point.seconds for point in result.trace], [point.score for point in result.trace], steps=True
+    )
+    up = f"best {result.score_name or 'score'}"
+    return Section("The way there", draw_lines([line], across="seconds", up=up))

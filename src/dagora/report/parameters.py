@@ -1,0 +1,80 @@
+"""Fitted parameters as tables: a conditional distribution or a regression for each variable."""
+
+from __future__ import annotations
+
+from itertools import islice, product
+from math import prod
+
+import numpy as np
+
+from dagora.data.schema import Kind, Schema
+from dagora.graph.dag import DAG
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.report.page import Cell, Content, Section, folded, number, table, text
+
+MOST_CONFIGURATIONS = 64
+MOST_LEVELS = 12
+MOST_CELLS = 1_000_000
+
+
+def few_enough(graph: DAG, schema: Schema) -> bool:
+    """Whether the tables of a graph are worth fitting for a page: a page cuts each, but all must be made."""
+    if Kind.CONTINUOUS in schema.kinds:
+        return Kind.DISCRETE not in schema.kinds
+    levels = {variable.name: len(variable.levels) for variable in schema}
+    cells = (prod(levels[name] for name in (node, *graph.parents(node))) for node in graph)
+    return sum(cells) <= MOST_CELLS
+
+
+def parameters(network: Network) -> Section:
+    """A table for every variable; those too long for the eye are cut, and it is said."""
+    if isinstance(network, GaussianNetwork):
+        return Section("Regressions", _regressions(network))
+    return Section("Conditional probabilities", _distributions(network))
+
+
+def _regressions(network: GaussianNetwork) -> str:
+    rows: list[tuple[Content, ...]] = []
+    for node in network.graph:
+        terms = (
+            f"{number(float(value))} · {parent}"
+            for parent, value in zip(network.graph.parents(node), network.coefficients[node], strict=True)
+        )
+        mean = " + ".join([number(network.intercepts[node]), *terms])
+        rows.append((node, mean, network.sds[node]))
+    note = (
+        '<p class="soft">Least-squares regressions on the learned parents; the noise is what they leave.</p>'
+    )
+    return note + table(("variable", "mean", "standard deviation of the noise"), rows)
+
+
+def _distributions(network: DiscreteNetwork) -> str:
+    note = (
+        '<p class="soft">Relative frequencies given the learned parents. A combination of parents that no '
+        "row shows gets equal probabilities.</p>"
+    )
+    return note + "".join(_distribution(network, node) for node in network.graph)
+
+
+def _distribution(network: DiscreteNetwork, node: str) -> str:
+    parents = network.graph.parents(node)
+    levels = network.levels[node]
+    probabilities = network.tables[node].reshape(-1, len(levels))
+    configurations = product(*(network.levels[parent] for parent in parents))
+    rows: list[tuple[Content, ...]] = [
+        (*values, *(_share(share) for share in probabilities[k, :MOST_LEVELS]))
+        for k, values in enumerate(islice(configurations, MOST_CONFIGURATIONS))
+    ]
+    head = (*parents, *(f"{node} = {level}" for level in levels[:MOST_LEVELS]))
+    cut = []
+    if len(probabilities) > MOST_CONFIGURATIONS:
+        cut.append(f"{MOST_CONFIGURATIONS} of {len(probabilities)} combinations of parents")
+    if len(levels) > MOST_LEVELS:
+        cut.append(f"{MOST_LEVELS} of {len(levels)} levels")
+    rest = f'<p class="soft">Shown: {text(" and ".join(cut))}.</p>' if cut else ""
+    given = f" given {', '.join(parents)}" if parents else ""
+    return folded(f"{node}{given}", table(head, rows) + rest)
+
+
+def _share(value: np.float64) -> Cell:
+    return Cell(f"{value:.3f}", float(value))

@@ -1,0 +1,44 @@
+"""The last part of every report: what was done, with what, and the whole result as a file to take away."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+from dagora.report.page import Content, Section, attribute, folded, number, table
+
+
+def repeating(
+    settings: Mapping[str, Any],
+    seed: int,
+    stats: Mapping[str, float],
+    versions: Mapping[str, str],
+    content: Mapping[str, Any],
+) -> Section:
+    """Settings, numbers about the work, versions, and the result as JSON."""
+    given = [(name, shown(value)) for name, value in {**settings, "seed": seed}.items()]
+    work: list[tuple[str, Content]] = [(name.replace("_", " "), value) for name, value in stats.items()]
+    body = folded("settings", table(("setting", "value"), given), opened=True)
+    body += folded("numbers about the work", table(("", ""), work)) if work else ""
+    body += folded("versions", table(("package", "version"), list(versions.items())))
+    encoded = b64encode(json.dumps(content, ensure_ascii=False, allow_nan=False).encode()).decode()
+    address = attribute(f"data:application/json;base64,{encoded}")
+    body += f'<p><a download="result.json" href={address}>The whole result as JSON</a></p>'
+    return Section("How to repeat it", body)
+
+
+def shown(value: object) -> str:
+    """A setting as text.
+
+    >>> shown(None), shown(True), shown(0.1), shown({"required": [["a", "b"]]})
+    ('none', 'yes', '0.1', '{"required": [["a", "b"]]}')
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return number(value)
+    return json.dumps(value, ensure_ascii=False, default=str)

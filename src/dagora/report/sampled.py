@@ -1,0 +1,149 @@
+"""The report of a posterior: how probable each edge is, whether the chains agree, and what was assumed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagora.graph.cpdag import Graph
+from dagora.graph.drawing import draw_svg
+from dagora.posterior.mixing import mixing_warnings
+from dagora.posterior.picture import draw_probabilities
+from dagora.posterior.posterior import Posterior
+from dagora.report.learned import canvas, searchable, sentence, warnings
+from dagora.report.line_chart import Line, draw_lines
+from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
+from dagora.report.repeating import repeating
+
+MOST_SQUARES = 60  # variables up to which all pairs are drawn
+LEAST_PROBABLE = 0.01
+MOST_GRAPHS = 10
+
+
+def posterior_page(posterior: Posterior, *, truth: Graph | None = None, source: str | None = None) -> str:
+    """A whole HTML document about a posterior."""
+    sections = [
+        *warnings(posterior.warnings),
+        edge_picture(posterior, truth),
+        consensus_section(posterior, truth),
+    ]
+    if truth is not None:
+        sections.append(Section("Against the truth", expectation_table(posterior, truth)))
+    sections += [edge_section(posterior, truth), graphs_section(posterior)]
+    if not posterior.draws.independent:
+        sections.append(mixing_section(posterior))
+    sections.append(
+        repeating(
+            posterior.settings,
+            posterior.seed,
+            posterior.stats,
+            posterior.versions,
+            posterior.to_dict(draws=False),
+        )
+    )
+    title = f"Posterior of graphs given {source}" if source else "A posterior of graphs"
+    return page(title, lead(posterior), sections)
+
+
+def lead(posterior: Posterior) -> str:
+    """What was drawn from which distribution."""
+    draws = posterior.draws
+    named = [
+        ("variables", number(len(posterior.nodes))),
+        ("sampler", posterior.method),
+        ("score", posterior.score_name or "none"),
+        ("draws", f"{draws.chains} × {number(draws.per_chain)}"),
+        ("seconds", number(posterior.seconds)),
+        ("status", posterior.status),
+    ]
+    said = (posterior.message, f"prior: {posterior.prior}", f"space: {posterior.space}")
+    return "".join(f"<p>{sentence(words)}</p>" for words in said) + facts(named)
+
+
+def edge_picture(posterior: Posterior, truth: Graph | None) -> Section:
+    """The probabilities of all pairs."""
+    if len(posterior.nodes) > MOST_SQUARES:
+        body = (
+            f"<p>{len(posterior.nodes)} variables are too many for a square of all pairs: see the table.</p>"
+        )
+    else:
+        drawing = draw_probabilities(posterior.nodes, posterior.edge_probability, truth=truth)
+        body = f'<div class="canvas">{drawing}</div>'
+    return Section("How probable each edge is", body)
+
+
+def consensus_section(posterior: Posterior, truth: Graph | None) -> Section:
+    """The graph of the edges that are more probable than not."""
+    graph = posterior.consensus()
+    drawing = draw_svg(graph, truth=truth, weights=posterior.edge_probability)
+    note = (
+        f"{len(graph.edges)} edges more probable than not that stand together without a cycle, with their "
+        "probabilities."
+    )
+    return Section("The consensus graph", f'<p class="soft">{text(note)}</p>{canvas(drawing)}')
+
+
+def edge_section(posterior: Posterior, truth: Graph | None) -> Section:
+    """Edges with their probabilities and Monte Carlo errors."""
+    names, probability, error = posterior.nodes, posterior.edge_probability, posterior.edge_error
+    known = (
+        set() if truth is None else {*truth.edges, *truth.undirected, *((b, a) for a, b in truth.undirected)}
+    )
+    chosen = posterior.consensus().to_numpy()
+    shown = (probability >= LEAST_PROBABLE) | chosen
+    np.fill_diagonal(shown, val=False)
+    rows: list[list[Content]] = []
+    for i, j in sorted(np.argwhere(shown).tolist(), key=lambda at: -probability[at[0], at[1]]):
+        value, back, wide = float(probability[i, j]), float(probability[j, i]), float(error[i, j])
+        row: list[Content] = [names[i], names[j], Cell(f"{value:.3f}", value), Cell(f"{wide:.3f}", wide)]
+        row += [Cell(f"{back:.3f}", back), Cell(f"{value + back:.3f}", value + back)]
+        row.append("yes" if chosen[i, j] else "")
+        row += ["yes" if (names[i], names[j]) in known else ""] if truth is not None else []
+        rows.append(row)
+    head = ["from", "to", "probability", "standard error", "other way round", "either way", "consensus"]
+    note = f'<p class="soft">Edges of probability {LEAST_PROBABLE:g} and more.</p>'
+    edges = table(head + ["in the truth"] * (truth is not None), rows, sortable=True)
+    return Section("Edges", searchable(edges) + note)
+
+
+def graphs_section(posterior: Posterior) -> Section:
+    """The graphs that were drawn most often."""
+    chosen = posterior.consensus().to_numpy()
+    rows = []
+    for rank, (graph, probability) in enumerate(posterior.graphs(MOST_GRAPHS), start=1):
+        marks = graph.to_numpy()
+        pairs = np.triu((marks != chosen) | (marks.T != chosen.T)).sum()
+        rows.append((rank, Cell(f"{probability:.4f}", probability), len(graph.edges), int(pairs)))
+    head = ("", "share of the draws", "edges", "pairs that differ from the consensus")
+    return Section("The most probable graphs", table(head, rows))
+
+
+def expectation_table(posterior: Posterior, truth: Graph) -> str:
+    """Expected distance from the truth, of graphs and of their classes."""
+    rows: list[tuple[Content, ...]] = []
+    for label, on in (("DAG", "dag"), ("CPDAG", "cpdag")):
+        found = (
+            posterior.expected_shd(truth, on=on),
+            posterior.expected_tp(truth, on=on),
+            posterior.expected_fp(truth, on=on),
+        )
+        rows.append(
+            (label, *(Cell(f"{value.mean:.2f}{_spread(value.error)}", value.mean) for value in found))
+        )
+    return table(("compared as", "E-SHD", "E-TP", "E-FP"), rows)
+
+
+def _spread(error: float) -> str:
+    return f" ± {error:.2f}" if error >= 0.005 else ""
+
+
+def mixing_section(posterior: Posterior) -> Section:
+    """Whether the chains tell the same story."""
+    doubts = mixing_warnings(posterior.diagnostics)
+    verdict = "The chains have not mixed: see the warnings." if doubts else "Nothing speaks against it."
+    lines = [Line(np.arange(chain.size), chain) for chain in posterior.draws.log_scores]
+    chart = draw_lines(lines, across="draw", up="log score")
+    return Section(
+        "Have the chains mixed?",
+        f"<p>{text(verdict)}</p><p>{text(posterior.diagnostics)}</p>{chart}"
+        '<p class="soft">A line for each chain: they should wander over the same heights.</p>',
+    )
