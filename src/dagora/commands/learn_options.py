@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
 
 class Circumstances:
-    """What requests to learn and to sample have in common: a clock, and perhaps a known truth."""
+    """What requests to learn and to sample have in common: a clock, a truth if known, things to look at."""
 
     seed: int
     time_limit: float | None
     jobs: int
     truth: str | None
+    picture: str | None
+    report: str | None
 
     @cached_property
     def budget(self) -> Budget:
@@ -44,6 +46,15 @@ class Circumstances:
         from dagora.formats.registry import read_graph
 
         return read_graph(self.truth) if self.truth else None
+
+    def check_pages(self) -> None:
+        """Refuse a picture or a report that cannot be written."""
+        from dagora.commands.outputs import check_picture, check_report
+
+        if self.picture:
+            check_picture(self.picture)
+        if self.report:
+            check_report(self.report)
 
 
 @dataclass(frozen=True)
@@ -84,16 +95,12 @@ class Request(Circumstances):
 
     def check(self) -> None:
         """Refuse what can be refused before any data are read."""
-        from dagora.commands.outputs import check_picture, check_report
         from dagora.formats.registry import find_format
 
         _ = self.settings
         if self.output:
             find_format(self.output)
-        if self.picture:
-            check_picture(self.picture)
-        if self.report:
-            check_report(self.report)
+        self.check_pages()
         _ = self.known_truth
 
     def check_data(self, names: tuple[str, ...], schema: Schema | None) -> None:

@@ -81,7 +81,7 @@ class SampleRequest(Circumstances):
 
     def check(self) -> None:
         """Refuse what can be refused before any data are read."""
-        from dagora.commands.outputs import check_picture, check_report, check_target
+        from dagora.commands.outputs import check_target
         from dagora.errors import FormatError
         from dagora.formats.registry import find_format
 
@@ -93,10 +93,7 @@ class SampleRequest(Circumstances):
                     "of its consensus graph"
                 )
             check_target(self.output)
-        if self.picture:
-            check_picture(self.picture)
-        if self.report:
-            check_report(self.report)
+        self.check_pages()
         if self.settings.get("checkpoint"):
             check_target(self.settings["checkpoint"])
         _ = self.known_truth

@@ -11,25 +11,23 @@ mean, so the score does not depend on where the columns' zero lies.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.data.schema import Schema
 from dagora.errors import OptionError
-from dagora.scores.gaussian import FlatFamilies, family_pivots, gaussian_moments, in_blocks
-from dagora.scores.local_score import Family, Watch, unwatched
-from dagora.stats.statistics import Moments, Statistics
+from dagora.scores.gaussian import FlatFamilies, family_pivots
+from dagora.scores.moment_score import MomentScore
+from dagora.stats.statistics import Statistics
 
 
-class BGe:
+class BGe(MomentScore):
     """Bayesian Gaussian equivalent score; `alpha_w` defaults to d + `alpha_mu` + 1."""
 
     def __init__(
         self, statistics: Statistics, *, alpha_mu: float = 1.0, alpha_w: float | None = None
     ) -> None:
-        moments = gaussian_moments(statistics, "the score bge")
+        super().__init__(statistics, "bge")
         d = len(statistics.schema)
         wishart = d + alpha_mu + 1 if alpha_w is None else alpha_w
         if not (math.isfinite(alpha_mu) and alpha_mu > 0):
@@ -38,43 +36,15 @@ class BGe:
             raise OptionError(
                 f"alpha_w must be larger than the number of columns + 1 = {d + 1}, not {wishart}"
             )
-        self._schema = statistics.schema
-        self._moments = moments
-        self._n = moments.n
         self._alpha_mu = alpha_mu
         self._freedom = wishart - d
         self._scale = alpha_mu * (wishart - d - 1) / (alpha_mu + 1)
-        self._posterior = moments.scatter + self._scale * np.eye(d)
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._n
-
-    @property
-    def moments(self) -> Moments:
-        """The moments that are scored."""
-        return self._moments
-
-    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
-        """Scores of many families."""
-        return self._score(FlatFamilies.of(families))
-
-    def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
-    ) -> NDArray[np.float64]:
-        """Scores of many families of one size."""
-        return in_blocks(self._score, children, parents, watch)
+        self._posterior = self._moments.scatter + self._scale * np.eye(d)
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         from scipy.special import gammaln
 
-        n, freedom, p = self._n, self._freedom, families.sizes
+        n, freedom, p = self.n_rows, self._freedom, families.sizes
         parents, residuals = family_pivots(self._posterior, families)
         family = parents + np.log(residuals)
         constant = -n / 2 * np.log(np.pi) + 0.5 * np.log(self._alpha_mu / (n + self._alpha_mu))

@@ -6,48 +6,19 @@ parameters as rows the fit is perfect and says nothing: such a family scores −
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.data.schema import Schema
-from dagora.scores.gaussian import FlatFamilies, family_pivots, gaussian_moments, in_blocks
-from dagora.scores.local_score import Family, Watch, unwatched
-from dagora.stats.statistics import Moments, Statistics
+from dagora.scores.gaussian import FlatFamilies, family_pivots
+from dagora.scores.moment_score import MomentScore
+from dagora.stats.statistics import Statistics
 
 
-class GaussianBIC:
+class GaussianBIC(MomentScore):
     """Bayesian information criterion of linear regressions."""
 
     def __init__(self, statistics: Statistics) -> None:
-        self._moments = gaussian_moments(statistics, "the score bic-gaussian")
-        self._schema = statistics.schema
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._moments.n
-
-    @property
-    def moments(self) -> Moments:
-        """The moments that are scored."""
-        return self._moments
-
-    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
-        """Scores of many families."""
-        return self._score(FlatFamilies.of(families))
-
-    def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
-    ) -> NDArray[np.float64]:
-        """Scores of many families of one size."""
-        return in_blocks(self._score, children, parents, watch)
+        super().__init__(statistics, "bic-gaussian")
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         sizes = families.sizes

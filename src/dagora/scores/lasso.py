@@ -12,61 +12,31 @@ variance to pay for, so λ = 0 and fewer rows than parents are allowed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.data.schema import Schema
 from dagora.errors import OptionError
-from dagora.scores.gaussian import FlatFamilies, gaussian_moments, in_blocks
+from dagora.scores.gaussian import FlatFamilies
 from dagora.scores.lasso_kernels import solve_lasso
-from dagora.scores.local_score import Family, Watch, unwatched
-from dagora.stats.statistics import Moments, Statistics
+from dagora.scores.moment_score import MomentScore
+from dagora.stats.statistics import Statistics
 
 # A fit that leaves less than this share of the child's variance is perfect: what is left is rounding, and
 # would make larger sets look better.
 PERFECT = 1e-10
 
 
-class LassoScore:
+class LassoScore(MomentScore):
     """Minus the lasso objective of each family."""
 
     def __init__(self, statistics: Statistics, *, lambda1: float = 0.1) -> None:
         if not (math.isfinite(lambda1) and lambda1 >= 0):
             raise OptionError(f"lambda1 must be a number, 0 or more, not {lambda1}")
-        moments = gaussian_moments(statistics, "the score lasso")
-        self._schema = statistics.schema
-        self._moments = moments
-        self._n = moments.n
-        self._covariance = np.ascontiguousarray(moments.covariance)
+        super().__init__(statistics, "lasso")
+        self._covariance = np.ascontiguousarray(self._moments.covariance)
         self._lambda1 = float(lambda1)
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._n
-
-    @property
-    def moments(self) -> Moments:
-        """The moments that are scored."""
-        return self._moments
-
-    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
-        """Scores of many families."""
-        return self._score(FlatFamilies.of(families))
-
-    def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
-    ) -> NDArray[np.float64]:
-        """Scores of many families of one size."""
-        return in_blocks(self._score, children, parents, watch)
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         objectives = lasso_objectives(

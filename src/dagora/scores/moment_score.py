@@ -1,0 +1,51 @@
+"""What scores of second moments have in common: they keep the moments and score flat families."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Schema
+from dagora.scores.gaussian import FlatFamilies, gaussian_moments, in_blocks
+from dagora.scores.local_score import Family, Watch, unwatched
+from dagora.stats.statistics import Moments, Statistics
+
+
+class MomentScore(ABC):
+    """A LocalScore that asks its statistics for nothing but moments, once; `name` is for messages."""
+
+    def __init__(self, statistics: Statistics, name: str) -> None:
+        self._moments = gaussian_moments(statistics, f"the score {name}")
+        self._schema = statistics.schema
+
+    @property
+    def schema(self) -> Schema:
+        """The variables that are scored."""
+        return self._schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows behind the score."""
+        return self._moments.n
+
+    @property
+    def moments(self) -> Moments:
+        """The moments that are scored."""
+        return self._moments
+
+    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
+        """Scores of many families."""
+        return self._score(FlatFamilies.of(families))
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> NDArray[np.float64]:
+        """Scores of many families of one size."""
+        return in_blocks(self._score, children, parents, watch)
+
+    @abstractmethod
+    def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
+        """Scores of families of any sizes."""
