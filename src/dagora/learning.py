@@ -28,6 +28,7 @@ from dagora.scores.jkl import read_jkl
 from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score, default_score, score_named
+from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
 from dagora.stats.oddities import check_learnable, oddities
@@ -78,6 +79,8 @@ def learn(
     local = None if chosen is None else chosen.make(source.statistics, **score_options)
     given, notes, work = learner_input(entry, source, local, run)
     outcome = entry.load()(given, run, **method_options)
+    if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
+        outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
     if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
         # What is best among some candidates is no proof about all of them.
         late = f"{outcome.message}; {clock.reason}" if clock.exhausted else outcome.message

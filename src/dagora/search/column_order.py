@@ -1,0 +1,44 @@
+"""Which of equally good graphs is returned: the one that follows the order of the columns, where it may.
+
+Graphs with the same independences often have the same score to the last bits, and those bits differ with the
+way the sums were made. A solver may therefore end in any of them; so that rows in one table and rows over
+sites give the same graph, all take the same member of the class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.graph.dag import DAG
+from dagora.graph.equivalence import consistent_extension, cpdag_matrix
+from dagora.scores.candidates import Candidates
+from dagora.scores.local_score import TIE
+
+
+def in_column_order(graph: DAG, candidates: Candidates) -> DAG:
+    """The member of a graph's class that follows the columns, if its sets are candidates and score as well.
+
+    >>> pair = Candidates.of("ab", [[((), -2.0), ((1,), -1.0)], [((), -2.0), ((0,), -1.0)]])
+    >>> in_column_order(DAG("ab", [("b", "a")]), pair).edges
+    (('a', 'b'),)
+    """
+    marks = consistent_extension(cpdag_matrix(graph.to_numpy()))
+    if marks is None or np.array_equal(marks, graph.to_numpy()):
+        return graph
+    other = DAG.from_numpy(marks, graph.nodes)
+    values, ours = family_scores(other, candidates), family_scores(graph, candidates)
+    if values is None or ours is None:
+        return graph
+    return other if values.sum() >= ours.sum() - TIE * abs(ours.sum()) else graph
+
+
+def family_scores(graph: DAG, candidates: Candidates) -> NDArray[np.float64] | None:
+    """Score of each child's family; none where a family is no candidate."""
+    values = np.empty(len(graph))
+    for child in candidates.sets:
+        rows = np.flatnonzero((child.masks == graph.parent_rows[child.child]).all(axis=1))
+        if not rows.size:
+            return None
+        values[child.child] = child.scores[rows[0]]
+    return values
