@@ -2,15 +2,25 @@
 
 import csv
 import json
+import math
 import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from dagora.papers.experiment import Numbers, Parameters
 from dagora.papers.registry import ITEMS, Item
+from dagora.run import Run
 from tests.papers.toy import computed, square, toy, wait_on_two
+
+
+@pytest.fixture(autouse=True)
+def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What should be done in a moment shows no progress, even where it takes longer than that."""
+    monkeypatch.setattr("dagora.commands.progress.QUIET_SECONDS", math.inf)
 
 
 @pytest.fixture
@@ -89,8 +99,16 @@ def test_json(run: Callable, log: Path, tmp_path: Path) -> None:
 def test_a_time_limit_keeps_what_is_done(
     run: Callable, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use(monkeypatch, log, wait_on_two)
-    ran = run("reproduce", "toy/squares", "--time-limit", 0.5, "-o", tmp_path / "out")
+    clock = SimpleNamespace(now=0.0)  # the budget's: it stands still until the cells of 2 are reached
+
+    def pass_time_on_two(parameters: Parameters, run: Run) -> Numbers:
+        clock.now += parameters["x"] == 2
+        return wait_on_two(parameters, run)
+
+    use(monkeypatch, log, pass_time_on_two)
+    with monkeypatch.context() as patch:
+        patch.setattr("dagora.events.time", SimpleNamespace(monotonic=lambda: clock.now))
+        ran = run("reproduce", "toy/squares", "--time-limit", 0.5, "-o", tmp_path / "out")
     assert ran.code == 0
     assert "time-limit: the time limit of 0.5 s was reached; 2 of 4 cells are measured and kept: " in ran.out
     assert "run the same command again" in ran.out

@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
 import dagora
 from dagora.errors import ProtocolError
+from dagora.parties import processes
 from dagora.parties.listener import Listener
 from dagora.parties.processes import Ended, Processes, run_processes
 from tests.parties.network import PATIENCE, eventually
@@ -28,6 +28,12 @@ def alive(process: int) -> bool:
         return False
     state = Path(f"/proc/{process}/stat")
     return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture(autouse=True)
+def long_grace(monkeypatch):
+    """Who ends when told to is never killed, and is heard to the end, however slow the machine."""
+    monkeypatch.setattr(processes, "GRACE", PATIENCE)
 
 
 @pytest.fixture
@@ -61,7 +67,14 @@ def test_a_command_that_refuses_is_quoted_in_one_line(monkeypatch):
 
 
 def test_when_one_fails_the_others_are_ended(script, monkeypatch):
-    monkeypatch.setattr("dagora.parties.processes.GRACE", 0.5)
+    give_grace = Processes._give_grace
+
+    def give_little(parties):
+        with monkeypatch.context() as patch:
+            patch.setattr(processes, "GRACE", 0.5)
+            give_grace(parties)
+
+    monkeypatch.setattr(Processes, "_give_grace", give_little)
     lines = []
     with script(
         """
@@ -131,7 +144,7 @@ def test_a_lot_of_output_does_not_block(script):
 
 
 def test_ctrl_c_ends_all_even_the_stubborn_and_their_workers(script, monkeypatch):
-    monkeypatch.setattr("dagora.parties.processes.GRACE", 0.3)
+    monkeypatch.setattr(processes, "GRACE", 0.3)
     with contextlib.suppress(KeyboardInterrupt), script(STUBBORN) as parties:
         parties.start("a", [])
         worker = int(parties.wait_for_line("a", r"worker (\d+)", PATIENCE)[1])
@@ -166,9 +179,7 @@ import time; time.sleep(100)
         assert len(ids) == 4
         assert all(map(alive, ids))
         process.kill()
-    begun = time.monotonic()
     eventually(lambda: not any(map(alive, ids)))
-    assert time.monotonic() - begun < PATIENCE
 
 
 def test_a_real_party_killed_in_the_middle_of_a_message_is_noticed(script, credentials):
@@ -179,7 +190,7 @@ def test_a_real_party_killed_in_the_middle_of_a_message_is_noticed(script, crede
             """
             from dagora.parties.certificates import Credentials
             from dagora.parties.tcp import connect
-            b = connect(Credentials.load(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), peer="host", wait=20)
+            b = connect(Credentials.load(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), peer="host", wait=60)
             b.send("host", "ready", b"")
             while True:
                 b.send("host", "stream", bytes(50_000_000))
@@ -188,7 +199,7 @@ def test_a_real_party_killed_in_the_middle_of_a_message_is_noticed(script, crede
     ):
         parties.start("b", [str(credentials["b"].key.parent), str(listener.port)])
         with listener.accept(PATIENCE) as host:
-            host.receive("b", "ready")
+            host.receive("b", "ready", PATIENCE)
             host.receive("b", "stream", PATIENCE)
             parties.kill("b")
             with pytest.raises(ProtocolError, match=r"^the connection to party 'b' was lost"):

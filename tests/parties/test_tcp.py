@@ -14,14 +14,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dagora.errors import ProtocolError
+from dagora.parties import tcp
 from dagora.parties.certificates import client_context, make_certificates, server_context
 from dagora.parties.frames import HEADER, Kind, pack, parse, parse_tag
 from dagora.parties.listener import Listener
 from dagora.parties.tcp import connect
 from dagora.parties.transport import Limits
 from tests.parties.network import PATIENCE, eventually, start
+from tests.parties.unhurried import Attendance, take_time
 
 HERE = "127.0.0.1"
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    take_time(monkeypatch)
+
+
+@pytest.fixture
+def attendance(monkeypatch):
+    return Attendance(monkeypatch)
 
 
 @pytest.fixture
@@ -66,7 +78,7 @@ def refusal(meeting) -> str:
 
 def test_a_certificate_of_another_ca_is_refused_at_both_ends(meeting, foreign):
     with pytest.raises(ProtocolError, match="its certificate is not signed by our CA"):
-        connect(foreign["b"], HERE, meeting.port, peer="host", wait=5)
+        connect(foreign["b"], HERE, meeting.port, peer="host", wait=PATIENCE)
     assert "it refused our certificate: its CA is another one" in refusal(meeting)
     meeting.finish()
 
@@ -76,25 +88,27 @@ def test_a_client_that_trusts_us_but_has_a_foreign_certificate_is_refused(meetin
     with pytest.raises(
         ProtocolError, match=r"^party 'host' at .*: it refused our certificate: its CA is another"
     ):
-        connect(mixed, HERE, meeting.port, peer="host", wait=5)
+        connect(mixed, HERE, meeting.port, peer="host", wait=PATIENCE)
     assert "its certificate is not signed by our CA" in refusal(meeting)
     meeting.finish()
 
 
-def test_an_expired_certificate_is_refused(meeting, credentials, tmp_path):
+def test_an_expired_certificate_is_refused(credentials, tmp_path, attendance):
     old = make_certificates(tmp_path / "old", ["b"], days=1, starts=datetime.now(UTC) - timedelta(days=3))[
         "b"
     ]
-    listener = Listener(old, ["b"])
-    accepting = start(listener.accept, 1.0)
+    refused = []
+    listener = Listener(old, ["b"], on_refusal=refused.append)
+    accepting = start(listener.accept, PATIENCE)
     mixed = type(old)("b", old.ca, credentials["b"].certificate, credentials["b"].key)
     with pytest.raises(ProtocolError, match=f"^127.0.0.1:{listener.port}: its certificate has expired$"):
-        connect(mixed, HERE, listener.port, wait=5)
+        connect(mixed, HERE, listener.port, wait=PATIENCE)
+    eventually(lambda: bool(refused))
+    attendance.give_up()
     with pytest.raises(
-        ProtocolError, match=r"waited 1 s in vain for 'b' \(refused: a connection from .*expired\)"
+        ProtocolError, match=r"waited 60 s in vain for 'b' \(refused: a connection from .*expired\)"
     ):
         accepting.result(PATIENCE)
-    meeting.finish()
 
 
 def test_a_client_without_a_certificate_is_refused(meeting, credentials):
@@ -125,7 +139,7 @@ def test_a_listener_of_tls_1_2_is_refused(credentials):
 
 def refused(credentials, port, why):
     with pytest.raises(ProtocolError) as caught:
-        connect(credentials["b"], HERE, port, wait=5)
+        connect(credentials["b"], HERE, port, wait=PATIENCE)
     assert str(caught.value) == f"127.0.0.1:{port}: {why}"
 
 
@@ -167,7 +181,7 @@ def test_a_listener_that_says_nothing_is_left_in_time(credentials):
         with pytest.raises(ProtocolError, match="it did not answer in time"):
             connect(credentials["b"], HERE, port, wait=0.3)
         done.set()
-    assert time.monotonic() - begun < PATIENCE / 2
+    assert time.monotonic() - begun < PATIENCE
 
 
 def test_a_listener_that_hangs_up_is_reported(credentials):
@@ -190,7 +204,7 @@ def test_silent_callers_do_not_keep_the_party_waiting(meeting):
     hung_up.close()
     begun = time.monotonic()
     meeting.finish()
-    assert time.monotonic() - begun < PATIENCE / 2
+    assert time.monotonic() - begun < PATIENCE  # the time that each of them has to shake hands
 
 
 def test_a_caller_that_resets_at_once_is_refused(meeting):
@@ -227,35 +241,42 @@ def test_a_party_that_does_not_begin_well_may_try_again(credentials, raw, why):
 
 def test_an_unexpected_party_is_told_so(meeting, credentials):
     with pytest.raises(ProtocolError, match=r"^party 'host' ended the run: no party 'stranger' is expected$"):
-        connect(credentials["stranger"], HERE, meeting.port, peer="host", wait=5)
+        connect(credentials["stranger"], HERE, meeting.port, peer="host", wait=PATIENCE)
     assert refusal(meeting) == "refused party 'stranger': no party 'stranger' is expected"
     meeting.finish()
 
 
 def test_nobody_can_bear_the_host_s_name(meeting, credentials):
     with pytest.raises(ProtocolError, match="the name 'host' is taken"):
-        connect(credentials["host"], HERE, meeting.port, wait=5)
+        connect(credentials["host"], HERE, meeting.port, wait=PATIENCE)
     meeting.finish()
 
 
-def test_a_second_bearer_of_a_name_is_refused(credentials):
+def test_a_second_bearer_of_a_name_is_refused(credentials, attendance):
     with Listener(credentials["host"], ["b", "c"]) as listener:
         accepting = start(listener.accept, PATIENCE)
         first = start(connect, credentials["b"], HERE, listener.port, wait=PATIENCE)
-        time.sleep(0.3)
+        attendance.wait_for("b")
         with pytest.raises(ProtocolError, match=r"^party 'host' ended the run: the name 'b' is taken$"):
-            connect(credentials["b"], HERE, listener.port, wait=5)
-        c = connect(credentials["c"], HERE, listener.port, wait=5)
+            connect(credentials["b"], HERE, listener.port, wait=PATIENCE)
+        c = connect(credentials["c"], HERE, listener.port, wait=PATIENCE)
         for party in (first.result(PATIENCE), c, accepting.result(PATIENCE)):
             party.close()
 
 
-def test_a_party_that_left_early_may_come_back(credentials):
+def test_a_party_that_left_early_may_come_back(credentials, monkeypatch):
+    await_welcome = tcp._await_welcome
+
+    def await_briefly(connection, deadline, wait, where):
+        await_welcome(connection, time.monotonic() + 0.1, wait, where)
+
     refused = []
     with Listener(credentials["host"], 2, on_refusal=refused.append) as listener:
         accepting = start(listener.accept, PATIENCE)
-        with pytest.raises(ProtocolError, match=r"party 'host' did not begin within 0\.5 s"):
-            connect(credentials["b"], HERE, listener.port, wait=0.5)
+        with monkeypatch.context() as patch:
+            patch.setattr(tcp, "_await_welcome", await_briefly)
+            with pytest.raises(ProtocolError, match="party 'host' did not begin within 60 s"):
+                connect(credentials["b"], HERE, listener.port, wait=PATIENCE)
         eventually(lambda: refused == ["refused party 'b': it left before the run began"])
         others = [start(connect, credentials[n], HERE, listener.port, wait=PATIENCE) for n in ("b", "c")]
         host = accepting.result(PATIENCE)
@@ -264,13 +285,16 @@ def test_a_party_that_left_early_may_come_back(credentials):
             party.close()
 
 
-def test_a_listener_that_waits_in_vain_says_for_whom_to_all(credentials):
+def test_a_listener_that_waits_in_vain_says_for_whom_to_all(credentials, attendance):
     with Listener(credentials["host"], ["b", "c", "d"]) as listener:
+        accepting = start(listener.accept, PATIENCE)
         early = start(connect, credentials["b"], HERE, listener.port, wait=PATIENCE)
-        with pytest.raises(ProtocolError, match=r"^waited 0\.5 s in vain for 'c', 'd'$"):
-            listener.accept(0.5)
+        attendance.wait_for("b")
+        attendance.give_up()
+        with pytest.raises(ProtocolError, match=r"^waited 60 s in vain for 'c', 'd'$"):
+            accepting.result(PATIENCE)
         with pytest.raises(
-            ProtocolError, match=r"^party 'host' ended the run: waited 0\.5 s in vain for 'c', 'd'$"
+            ProtocolError, match=r"^party 'host' ended the run: waited 60 s in vain for 'c', 'd'$"
         ):
             early.result(PATIENCE)
     with (
@@ -300,7 +324,7 @@ def test_the_client_may_start_first(credentials):
 
 def test_the_listener_must_prove_its_name(meeting, credentials):
     with pytest.raises(ProtocolError, match="it is party 'host', not 'd'"):
-        connect(credentials["b"], HERE, meeting.port, peer="d", wait=5)
+        connect(credentials["b"], HERE, meeting.port, peer="d", wait=PATIENCE)
     assert "party 'b' ended the run: 127.0.0.1:" in refusal(meeting)
     meeting.finish()
 
@@ -313,7 +337,7 @@ def test_nobody_listens(credentials):
         ProtocolError, match=rf"^nobody listens at 127.0.0.1:{port} \(tried for 0\.2 s\): conn"
     ):
         connect(credentials["b"], HERE, port, wait=0.2)
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < PATIENCE
 
 
 def test_places_where_one_cannot_listen(credentials):
@@ -336,7 +360,7 @@ def tls_of(party, peer):
 
 
 def say(party, peer, raw: bytes) -> None:
-    tls_of(party, peer)._write(memoryview(raw), time.monotonic() + 5, 5.0)
+    tls_of(party, peer)._write(memoryview(raw), time.monotonic() + PATIENCE, PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -363,10 +387,10 @@ def test_a_bad_frame_ends_the_run_on_both_sides(credentials, raw, fault):
         host, b = listener.accept(PATIENCE), connecting.result(PATIENCE)
     say(b, "host", raw)
     with pytest.raises(ProtocolError) as caught:
-        host.receive("b", "x", 5)
+        host.receive("b", "x", PATIENCE)
     assert str(caught.value).startswith(f"party 'b' {fault}")
     with pytest.raises(ProtocolError) as caught:
-        b.receive("host", "x", 5)
+        b.receive("host", "x", PATIENCE)
     assert str(caught.value).startswith(f"party 'host' ended the run: party 'b' {fault}")
     host.close()
     b.close()
@@ -380,7 +404,7 @@ def test_a_frame_cut_short_is_noticed(meeting, cut):
     with pytest.raises(
         ProtocolError, match=r"^the connection to party 'b' was lost in the middle of a message$"
     ):
-        host.receive("b", "tag", 5)
+        host.receive("b", "tag", PATIENCE)
 
 
 def test_a_large_send_to_a_party_that_aborts_learns_the_reason(meeting):
@@ -430,7 +454,7 @@ def test_the_network_sees_neither_tags_nor_payloads(credentials):
         connecting = start(connect, credentials["b"], HERE, tap.getsockname()[1], wait=PATIENCE)
         host, b = listener.accept(PATIENCE), connecting.result(PATIENCE)
         b.send("host", "the secret tag", b"the secret payload" * 100)
-        assert host.receive("b", "the secret tag", 5) == b"the secret payload" * 100
+        assert host.receive("b", "the secret tag", PATIENCE) == b"the secret payload" * 100
         host.close("the secret reason")
         b.close()
         relaying.result(PATIENCE)
@@ -440,18 +464,27 @@ def test_the_network_sees_neither_tags_nor_payloads(credentials):
 
 
 def test_a_round_trip_is_quick(meeting):
-    # Generous, for a busy machine; benchmarks/transport.py states the real number (well under 1 ms).
+    """Nothing waits for a delayed acknowledgement or the next look around (40 ms and more).
+
+    On a busy machine many round trips are slow for other reasons, but such a delay would spare none.
+    """
     host, b = meeting.finish()
 
     def echo():
-        for _ in range(50):
-            b.send("host", "pong", b.receive("host", "ping"))
+        with contextlib.suppress(ProtocolError):
+            while True:
+                b.send("host", "pong", b.receive("host", "ping", PATIENCE))
 
-    start(echo)
-    times = []
-    for _ in range(50):
+    def round_trip():
         begun = time.perf_counter()
         host.send("b", "ping", b"x")
-        host.receive("b", "pong")
-        times.append(time.perf_counter() - begun)
-    assert sorted(times)[10] < 0.02
+        host.receive("b", "pong", PATIENCE)
+        return time.perf_counter() - begun
+
+    start(echo)
+    for _ in range(50):
+        round_trip()  # acknowledgements are not delayed at first
+    quick, deadline = 0, time.monotonic() + PATIENCE
+    while quick < 10:
+        assert time.monotonic() < deadline, f"only {quick} round trips took less than 20 ms"
+        quick += round_trip() < 0.02

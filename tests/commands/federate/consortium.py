@@ -8,9 +8,10 @@ import contextlib
 import io
 import os
 import re
+import signal
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dagora.cli import run as run_command
@@ -21,6 +22,7 @@ from tests.parties.network import start
 PATIENCE = 60.0
 SITES = ("east", "north", "south", "west")
 COORDINATOR = "coordinator"
+ENDLESS = ("--method", "hill-climb", "--option", "restarts=100000000", "--option", "perturb=8")
 
 
 class Voices(io.TextIOBase):
@@ -55,7 +57,7 @@ def coordinator_line(keys: Path, *arguments: object, sites: Sequence[str] = SITE
 
 def client_line(keys: Path, site: str, file: Path, *arguments: object) -> list[str]:
     """`dagora federate client`; the address is filled in later."""
-    line = ["federate", "client", file, "--keys", keys / site, "--connect", "ADDRESS", "--wait", 30]
+    line = ["federate", "client", file, "--keys", keys / site, "--connect", "ADDRESS", "--wait", PATIENCE]
     return [str(part) for part in (*line, *arguments)]
 
 
@@ -139,3 +141,24 @@ def only_line(ran: Ran) -> str:
     assert ran.err.endswith(complaints[0] + "\n")
     assert "Traceback" not in ran.err
     return complaints[0].removeprefix("dagora: error: ")
+
+
+def refusals(ended: dict[str, Ran], *mentions: str, code: int = 1) -> None:
+    """All parties end with one line each, and those that are told why say the same."""
+    assert ended[COORDINATOR].code == code
+    why = only_line(ended[COORDINATOR])
+    assert all(mention in why for mention in mentions), why
+    for name, ran in ended.items():
+        if name != COORDINATOR:
+            assert ran.code == 1
+            assert only_line(ran) == f"party 'coordinator' ended the run: {why}"
+
+
+def interrupt_when(pattern: str) -> Callable[[Play], None]:
+    """Press Ctrl-C once the coordinator has said something."""
+
+    def helper(stage: Play) -> None:
+        stage.err.wait_for("MainThread", pattern)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    return helper

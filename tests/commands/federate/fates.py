@@ -1,0 +1,77 @@
+"""What can happen to one site in the middle of a run whose parties are threads."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from dagora.errors import PartyTimeoutError
+from dagora.parties import tcp
+from dagora.parties.certificates import Credentials
+from dagora.parties.horizontal.federation import Site
+from dagora.parties.horizontal.tasks import TASKS
+from dagora.parties.tcp import TcpTransport
+from tests.commands.federate.consortium import COORDINATOR, PATIENCE
+
+GLANCE = 0.05
+
+
+class Fate:
+    """Something that happens to one site when it is asked for a task the n-th time."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, site: str, task: str, count: int, act: Callable) -> None:
+        connect, answer = tcp.connect, TASKS[task]
+        asked = []
+
+        def remember(credentials: Credentials, *arguments: object, **options: object) -> object:
+            transport = connect(credentials, *arguments, **options)
+            if credentials.name == site:
+                self.transport = transport
+            return transport
+
+        def perhaps(at: Site, question: object) -> object:
+            if at.name == site:
+                asked.append(task)
+                if len(asked) == count:
+                    act(self.transport)
+            return answer(at, question)
+
+        patch.setattr(tcp, "connect", remember)
+        patch.setitem(TASKS, task, perhaps)
+
+
+class Silence:
+    """One site is silent when it is asked for a task the n-th time, until it is woken.
+
+    The coordinator's patience with it, however long, is over once it is silent: the others need not be quick,
+    and nobody sits the patience out.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch, site: str, task: str, count: int) -> None:
+        self._silent, self._over = threading.Event(), threading.Event()
+        Fate(patch, site, task, count, self._fall_silent)
+        receive = TcpTransport.receive
+
+        def hear(transport: TcpTransport, sender: str, tag: str, timeout: float | None = None) -> bytes:
+            if (transport.name, sender) != (COORDINATOR, site):
+                return receive(transport, sender, tag, timeout)
+            deadline = time.monotonic() + (PATIENCE if timeout is None else timeout)
+            while True:
+                # Asked first, so that what it sent before still counts.
+                silent = self._silent.is_set()
+                try:
+                    return receive(transport, sender, tag, GLANCE)
+                except PartyTimeoutError:
+                    if silent or time.monotonic() > deadline:
+                        raise
+
+        patch.setattr(TcpTransport, "receive", hear)
+
+    def _fall_silent(self, _: TcpTransport) -> None:
+        self._silent.set()
+        assert self._over.wait(PATIENCE)
+
+    def end(self) -> None:
+        """Wake the site."""
+        self._over.set()

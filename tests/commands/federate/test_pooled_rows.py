@@ -1,0 +1,139 @@
+"""The result on pooled rows, whoever holds them: as processes, as threads, with odd names, with one row."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.commands.data_options import Reading, list_names
+from dagora.commands.federate import declared, site_files
+from dagora.data.partition import split_rows
+from dagora.parties.horizontal.agreement import conform
+from tests.commands.federate.consortium import COORDINATOR, SITES, Troupe
+from tests.commands.federate.pooled import edges_of, pooled
+
+
+def without_times(content: str) -> dict:
+    learned = json.loads(content)
+    steps = [point[1:] for point in learned.pop("trace")]
+    return {**learned, "seconds": 0, "trace": steps}
+
+
+def test_simulate_with_processes_gives_the_network_of_the_pooled_rows(
+    run: Callable, garden: Path, tmp_path: Path
+) -> None:
+    ran = run("federate", "simulate", garden / "garden.csv", "--parties", 3, "-o", tmp_path / "s.bif", "--json", "--quiet")  # fmt: skip
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.count("\n") == 1
+    assert edges_of(ran.out) == pooled(garden / "garden.csv")
+    assert json.loads(ran.out)["stats"]["bytes_from_site3"] > 0
+    assert run("learn", garden / "garden.csv", "-o", tmp_path / "p.bif").code == 0
+    assert (tmp_path / "s.bif").read_text() == (tmp_path / "p.bif").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["notears", "ges"])
+def test_simulate_with_processes_on_numbers(run: Callable, numbers: Path, method: str) -> None:
+    ran = run("federate", "simulate", numbers, "--parties", 3, "--method", method, "--json")
+    assert ran.code == 0
+    assert edges_of(ran.out) == pooled(numbers, method)
+
+
+@pytest.mark.parametrize("method", ["hill-climb", "ges", "notears"])
+@pytest.mark.parametrize("kind", ["garden", "numbers"])
+def test_simulate_in_memory(run: Callable, request: pytest.FixtureRequest, method: str, kind: str) -> None:
+    file = request.getfixturevalue(kind)
+    file = file / "garden.csv" if kind == "garden" else file
+    line = ("federate", "simulate", file, "--parties", 4, "--in-memory", "--method", method, "--json")
+    ran = run(*line)
+    if (method, kind) == ("notears", "garden"):
+        assert ran.code == 2
+        assert "discrete" in ran.err
+        return
+    assert ran.code == 0
+    assert edges_of(ran.out) == pooled(file, method)
+    again = without_times(run(*line, "--seed", 0).out)
+    # Signatures vary in length by a byte or two.
+    for content in (again, first := without_times(ran.out)):
+        content["stats"] = {k: v for k, v in content["stats"].items() if not k.startswith(("bytes", "sec"))}
+    assert again == first
+    assert edges_of(run(*line, "--seed", 5).out) == pooled(file, method)
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """Names with commas and dashes, levels that look like numbers, quotes, gaps."""
+    rng = np.random.default_rng(1)
+    first = rng.choice(["yes", 'it\'s, "odd"', "1.0", "1"], 60)
+    second = np.where(rng.random(60) < 0.9, first, "no")
+    rows = np.column_stack([first, second, rng.choice(["", "x"], 60), rng.choice(["1", "01", "2"], 60)])
+    quoted = [",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows]
+    (tmp_path / "odd.csv").write_text("\n".join(['"a, b",-c,d,e', *quoted]) + "\n")
+    return tmp_path / "odd.csv"
+
+
+def test_odd_names_and_levels_survive_the_way_through_files(odd: Path) -> None:
+    table = dagora.read_table(odd, missing="level", discrete=["e"])
+    parts = split_rows(table, 3)
+    with site_files(dict(zip("abc", parts, strict=True))) as written:
+        assert all(file.parent.stat().st_mode & 0o077 == 0 for file in written.values())
+        kinds = {kind: list_names(columns) for kind, columns in declared(table).items()}
+        for part, file in zip(parts, written.values(), strict=True):
+            again = Reading(**kinds).table(str(file), part=True)
+            assert conform(again, table.schema).equals(part)
+    assert not any(file.parent.exists() for file in written.values())
+
+
+@pytest.mark.slow
+def test_odd_names_and_levels_with_processes(run: Callable, odd: Path) -> None:
+    line = ("--parties", 3, "--missing", "level", "--discrete", "e", "--json")
+    ran = run("federate", "simulate", odd, *line)
+    assert ran.code == 0, ran.err
+    result = dagora.learn(dagora.read_table(odd, missing="level", discrete=["e"]))
+    assert edges_of(ran.out) == ([list(edge) for edge in result.graph.edges], [], result.score)
+
+
+def test_by_hand_with_processes(run: Callable, garden: Path, files: dict[str, Path], tmp_path: Path) -> None:
+    """Keys, a coordinator and three clients, as the manual says; the fourth site's row goes to another."""
+    made = run("federate", "keys", tmp_path / "keys", "--sites", "east,north,south")
+    assert made.code == 0
+    assert made.out.split() == [str(tmp_path / "keys" / name) for name in (COORDINATOR, "east", "north", "south")]  # fmt: skip
+    assert (tmp_path / "keys" / "north" / "party.key").stat().st_mode & 0o077 == 0
+    south = tmp_path / "south.csv"
+    south.write_text(files["south"].read_text() + files["west"].read_text().partition("\n")[2])
+    with Troupe(tmp_path / "keys") as troupe:
+        out = tmp_path / "out.bif"
+        troupe.begin({"east": files["east"], "north": files["north"], "south": south}, "--json", "-o", out)
+        ended = troupe.end()
+    assert {name: ran.code for name, ran in ended.items()} == dict.fromkeys(ended, 0)
+    assert edges_of(ended[COORDINATOR].out) == pooled(garden / "garden.csv")
+    assert run("learn", garden / "garden.csv", "-o", tmp_path / "pooled.bif").code == 0
+    assert out.read_text() == (tmp_path / "pooled.bif").read_text()
+    assert "answered schema 1×, adopt 1×, size-and-orders 1×, cells" in ended["north"].err
+    assert not ended["north"].out
+
+
+def test_a_site_with_one_row_takes_part(play: Callable, garden: Path) -> None:
+    ended = play("--json")
+    assert ended[COORDINATOR].code == 0, ended
+    assert edges_of(ended[COORDINATOR].out) == pooled(garden / "garden.csv")
+    assert [ended[site].code for site in SITES] == [0] * 4
+
+
+def test_a_level_that_one_site_never_saw_is_no_fault(play: Callable, keys: Path, garden: Path) -> None:
+    one = dagora.read_table(garden / "garden.csv")
+    assert len(one.schema[0].levels) > 1
+    # The site with one row has seen one level of each column.
+    ended = play("--json", "--score", "bdeu")
+    result = dagora.learn(garden / "garden.csv", score="bdeu")
+    assert json.loads(ended[COORDINATOR].out)["score"] == pytest.approx(result.score, rel=1e-12)
+
+
+def test_a_method_that_counts_its_own_rounds_is_believed(run: Callable, numbers: Path) -> None:
+    line = ("--parties", 3, "--in-memory", "--method", "admm", "--option", "max_rounds=7", "--json")
+    ran = run("federate", "simulate", numbers, *line, "--quiet")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["stats"]["rounds"] == 7
