@@ -38,7 +38,7 @@ def large_section(sizes: list[int]) -> tuple[list[str], list[list[str]]]:
             note(f"ER2, d = {size}, n = {rows}")
             problem = draw_problem(Path(temporary), "ER2", size, rows, 1)
             arguments = (problem.file, problem.file.with_suffix(".out"), PENALTY, THRESHOLD, LARGE_LIMIT)
-            outcome = run_worker("notears_dagora.py", *arguments, jobs, "one-by-one", "once")
+            outcome = run_worker("notears_dagora.py", *arguments, jobs, "guarded", "once")
             promise = f"in {LARGE_SECONDS[size]:.0f} s" if size in LARGE_SECONDS else ""
             name = f"ER2, d = {size}, n = {rows}"
             if outcome is None:

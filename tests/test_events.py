@@ -1,6 +1,7 @@
 """Budgets: what is left, and why the work ended."""
 
 import threading
+import time
 
 from dagora.events import Budget, Event, ignore
 
@@ -36,3 +37,20 @@ def test_a_piece_has_time_of_its_own_and_ends_with_the_whole():
 
 def test_nobody_need_listen():
     assert ignore(Event("climbing", 1)) is None
+
+
+def test_a_share_names_the_limit_that_was_asked_for():
+    whole = Budget(0.25)
+    share = whole.part(1e-9)
+    assert share.exhausted
+    assert not whole.exhausted
+    assert share.reason == share.part(0.5).reason == "its share of the time limit of 0.25 s was used up"
+    time.sleep(0.26)
+    assert share.reason == whole.part(0.5).reason == "the time limit of 0.25 s was reached"
+    whole.stop("interrupted")
+    assert share.reason == "interrupted"
+
+
+def test_a_piece_of_its_own_length_names_that():
+    assert Budget(60).at_most(1e-9).reason == "the time limit of 1e-09 s was reached"
+    assert Budget(60).at_most(1234.5).reason == "the time limit of 1234.5 s was reached"

@@ -11,13 +11,13 @@ import pytest
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, GraphError, KnowledgeError, OptionError
-from dagora.events import Budget
+from dagora.events import Budget, Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import as_statistics, candidates, known_knowledge, learn, make_score, score_graph
 from dagora.methods import METHODS, method_named
-from dagora.result import Result
+from dagora.result import Outcome, Result
 from dagora.run import Run
 from dagora.scores.registry import SCORES, score_named
 from dagora.search.greedy.hill_climb import hill_climb
@@ -112,6 +112,42 @@ def test_the_trace_climbs_to_the_result():
     assert scores[-1] == result.score
     assert len(events) == result.stats["steps"] > len(scores)
     assert [point.seconds for point in result.trace] == sorted(point.seconds for point in result.trace)
+
+
+def test_the_steps_of_a_trace_count_on_from_phase_to_phase(monkeypatch):
+    events = [
+        Event("searching", 10, score=-9.0),
+        Event("searching", 30, score=-8.0),
+        Event("learning", 0, total=9),
+        Event("learning", 2, score=-8.0, total=9),
+        Event("learning", 5, score=-7.0, total=9),
+        Event("searching", 40, score=-6.0),
+    ]
+
+    def told(score, run, **options):
+        for event in events:
+            run.on_event(event)
+        return Outcome(DAG(score.schema.names), "finished", "", -6.0)
+
+    monkeypatch.setattr("dagora.methods.Method.load", lambda method: told)
+    trace = learn(TABLE, "ges").trace
+    assert [(point.step, point.score) for point in trace] == [(10, -9.0), (30, -8.0), (35, -7.0), (45, -6.0)]
+
+
+def test_what_is_missing_for_want_of_time_names_the_limit_that_was_asked_for():
+    result = learn(TABLE, "order-search", time_limit=1e-4)
+    (warning,) = [warning for warning in result.warnings if "incomplete" in warning]
+    assert "(the time limit of 0.0001 s was reached)" in warning
+
+
+def test_an_estimated_score_says_how_exact_it_is():
+    result = learn(FEW_NUMBERS, score="gp", points=32, max_parents=1)
+    local = make_score(FEW_NUMBERS, "gp", points=32)
+    errors = [local.details((i, (j,))).standard_error for i in range(3) for j in range(3) if i != j]
+    assert result.stats["estimated_families"] == 6
+    assert result.stats["score_error_largest"] == pytest.approx(max(errors), rel=1e-6)
+    assert result.stats["score_error_median"] == pytest.approx(np.median(errors), rel=1e-6)
+    assert "score_error_median" not in learn(FEW_NUMBERS).stats
 
 
 def test_options_reach_the_score_and_the_method():

@@ -45,6 +45,9 @@ def results(draw):
         ),
         versions={"python": "3"},
         warnings=tuple(draw(st.lists(st.text(max_size=5), max_size=2))),
+        curves=draw(
+            st.dictionaries(st.text(max_size=3), st.lists(finite, max_size=4).map(tuple), max_size=2)
+        ),
     )
 
 
@@ -59,6 +62,7 @@ def test_there_and_back(result):
     assert again.graph == result.graph
     assert again.trace == result.trace
     assert again.warnings == result.warnings
+    assert again.curves == result.curves
     assert (again.weights is None) == (result.weights is None)
     if result.weights is not None:
         np.testing.assert_array_equal(again.weights, result.weights)
@@ -75,6 +79,7 @@ def test_the_object_has_the_promised_keys():
     )
     assert set(promised.split()) <= set(content)
     assert "weights" not in content
+    assert "curves" not in content
 
 
 @pytest.mark.parametrize("graph", [CHAIN, CPDAG.from_dag(CHAIN)])

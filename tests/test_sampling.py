@@ -20,6 +20,7 @@ from dagora.posterior.posterior import Posterior
 from dagora.run import Run
 from dagora.samplers import REFUSED, SAMPLERS, Sampler, sampler_named
 from dagora.sampling import laplace_options, sample
+from dagora.scores.bdeu import bdeu
 from dagora.scores.registry import SCORES, Score, score_named
 from dagora.stats.table import TableStatistics
 from tests.posterior import oracle
@@ -317,8 +318,30 @@ def test_laplace_draws_weighed_by_a_better_estimator() -> None:
     assert weighed.diagnostics.weight_ess > 2000
     off = np.abs(weighed.edge_probability - direct.edge_probability)
     assert (off <= 5 * weighed.edge_error + 1e-6).all()
+    for found in (weighed, direct):
+        assert 0 < found.stats["score_error_median"] <= found.stats["score_error_largest"] < 0.1
     laplace = sample(table, "exact", score="gp", estimator="laplace", draws=10)
+    assert "score_error_median" not in laplace.stats
     assert np.abs(laplace.edge_probability - direct.edge_probability).max() > 3 * off.max()
+
+
+def test_a_doubtful_score_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Doubtful:
+        def __init__(self, statistics: TableStatistics) -> None:
+            self._exact = bdeu(statistics)
+            self.schema, self.n_rows = self._exact.schema, self._exact.n_rows
+            self.families = self._exact.families
+
+        def standard_errors(self) -> dict[tuple[int, tuple[int, ...]], float]:
+            return {(0, (1,)): 0.02, (2, (0, 1)): 0.3}
+
+    monkeypatch.setattr(
+        "dagora.scores.registry.Score.make", lambda _, statistics, **given: Doubtful(statistics)
+    )
+    found = sample(TABLE, "exact", draws=20)
+    assert found.stats["score_error_largest"] == 0.3
+    (warning,) = [warning for warning in found.warnings if "standard error" in warning]
+    assert f"'{C}' given '{A}', '{B}' has a standard error of 0.3 nat" in warning
 
 
 def two_estimators(statistics: TableStatistics, estimator: str = "qmc") -> object:

@@ -46,6 +46,7 @@ class Budget:
         self._limit = seconds
         self._stopped = ""
         self._whole: Budget | None = None
+        self._shared: float | None = None  # the limit of which this is a share
 
     @property
     def elapsed(self) -> float:
@@ -67,14 +68,21 @@ class Budget:
     @property
     def reason(self) -> str:
         """Why the work ended early, for the result's message."""
-        if self._stopped or self._limit is None:
-            return self._stopped or (self._whole.reason if self._whole else "it was not limited")
-        return f"the time limit of {self._limit:.3g} s was reached"
+        if self._stopped:
+            return self._stopped
+        if self._whole is not None and (self._limit is None or self._whole.exhausted):
+            return self._whole.reason
+        if self._limit is None:
+            return "it was not limited"
+        if self._shared is not None:  # the seconds of a share are a number that nobody asked for
+            return f"its share of the time limit of {self._shared:g} s was used up"
+        return f"the time limit of {self._limit:g} s was reached"
 
     def part(self, share: float) -> Budget:
         """A budget for one part of the work: a share of the time left, and it ends with the whole."""
         part = Budget(None if self._limit is None else self.left * share)
         part._whole = self
+        part._shared = self._limit if self._shared is None else self._shared
         return part
 
     def at_most(self, seconds: float | None) -> Budget:

@@ -7,14 +7,17 @@ in this process, with the masks and messages of a real run (`secure=True`) or by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dagora.data.table import Table
-from dagora.errors import ProtocolError
-from dagora.learning import learn
+from dagora.errors import DagoraError, ProtocolError, RowsUnavailableError
+from dagora.files import naming
+from dagora.learning import learn, named_score
+from dagora.methods import method_named
+from dagora.options import refuse_missing
 from dagora.parties.horizontal.agreement import agree
 from dagora.parties.horizontal.federation import Federation, OpenFederation, Site
 from dagora.parties.horizontal.statistics import SecureStatistics
@@ -25,6 +28,7 @@ from dagora.result import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dagora.parties.horizontal.serving import Asked
     from dagora.parties.ledger import Books
     from dagora.parties.transport import Transport
 
@@ -41,7 +45,35 @@ def learn_over(
     **settings: Any,  # noqa: ANN401 - those of `learn`
 ) -> Result:
     """Learn as `learn` does, from the sums that a federation gives."""
+    check_over_sites(method, **settings)
     return learn(agreed_statistics(federation, discrete, continuous), method, **settings)
+
+
+def check_over_sites(
+    method: str,
+    *,
+    score: str | None = None,
+    **settings: Any,  # noqa: ANN401 - those of `learn`
+) -> None:
+    """Refuse, before any site is waited for, what cannot be learned from sums over sites.
+
+    >>> check_over_sites("best")
+    Traceback (most recent call last):
+    dagora.errors.OptionError: the method best needs the option 'truth': the true graph, which chooses ...
+    """
+    entry = method_named(method)
+    owner = f"the method {entry.name}"
+    needing = [owner] * entry.needs_rows
+    if score is not None:
+        needing += [f"the score {score}"] * named_score(entry, score).needs_rows
+    for option in entry.options:
+        value = settings.get(option.name)
+        needing += [f"{option.name}={value}"] * (value in option.needs_rows)
+    if needing:
+        raise RowsUnavailableError(
+            f"{needing[0]} needs rows, which the sites keep: choose one that works on counts or moments"
+        )
+    refuse_missing(owner, entry.options, settings)
 
 
 def agreed_statistics(
@@ -93,18 +125,33 @@ def sites_in_threads(
     network = memory_network([COORDINATOR, *names], hub=COORDINATOR)
     identities = hand_out_keys(names)
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
-        work = [
-            pool.submit(serve_site, network[site.name], site, TASKS, identities[site.name], minimum=minimum)
-            for site in sites
-        ]
+        work = {
+            name: pool.submit(serve_site, network[name], site, TASKS, identities[name], minimum=minimum)
+            for name, site in zip(names, sites, strict=True)
+        }
         # Whatever goes wrong here, the sites hear of it and do not wait for ever.
         with (
+            own_refusals(work),
             network[COORDINATOR] as transport,
             CoordinatorSession(watch(transport) if watch else transport, names, minimum=minimum) as session,
         ):
             yield session, transport.ledger.books
-        for site in work:
-            site.result()
+        for visit in work.values():
+            visit.result()
+
+
+@contextmanager
+def own_refusals(work: Mapping[str, Future[list[Asked]]]) -> Iterator[None]:
+    """Where a site refused its own rows, raise its reason, of which the coordinator hears only the kind."""
+    try:
+        yield
+    except ProtocolError:
+        for name, visit in work.items():
+            reason = visit.exception()
+            if isinstance(reason, DagoraError) and not isinstance(reason, ProtocolError):
+                with naming(name):
+                    raise reason from None
+        raise
 
 
 def with_traffic(result: Result, books: Books) -> Result:

@@ -24,6 +24,7 @@ from dagora.result import Result, TracePoint
 from dagora.run import Run
 from dagora.scores.candidate_score import CandidateScore
 from dagora.scores.candidates import Candidates
+from dagora.scores.estimation import estimation
 from dagora.scores.jkl import read_jkl
 from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import LocalScore, graph_score
@@ -35,6 +36,8 @@ from dagora.stats.oddities import check_learnable, oddities
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
+# What methods take that have an objective of their own.
+OWN_OBJECTIVE = frozenset({"statistics", "federation"})
 # Columns beyond which candidates are hardly ever complete.
 WIDE = 100
 
@@ -69,10 +72,13 @@ def learn(
     chosen = choose_score(entry, score, source)
     method_options, score_options = share_options(entry, chosen, options)
     trace: list[TracePoint] = []
+    steps: dict[str, int] = {}  # every phase counts its own
 
     def observe(event: Event) -> None:
-        if event.score is not None and (not trace or event.score > trace[-1].score):
-            trace.append(TracePoint(clock.elapsed, event.step, event.score))
+        if event.score is not None:
+            steps[event.phase] = max(event.step, steps.get(event.phase, 0))
+            if not trace or event.score > trace[-1].score:
+                trace.append(TracePoint(clock.elapsed, sum(steps.values()), event.score))
         on_event(event)
 
     run = Run(known, seed, clock, jobs, observe)
@@ -85,6 +91,7 @@ def learn(
         # What is best among some candidates is no proof about all of them.
         late = f"{outcome.message}; {clock.reason}" if clock.exhausted else outcome.message
         outcome = replace(outcome, status="time-limit" if clock.exhausted else "finished", message=late)
+    errors, doubts = estimation(local)
     settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
     return Result(
         graph=outcome.graph,
@@ -97,10 +104,12 @@ def learn(
         seed=seed,
         weights=outcome.weights,
         trace=tuple(trace),
-        stats={**work, **outcome.stats},
+        stats={**work, **errors, **outcome.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
-        warnings=(*source.oddities, *notes, *outcome.warnings),
+        warnings=(*source.oddities, *notes, *doubts, *outcome.warnings),
+        dropped=outcome.dropped,
+        curves=outcome.curves,
     )
 
 
@@ -280,13 +289,18 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
     """Find the score that a method runs on: the named one, else the one that fits the columns."""
     if source.scored is not None and name is not None:
         raise OptionError("a .jkl file brings its own scores: leave --score out")
-    if method.takes in {"statistics", "federation"}:
-        if name is not None:
-            raise OptionError(f"the method {method.name} has an objective of its own and takes no score")
+    if name is not None:
+        return named_score(method, name)
+    if method.takes in OWN_OBJECTIVE or source.scored is not None:
         return None
-    if source.scored is not None:
-        return None
-    chosen = default_score(source.statistics.schema) if name is None else score_named(name)
+    return default_score(source.statistics.schema)
+
+
+def named_score(method: Method, name: str) -> Score:
+    """Find a score, which must be one that a method can run on."""
+    if method.takes in OWN_OBJECTIVE:
+        raise OptionError(f"the method {method.name} has an objective of its own and takes no score")
+    chosen = score_named(name)
     if method.needs_equivalence and not chosen.equivalent:
         raise OptionError(
             f"the method {method.name} needs a score that equivalent graphs share; {chosen.name} is not one"

@@ -20,7 +20,7 @@ class Method:
 
     `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
     `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
-    score must not tell equivalent graphs apart.
+    score must not tell equivalent graphs apart, `needs_rows` that sums over the rows are not enough.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Method:
     learner: str
     options: tuple[Option, ...] = ()
     needs_equivalence: bool = False
+    needs_rows: bool = False
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""
@@ -236,9 +237,10 @@ METHODS = (
             Option(
                 "cut",
                 "text",
-                "one-by-one",
-                "how they go: at-once as published, or per column the better of both, with more edges",
-                choices=("one-by-one", "at-once", "better"),
+                "guarded",
+                "how they go: one by one, at once as published, per column the better way (more edges), or "
+                "guarded: one by one unless a column loses much by it",
+                choices=("guarded", "one-by-one", "at-once", "better"),
             ),
             Option(
                 "solver",
@@ -253,6 +255,13 @@ METHODS = (
                 "least-squares",
                 "profile does not depend on units; logistic and poisson need rows",
                 choices=("least-squares", "profile", "logistic", "poisson"),
+                needs_rows=("logistic", "poisson"),
+            ),
+            Option(
+                "intercept",
+                "bool",
+                True,
+                "loss=logistic and poisson: each column has a level of its own; false as published",
             ),
             Option("standardise", "bool", False, "scale every column to variance 1 first"),
             Option(
@@ -286,6 +295,7 @@ METHODS = (
             ),
             Option("standardise", "bool", False, "scale every column to variance 1 first"),
         ),
+        needs_rows=True,
     ),
     Method(
         name="dual-pc",
@@ -357,7 +367,16 @@ METHODS = (
         promise="a baseline that needs the truth; every site's weights are shown to the coordinator",
         reference="Ng & Zhang 2022",
         learner="dagora.parties.horizontal.baselines:best",
-        options=(*ALONE, Option("truth", "graph", None, "the true graph, which chooses among the sites")),
+        options=(
+            *ALONE,
+            Option(
+                "truth",
+                "graph",
+                None,
+                "the true graph, which chooses among the sites (on the command line: --truth)",
+                required=True,
+            ),
+        ),
     ),
 )
 

@@ -19,6 +19,8 @@ T = TypeVar("T")
 class Option:
     """A named option: its type, default, meaning and range.
 
+    Of `choices`, those in `needs_rows` look at the rows themselves. A `required` option must be given.
+
     >>> option = Option("restarts", "int", 0, "random restarts", low=0)
     >>> option.parse("3")
     3
@@ -35,6 +37,8 @@ class Option:
     high: float | None = None
     open_low: bool = False
     choices: tuple[str, ...] = ()
+    needs_rows: tuple[str, ...] = ()
+    required: bool = False
 
     def parse(self, text: str) -> Value:
         """Read a value as written on a command line; `none` stands for None where that is the default."""
@@ -95,16 +99,29 @@ class Option:
 
 
 def check_options(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> dict[str, object]:
-    """All options with their values, given or default; an unknown name is refused with the known ones."""
+    """All options with their values, given or default; an unknown name is refused with the known ones.
+
+    >>> check_options("it", [Option("truth", "graph", None, "the true graph", required=True)], {})
+    Traceback (most recent call last):
+    dagora.errors.OptionError: it needs the option 'truth': the true graph
+    """
     by_name = {option.name: option for option in known}
     for name in given:
         if name not in by_name:
             names = ", ".join(by_name) or "none"
             raise OptionError(f"{owner} has no option '{name}' (it has: {names})")
+    refuse_missing(owner, known, given)
     return {
         name: option.check(given[name]) if name in given else option.default
         for name, option in by_name.items()
     }
+
+
+def refuse_missing(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> None:
+    """Refuse to go on without an option that must be given."""
+    for option in known:
+        if option.required and given.get(option.name) is None:
+            raise OptionError(f"{owner} needs the option '{option.name}': {option.summary}")
 
 
 def find(what: str, name: str, entries: Mapping[str, T]) -> T:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dagora.errors import FormatError
 from dagora.graph.cpdag import CPDAG, Graph
-from dagora.graph.dag import DAG
+from dagora.graph.dag import DAG, Edge
 
 STATUSES = {
     "optimal": "no graph scores higher: proved",
@@ -25,13 +25,18 @@ STATUSES = {
     "step-limit": "the number of steps was used up; the best graph found is returned",
     "memory-limit": "the memory limit was reached; the best graph found is returned",
     "finished": "the method ran to its end",
+    "stalled": "the method came to a halt before its goal; what it had is returned",
     "failed": "no graph was found",
 }
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A learner's answer: `message` is a sentence for people, `stats` numbers about the work done."""
+    """A learner's answer: `message` is a sentence for people, `stats` numbers about the work done.
+
+    `curves` are scores on the way that need not rise, named by what they are counted in (an episode).
+    `dropped` are the edges cut to make a merged graph acyclic; None where nothing is merged.
+    """
 
     graph: Graph
     status: str
@@ -40,6 +45,8 @@ class Outcome:
     stats: Mapping[str, float] = field(default_factory=dict)
     weights: NDArray[np.float64] | None = None
     warnings: tuple[str, ...] = ()
+    dropped: tuple[Edge, ...] | None = None
+    curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -73,6 +80,8 @@ class Result:
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    dropped: tuple[Edge, ...] | None = None
+    curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; it is also a graph file."""
@@ -96,6 +105,10 @@ class Result:
         }
         if self.weights is not None:
             content["weights"] = self.weights.tolist()
+        if self.dropped is not None:
+            content["dropped"] = [list(edge) for edge in self.dropped]
+        if self.curves:
+            content["curves"] = {name: list(values) for name, values in self.curves.items()}
         return content
 
     @classmethod
@@ -104,12 +117,14 @@ class Result:
         nodes = content["nodes"]
         edges = [(tail, head) for tail, head in content["edges"]]
         undirected = [(tail, head) for tail, head in content["undirected"]]
-        weights = content.get("weights")
+        weights, dropped = content.get("weights"), content.get("dropped")
         return cls(
             graph=DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected),
             weights=None if weights is None else np.array(weights, dtype=np.float64),
             trace=tuple(TracePoint(*point) for point in content["trace"]),
             warnings=tuple(content["warnings"]),
+            dropped=None if dropped is None else tuple((tail, head) for tail, head in dropped),
+            curves={name: tuple(values) for name, values in content.get("curves", {}).items()},
             **{key: content[key] for key in SCALARS},
         )
 

@@ -23,6 +23,7 @@ from dagora.posterior.posterior import Posterior
 from dagora.posterior.reweighting import reweight as weigh
 from dagora.run import Run
 from dagora.samplers import judge_score, sampler_named
+from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score, default_score, score_named
 
 FEWEST_ROWS = 3
@@ -74,11 +75,12 @@ def sample(
         options = laplace_options(chosen, reweight, options)
     sampler_options, score_options = share_options(entry, chosen, options)
     run = Run(known, seed, clock, jobs, on_event)
-    local = chosen.make(statistics, **score_options)
+    local = asked = chosen.make(statistics, **score_options)
     found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
     if reweight is not None and found.log_scores.size:
-        better = chosen.make(statistics, **{**score_options, "estimator": reweight})
-        found = weigh(found, local, better, run)
+        asked = chosen.make(statistics, **{**score_options, "estimator": reweight})
+        found = weigh(found, local, asked, run)
+    errors, doubts = estimation(asked)
     judged = diagnose(found)
     mixed = mixing_warnings(judged) if found.log_scores.size else []
     settings = {
@@ -97,10 +99,10 @@ def sample(
         score_name=chosen.name,
         seconds=clock.elapsed,
         seed=seed,
-        stats={"rows": float(statistics.n_rows), **found.stats},
+        stats={"rows": float(statistics.n_rows), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
-        warnings=(*source.oddities, *notes, *found.warnings, *mixed),
+        warnings=(*source.oddities, *notes, *doubts, *found.warnings, *mixed),
     )
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagora.data.keys import split_key
+from dagora.errors import DisagreementError
 from dagora.events import Budget, Observer, ignore
 from dagora.federated import with_traffic
 from dagora.files import naming
@@ -25,7 +26,7 @@ from dagora.parties.vertical.private_k2 import Holding, private_k2
 from dagora.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from dagora.parties.transport import Transport
     from dagora.parties.vertical.session_log import SessionLog
@@ -34,9 +35,19 @@ HOST, GUEST = "host", "guest"
 METHOD = "private-k2"
 
 
-def holding(data: object, key: str, *, drop: Iterable[str] = (), separator: str | None = None) -> Holding:
-    """Take a file, a data frame or a table with a key column, and refuse what private K2 cannot use."""
-    table, keys, source = split_key(data, key, drop=drop, separator=separator)
+def holding(
+    data: object,
+    key: str,
+    *,
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    separator: str | None = None,
+) -> Holding:
+    """Take a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
+
+    `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes a level).
+    """
+    table, keys, source = split_key(data, key, drop=drop, missing=missing, separator=separator)
     texts = key_texts(keys, source)
     with naming(data) if isinstance(data, str | Path) else nullcontext():
         binary_columns(table)
@@ -59,7 +70,7 @@ def learn_with(
     """
     clock, used = Budget(), time.process_time()
     with ExitStack() as stack:
-        stack.enter_context(transport)
+        stack.enter_context(leaving(transport))
         session = None if log is None else stack.enter_context(log.session(role, transport.peers[0]))
 
         def agreed(terms: Terms) -> None:
@@ -99,6 +110,21 @@ def learn_with(
     return with_traffic(result, transport.ledger.books())
 
 
+@contextmanager
+def leaving(transport: Transport) -> Iterator[None]:
+    """Close a transport in the end, with the reason of an error.
+
+    A disagreement follows from what both parties have heard, so the one that finds it first leaves in peace:
+    the other then still hears all of it, and finds the same instead of a peer that ended the run.
+    """
+    with transport:
+        try:
+            yield
+        except DisagreementError:
+            transport.close()
+            raise
+
+
 def learn_private(
     host_table: object,
     guest_table: object,
@@ -109,11 +135,13 @@ def learn_private(
     score: str = "f",
     mode: str = "hidden",
     crypto: str = "rlwe",
+    missing: str = "error",
     on_event: Observer = ignore,
 ) -> Result:
     """Learn from two tables that share a key, as two owners would; the host's result is returned.
 
-    Tables may be files, data frames or `Table`s; every column but the key has two levels.
+    Tables may be files, data frames or `Table`s; every column but the key has two levels. `missing`
+    is that of `holding`.
 
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
@@ -124,7 +152,8 @@ def learn_private(
     ((('a', 'b'),), 15.0)
     """
     wishes = Wishes(order, max_parents, score, mode, crypto)
-    return learn_both(holding(host_table, key), holding(guest_table, key), wishes, on_event=on_event)
+    host, guest = (holding(table, key, missing=missing) for table in (host_table, guest_table))
+    return learn_both(host, guest, wishes, on_event=on_event)
 
 
 def learn_both(host: Holding, guest: Holding, wishes: Wishes, *, on_event: Observer = ignore) -> Result:

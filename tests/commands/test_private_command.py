@@ -102,6 +102,65 @@ def test_a_wrong_order_ends_both_processes_with_one_line(run: Callable, files: t
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("common", "line"), [(0, "have no key in common"), (1, "have one key in common")])
+@pytest.mark.parametrize("how", [(), ("--in-memory",)])
+def test_too_few_common_keys_are_bad_input(
+    run: Callable, tmp_path: Path, common: int, line: str, how: tuple[str, ...]
+) -> None:
+    paths = tmp_path / "host.csv", tmp_path / "guest.csv"
+    for path, column, first in zip(paths, "ab", (0, 10 - common), strict=True):
+        path.write_text(f"ID,{column}\n" + "".join(f"k{first + row},{row % 2}\n" for row in range(10)))
+    ran = run("private", "simulate", *paths, "--key", "ID", "--quiet", *how)
+    assert ran.code == 2
+    assert ran.err.startswith(f"dagora: error: the two parties {line}")
+    assert ran.err.count("\n") == 1
+
+
+def test_both_terminals_find_the_same_disagreement(
+    run: Callable, start: Callable, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    run("private", "certificates", tmp_path / "run")
+    host = start(
+        "private", "host", "--data", files[0], "--certificates", tmp_path / "run" / "host", "--port", 0,
+        "--key", "ID", "--max-parents", 3,
+    )  # fmt: skip
+    guest = start(
+        "private", "join", "--data", files[1], "--certificates", tmp_path / "run" / "guest",
+        "--key", "ID", "--max-parents", 2, "--connect", listening(host),
+    )  # fmt: skip
+    for process in (host, guest):
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 2
+        assert (
+            err.splitlines()[-1]
+            == "dagora: error: option 'max_parents' is '3' at the host and '2' at the guest"
+        )
+
+
+def test_missing_cells_are_refused_or_their_rows_left_out(
+    run: Callable, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    gaps = tmp_path / "gaps.csv"
+    header, first, *rest = files[0].read_text().splitlines()
+    assert first.startswith("k")
+    gaps.write_text("\n".join([header, first[:-1], *rest]) + "\n")
+    line = ("private", "simulate", gaps, files[1], "--key", "ID", "--max-parents", 1, "--quiet", "--json")
+    refused = run(*line)
+    assert refused.code == 2
+    assert "1 cell is missing, the first in column 'c', data row 1: choose --missing drop" in refused.err
+    ran = run(*line, "--missing", "drop")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["stats"]["rows"] == 149
+
+
+def test_without_certificates_the_command_that_makes_them_is_named(
+    run: Callable, files: tuple[Path, Path]
+) -> None:
+    ran = run("private", "host", "--data", files[0], "--key", "ID", "--certificates", "nowhere")
+    assert ran.code == 2
+    assert "make certificates with `dagora private certificates`" in ran.err
+
+
 def test_certificates_are_for_one_party_each(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:
     ran = run("private", "certificates", tmp_path / "run")
     assert ran.out.split() == [str(tmp_path / "run" / name) for name in ("host", "guest")]

@@ -191,6 +191,67 @@ def nothing(score: object, run: object, *, draws: int, chains: int, prior: str =
     )  # fmt: skip
 
 
+def test_an_estimated_score_shows_its_error(run: Callable, bed: Path) -> None:
+    line = ("sample", bed / "bed.csv", *EXACT, "--score", "gp", "--max-parents", 1, "--option", "points=32")
+    stats = json.loads(run(*line, "--json").out)["stats"]
+    assert stats["estimated_families"] == 12
+    shown = (
+        f"standard error of the score: median {stats['score_error_median']:.2g}, "
+        f"largest {stats['score_error_largest']:.2g} nat, over 12 families\n"
+    )
+    assert shown in run(*line).out
+    assert "standard error of the score" not in run("sample", bed / "bed.csv", *EXACT).out
+
+
+@pytest.mark.parametrize("edges", [0, 1, 2])
+def test_a_single_edge_is_one_edge(run: Callable, tmp_path: Path, edges: int) -> None:
+    rng = np.random.default_rng(3)
+    columns = rng.normal(size=(200, 3))
+    if edges >= 1:
+        columns[:, 1] += 3 * columns[:, 0]
+    if edges == 2:
+        columns[:, 2] += 3 * columns[:, 1]
+    write_table(dagora.Table.from_numpy(columns), tmp_path / "t.csv")
+    (tmp_path / "k.json").write_text(json.dumps({"tiers": [["x0"], ["x1"], ["x2"]]}))
+    ran = run("sample", tmp_path / "t.csv", *EXACT, "--knowledge", tmp_path / "k.json", "--prior", "sparse")
+    written = {0: "0 edges", 1: "1 edge", 2: "2 edges"}[edges]
+    assert f"* consensus graph: {written} above 0.5" in ran.out
+
+
+def test_a_run_interrupted_while_scoring_writes_no_posterior_and_goes_on(
+    run: Callable, bed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real Ctrl-C amid a dear score: exit 1, a line that says what is kept, and then the same answer."""
+    import signal
+
+    from dagora.scores.gp.score import GaussianProcessScore
+
+    out, file = tmp_path / "p.json", tmp_path / "run.npz"
+    line = (
+        "sample", bed / "bed.csv", "--score", "gp", "--option", "estimator=laplace", "--draws", 50,
+        "--max-parents", 2,
+    )  # fmt: skip
+    learn = GaussianProcessScore._learn
+
+    def interrupted(score: object, keys: list, watch: Callable) -> None:
+        if len(keys[0][1]) == 1:
+            signal.raise_signal(signal.SIGINT)
+        learn(score, keys, watch)
+
+    monkeypatch.setattr(GaussianProcessScore, "_learn", interrupted)
+    ran = run(*line, "--checkpoint", file, "-o", out)
+    assert ran.code == 1
+    assert ran.out == ""
+    assert "dagora: partition failed: it was interrupted before all families were scored" in ran.err
+    assert f"the families scored so far are kept in {file}: the same command goes on from there" in ran.err
+    assert [found.name for found in tmp_path.iterdir()] == ["run.npz"]
+    monkeypatch.setattr(GaussianProcessScore, "_learn", learn)
+    resumed = json.loads(run(*line, "--checkpoint", file, "--json").out)
+    whole = json.loads(run(*line, "--json").out)
+    assert resumed["edge_probability"] == whole["edge_probability"]
+    assert "taken up from a checkpoint" in resumed["message"]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -205,6 +266,7 @@ def nothing(score: object, run: object, *, draws: int, chains: int, prior: str =
         ("bed.csv --prior fair --option prior=fair", "'prior' twice"),
         ("bed.csv --method exact --checkpoint c.npz", "'checkpoint'"),
         ("bed.csv --checkpoint none/c.npz", "no folder 'none'"),
+        ("bed.csv --checkpoint bed.csv", "bed.csv: is not a checkpoint of dagora"),
         ("bed.csv --reweight qmc --method exact", "reweight goes with"),
         ("bed.csv -o p.bif", "written as .json"),
         ("bed.csv -o p.txt", "unknown extension"),

@@ -436,7 +436,7 @@ COMMANDS = [
     case("federate simulate mixed.csv --parties 3 --in-memory", "'a'", "'u'", "--discretise"),
     case("federate simulate numbers.csv --parties 3 -o out.bif", "out.bif", "discrete"),
     case("federate simulate good.csv --parties 3 --truth stranger.json", "stranger.json", "'zebra'"),
-    case("federate simulate good.csv --parties 3 --method notears-mlp --in-memory", "'a'", "discrete"),
+    case("federate simulate good.csv --parties 3 --method notears-mlp --in-memory", "notears-mlp needs rows"),
     case("federate simulate numbers.csv --parties 3 --method notears-mlp --in-memory", "rows", "counts or moments"),
 ]  # fmt: skip
 

@@ -98,3 +98,20 @@ def test_no_data_frame():
         split_key({"ID": [1]}, "ID")
     with pytest.raises(DataError, match="there is no column 'ID' for the key"):
         split_key(pd.DataFrame({"a": [1]}), "ID")
+
+
+@pytest.mark.parametrize("kind", ["file", "pandas", "polars"])
+def test_keys_stay_beside_their_rows_when_rows_are_left_out(tmp_path, kind):
+    data = tmp_path / "a.csv"
+    data.write_text("a,ID,b\nno,u,yes\nyes,v,\nyes,w,no\n,x,yes\nno,y,no\n")
+    if kind != "file":
+        data = {"pandas": pd, "polars": pl}[kind].read_csv(data)
+    with pytest.raises(DataError, match="2 cells are missing"):
+        split_key(data, "ID")
+    table, keys, _ = split_key(data, "ID", missing="drop")
+    assert keys == ["u", "w", "y"]
+    assert table.names == ("a", "b")
+    assert (table.codes(0).tolist(), table.codes(1).tolist()) == ([0, 1, 0], [1, 0, 0])
+    table, keys, _ = split_key(data, "ID", missing="level")
+    assert keys == list("uvwxy")
+    assert table.schema[1].cardinality == 3

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.errors import KnowledgeError
+from dagora.errors import GraphError, KnowledgeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from tests.graph.graph_strategies import dags
@@ -24,6 +24,23 @@ def test_the_reverse_of_a_required_edge_is_forbidden():
         [True, False],
         [True, True],
     ]
+
+
+@given(st.data())
+def test_what_closes_a_cycle_with_required_edges_is_forbidden(data):
+    """Edge by edge: the constructor of a DAG says which ones cannot be there."""
+    order = data.draw(st.permutations("abcdef"))
+    pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
+    required = data.draw(st.lists(st.sampled_from(pairs), unique=True, max_size=6))
+    matrix = Knowledge(required=required).forbidden_matrix("abcdef")
+    for i, tail in enumerate("abcdef"):
+        for j, head in enumerate("abcdef"):
+            try:
+                DAG("abcdef", {*required, (tail, head)})
+            except GraphError:
+                assert matrix[i, j], (tail, head)
+            else:
+                assert not matrix[i, j], (tail, head)
 
 
 @given(st.data())

@@ -76,14 +76,19 @@ def cut_at_once(program, child, parents, threshold):
     ]
 
 
-WAYS = {"one-by-one": (eliminate,), "at-once": (cut_at_once,), "better": (eliminate, cut_at_once)}
+# How much worse than at once one by one may be, as a share of the loss.
+SLACK = {"guarded": 0.5, "one-by-one": np.inf, "at-once": -np.inf, "better": 0.0}
 
 
 def thinned_column(program, child, parents, threshold, cut):
     """Parents that are left, their weights and the loss."""
-    ways = [way(program, child, parents, threshold) for way in WAYS[cut]]
-    fits = [(left, *fit_column(program, child, left)) for left in ways]
-    return min(fits, key=lambda fit: fit[2])
+    gently, at_once = (
+        (left, *fit_column(program, child, left))
+        for left in (way(program, child, parents, threshold) for way in (eliminate, cut_at_once))
+    )
+    if np.isinf(SLACK[cut]):
+        return gently if SLACK[cut] > 0 else at_once
+    return gently if gently[2] <= at_once[2] * (1 + SLACK[cut]) else at_once
 
 
 def thinned(program, support, threshold, cut):

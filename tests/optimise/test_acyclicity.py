@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dagora.graph.enumerate import all_dags
 from dagora.optimise.acyclicity import (
+    beside_required,
     cyclicity,
     is_acyclic,
     log_determinant,
@@ -130,3 +131,19 @@ def test_overflow_is_infinite_and_silent(size):
     weights = size * (np.ones((3, 3)) - np.eye(3))
     assert trace_exponential(weights)[0] == np.inf
     assert log_determinant(weights)[0] == np.inf
+
+
+@pytest.mark.parametrize("measure", [trace_exponential, log_determinant])
+@pytest.mark.parametrize("seed", range(6))
+def test_required_edges_count_whatever_their_weights(measure, seed):
+    weights = random_weights(seed, density=0.5, largest=0.3)
+    required = np.zeros((4, 4), dtype=bool)
+    required[0, 1] = required[1, 2] = True
+    weights[0, 1] = 0.0
+    beside = beside_required(measure, required)
+    value, gradient = beside(weights)
+    assert value == pytest.approx(measure(np.sqrt(weights**2 + required))[0], rel=1e-12, abs=1e-15)
+    np.testing.assert_allclose(
+        gradient, central_differences(lambda w: beside(w)[0], weights), rtol=1e-5, atol=1e-8
+    )
+    assert (value == 0) == is_acyclic((weights != 0) | required)

@@ -71,10 +71,27 @@ COLLIDER = DAG("abcde", [("a", "c"), ("b", "c"), ("c", "d"), ("c", "e")])
 
 def test_binary_models_are_recovered():
     table = simulate(COLLIDER, "logistic", 4000, 1, weight_range=(1.5, 2.0)).table
-    loss = Logistic(logistic_rows(TableStatistics(table)))
+    loss = Logistic(logistic_rows(TableStatistics(table)), intercept=False)
     solution = augmented_lagrangian(loss, Run(), lambda1=0.01, h_tolerance=1e-5)
     assert np.array_equal(np.abs(solution.weights) > 0.3, COLLIDER.to_numpy())
     assert solution.converged
+
+
+@pytest.mark.parametrize("kind", [Logistic, Poisson])
+def test_independent_columns_of_any_level_get_no_edge(kind):
+    rng = np.random.default_rng(0)
+    levels = (0.95, 0.9, 0.5, 0.1)
+    draw = (
+        rng.binomial(1, levels, (1000, 4))
+        if kind is Logistic
+        else rng.poisson(5 * np.array(levels), (1000, 4))
+    )
+    rows = draw.astype(float)
+    for lambda1 in (0.02, 0.1):
+        found = augmented_lagrangian(kind(rows), Run(), lambda1=lambda1)
+        assert np.abs(found.weights).max() < 0.3
+    published = augmented_lagrangian(kind(rows, intercept=False), Run(), lambda1=0.02)
+    assert (np.abs(published.weights) > 0.3).any(), "levels are mistaken for edges"
 
 
 def test_counts_are_recovered():

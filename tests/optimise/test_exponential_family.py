@@ -6,6 +6,7 @@ import pytest
 from dagora.optimise.exponential_family import (
     BERNOULLI,
     COUNT,
+    family_curvature,
     family_gradient,
     fit_column,
     minimal_subgradient,
@@ -18,8 +19,9 @@ from tests.optimise.optimise_oracles import plain_lasso, random_covariance, spli
 def test_mean_and_variance_are_derivatives(family):
     eta = np.linspace(-6, 6, 25)
     step = 1e-5
-    slope = (family.partition(eta + step) - family.partition(eta - step)) / (2 * step)
-    np.testing.assert_allclose(family.mean(eta), slope, rtol=1e-7)
+    for x in (np.zeros(25), np.ones(25)):
+        slope = (family.loss(eta + step, x) - family.loss(eta - step, x)) / (2 * step)
+        np.testing.assert_allclose(family.mean(eta) - x, slope, rtol=1e-6, atol=1e-9)
     bend = (family.mean(eta + step) - family.mean(eta - step)) / (2 * step)
     np.testing.assert_allclose(family.variance(eta), bend, rtol=1e-7)
 
@@ -27,11 +29,68 @@ def test_mean_and_variance_are_derivatives(family):
 def test_one_binary_regressor_has_a_closed_form():
     # Where x = 1 the chance of a 1 is 3/4: the weight is log 3; rows with x = 0 say nothing without intercept.
     rows, target = np.array([[1.0]] * 4 + [[0.0]] * 2), np.array([1.0, 1, 1, 0, 0, 1])
-    assert fit_column(BERNOULLI, rows, target, 0.0)[0] == pytest.approx(np.log(3), rel=1e-10)
+    odds, rates = BERNOULLI.through_the_origin(), COUNT.through_the_origin()
+    assert fit_column(odds, rows, target, 0.0)[0] == pytest.approx(np.log(3), rel=1e-10)
     # Mean count 5 where x = 1.
-    assert fit_column(COUNT, rows, np.array([3.0, 7, 4, 6, 0, 9]), 0.0)[0] == pytest.approx(
-        np.log(5), rel=1e-10
-    )
+    counts = np.array([3.0, 7, 4, 6, 0, 2])
+    assert fit_column(rates, rows, counts, 0.0)[0] == pytest.approx(np.log(5), rel=1e-10)
+    # With an intercept the weight is a logarithm of a ratio: of odds 3 : 1, of means 5 : 1.
+    assert fit_column(BERNOULLI, rows, target, 0.0)[0] == pytest.approx(np.log(3), rel=1e-10)
+    target[-1] = 0
+    target = np.append(target, [0, 1])
+    rows, counts = np.append(rows, [[0.0], [0.0]], axis=0), np.append(counts, [1.0, 5.0])
+    assert fit_column(BERNOULLI, rows, target, 0.0)[0] == pytest.approx(np.log(9), rel=1e-10)
+    assert fit_column(COUNT, rows, counts, 0.0)[0] == pytest.approx(np.log(5 / 2), rel=1e-10)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 1000.0])
+def test_intercepts_bring_the_means_to_where_they_should_be(spread):
+    rng = np.random.default_rng(4)
+    eta = spread * rng.normal(size=(40, 6))
+    shares = np.array([1e-9, 0.01, 0.25, 0.5, 0.9, 1 - 1e-9])
+    found = BERNOULLI.intercept(eta, shares)
+    np.testing.assert_allclose(BERNOULLI.mean(eta + found).mean(axis=0), shares, rtol=1e-7)
+    for j in range(6):
+        alone = BERNOULLI.mean(eta[:, j] + BERNOULLI.intercept(eta[:, j], shares[j])).mean()
+        assert alone == pytest.approx(shares[j], rel=1e-7)
+    rates = np.array([1e-9, 0.01, 0.25, 1.0, 1e3, 1e9])
+    np.testing.assert_allclose(COUNT.mean(eta + COUNT.intercept(eta, rates)).mean(axis=0), rates, rtol=1e-7)
+
+
+@pytest.mark.parametrize("family", [BERNOULLI, COUNT], ids=["bernoulli", "count"])
+def test_curvature_is_the_derivative_of_the_slope(family):
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(60, 4))
+    target = (rng.random(60) < 0.3) * 1.0
+    point = rng.normal(size=4)
+    for some in (family, family.through_the_origin()):
+        curvature = family_curvature(some, rows, target, point)
+        for i, step in enumerate(1e-5 * np.eye(4)):
+            ends = [family_gradient(some, rows, target, point + sign * step)[1] for sign in (1, -1)]
+            np.testing.assert_allclose(curvature[i], (ends[0] - ends[1]) / 2e-5, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("family", [BERNOULLI, COUNT], ids=["bernoulli", "count"])
+@pytest.mark.parametrize("lambda1", [0.003, 0.05])
+def test_with_an_intercept_it_is_the_regression_with_a_column_of_ones_that_costs_nothing(family, lambda1):
+    rng = np.random.default_rng(5)
+    rows = rng.poisson(1.0, (200, 3)).astype(float)
+    expected_means = family.mean(rows @ np.array([0.5, -0.4, 0.0]) + 1.0)
+    if family is BERNOULLI:
+        target = (rng.random(200) < expected_means) * 1.0
+    else:
+        target = rng.poisson(expected_means).astype(float)
+    weights = fit_column(family, rows, target, lambda1)
+
+    def with_ones(entries):
+        extended = np.column_stack([rows, np.ones(200)])
+        value, slopes = family_gradient(family.through_the_origin(), extended, target, entries)
+        # A penalty that is paid back, which leaves none on the positive level.
+        return value - lambda1 * entries[3], slopes - lambda1 * np.array([0, 0, 0, 1.0])
+
+    expected, _ = split_minimum(with_ones, np.zeros(4), [True] * 4, lambda1)
+    assert expected[3] > 0
+    np.testing.assert_allclose(weights, expected[:3], atol=1e-5)
 
 
 @pytest.mark.parametrize("family", [BERNOULLI, COUNT], ids=["bernoulli", "count"])

@@ -29,7 +29,12 @@ def losses():
         "least squares": LeastSquares(random_covariance(rng, 4)),
         "logistic": Logistic(binary_rows()),
         "poisson": Poisson(rows_of_counts()),
+        "logistic as published": Logistic(binary_rows(), intercept=False),
+        "poisson as published": Poisson(rows_of_counts(), intercept=False),
     }
+
+
+each_loss = pytest.mark.parametrize("name", losses())
 
 
 def test_least_squares_is_the_sum_over_rows():
@@ -49,15 +54,16 @@ def test_logistic_and_poisson_are_log_likelihoods():
     rows = binary_rows()
     chance = 1 / (1 + np.exp(-rows @ weights))
     expected = -bernoulli.logpmf(rows, chance).sum() / len(rows)
-    assert Logistic(rows).value(weights) == pytest.approx(expected, rel=1e-12)
+    assert Logistic(rows, intercept=False).value(weights) == pytest.approx(expected, rel=1e-12)
     rows = rows_of_counts()
-    difference = Poisson(rows).value(weights) - Poisson(rows).value(0 * weights)
+    loss = Poisson(rows, intercept=False)
+    difference = loss.value(weights) - loss.value(0 * weights)
     rates = np.exp(rows @ weights)
     expected = (poisson.logpmf(rows, 1.0) - poisson.logpmf(rows, rates)).sum() / len(rows)
     assert difference == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["least squares", "logistic", "poisson"])
+@each_loss
 def test_gradients(name):
     loss = losses()[name]
     assert loss.n_variables == 4
@@ -67,7 +73,7 @@ def test_gradients(name):
     np.testing.assert_allclose(gradient, central_differences(loss.value, weights), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["least squares", "logistic", "poisson"])
+@each_loss
 @pytest.mark.parametrize("lambda1", [0.0, 0.01, 0.1, 100.0])
 def test_refit_is_optimal_on_its_support(name, lambda1):
     loss = losses()[name]
@@ -110,16 +116,80 @@ def test_refit_takes_duplicated_columns_and_few_rows():
 
 @pytest.mark.parametrize("size", [50.0, 1e4, 1e300])
 def test_overflow_is_infinite_and_silent(size):
-    counts = Poisson(np.array([[5.0, 1.0], [2.0, 30.0]]))
+    counts = Poisson(np.array([[5.0, 1.0], [2.0, 30.0]]), intercept=False)
     weights = np.full((2, 2), size)
     assert counts.value(weights) == np.inf
     value, gradient = counts.value_and_gradient(weights)
     assert value == np.inf
     assert not gradient.any()
-    binary = Logistic(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    binary = Logistic(np.array([[1.0, 0.0], [0.0, 1.0]]), intercept=False)
     assert binary.value(np.array([[0.0, 1e4], [0.0, 0.0]])) == pytest.approx(
         (1e4 + 3 * np.log(2)) / 2, rel=1e-12
     )
+
+
+@pytest.mark.parametrize("kind", [Logistic, Poisson])
+@pytest.mark.parametrize("size", [0.0, 0.3, 2.0])
+def test_the_intercept_is_the_best_one(kind, size):
+    """Each column's loss, at the best of a search over one number; the others' intercepts do not matter."""
+    from scipy.optimize import minimize_scalar
+
+    rows = binary_rows() if kind is Logistic else np.minimum(rows_of_counts(), 5.0)
+    weights = size * np.random.default_rng(2).normal(size=(4, 4))
+    eta = rows @ weights
+    expected = 0.0
+    for j in range(4):
+
+        def column_loss(b, eta=eta[:, j], x=rows[:, j]):
+            partition = np.logaddexp(0, eta + b) if kind is Logistic else np.exp(eta + b)
+            return (partition - x * (eta + b)).mean()
+
+        expected += minimize_scalar(column_loss, bracket=(-1.0, 1.0), tol=1e-12).fun
+    assert kind(rows).value(weights) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [Logistic, Poisson])
+def test_a_level_that_all_rows_share_is_no_reason_for_weights(kind):
+    """A column that another one shifts as a whole has its level from the intercept, and costs no weight."""
+    rows = binary_rows() if kind is Logistic else rows_of_counts()
+    steady = np.column_stack([rows, np.ones(len(rows))])
+    support = np.ones((5, 5), dtype=bool)
+    np.fill_diagonal(support, val=False)
+    weights = kind(steady).refit(support, 0.01)
+    assert not weights[4].any(), "a constant explains nothing"
+    assert not weights[:, 4].any(), "nor is there anything about it to explain"
+    without = kind(rows).refit(support[:4, :4], 0.01)
+    np.testing.assert_allclose(weights[:4, :4], without, atol=1e-8)
+    assert kind(steady, intercept=False).refit(support, 0.01)[4].any(), "as published it stands in"
+
+
+@pytest.mark.parametrize("kind", [Logistic, Poisson])
+def test_what_is_certain_has_an_infinite_intercept_and_a_finite_loss(kind):
+    rows = np.column_stack([np.zeros(6), [0.0, 1, 0, 1, 1, 0]])
+    if kind is Logistic:
+        rows = np.column_stack([rows, np.ones(6)])
+    d = rows.shape[1]
+    weights = np.random.default_rng(0).normal(size=(d, d))
+    np.fill_diagonal(weights, 0.0)
+    loss = kind(rows)
+    value, gradient = loss.value_and_gradient(weights)
+    varied = kind(rows[:, [1]]).value(np.zeros((1, 1)))
+    assert loss.value(0 * weights) == pytest.approx(varied, rel=1e-12)
+    assert np.isfinite(value)
+    assert not gradient[:, 0].any(), "nothing changes a certain column"
+    for lambda1 in (0.0, 0.1):
+        assert not loss.refit(~np.eye(d, dtype=bool), lambda1).any()
+
+
+@pytest.mark.parametrize("size", [1e2, 1e6])
+def test_intercepts_keep_counts_from_overflowing(size):
+    rng = np.random.default_rng(0)
+    loss = Poisson(rng.poisson(size, (30, 3)).astype(float))
+    weights = rng.normal(size=(3, 3))
+    value, gradient = loss.value_and_gradient(weights)
+    assert np.isfinite(value)
+    slopes = central_differences(loss.value, weights)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-4, atol=1e-5 * np.abs(gradient).max())
 
 
 def table_of(values, kind, levels=()):
@@ -160,6 +230,7 @@ def test_rows_of_counts():
         (table_of([0, 1], Kind.DISCRETE, ("inf", "nan")), "column 'smoker' has values that are no counts"),
         (table_of([0, 0.5], Kind.CONTINUOUS), "column 'smoker' has values that are no counts"),
         (table_of([0, -2], Kind.CONTINUOUS), "column 'smoker' has values that are no counts"),
+        (table_of([0, 1e200], Kind.CONTINUOUS), "column 'smoker' has counts above 2⁵³"),
     ],
 )
 def test_rows_that_are_no_counts_are_refused(statistics, message):

@@ -206,11 +206,21 @@ def test_knowledge_is_obeyed():
     assert len(outcome.graph.edges) > 4
 
 
+def test_nothing_has_to_be_dropped_for_a_required_edge():
+    """It counts as there from the start, so that the networks arrange themselves around it."""
+    graph, statistics = chain()
+    known = Knowledge(required=[(graph.order[-1], graph.order[0])])
+    outcome = notears_mlp(statistics, Run(knowledge=known), hidden=4)
+    assert not known.violations(outcome.graph)
+    assert outcome.stats["h"] <= 1e-8
+    assert outcome.stats["dropped_edges"] == 0
+
+
 def test_edges_dropped_to_reach_a_dag_are_listed():
     _, statistics = chain(rows=100)
     outcome = notears_mlp(statistics, Run(), hidden=4, threshold=0.0)
     assert outcome.stats["dropped_edges"] > 0
-    (warning,) = outcome.warnings
+    warning = outcome.warnings[0]
     assert warning.startswith("edges dropped to reach a DAG: x")
     assert warning.count("→") == outcome.stats["dropped_edges"]
 
@@ -226,6 +236,19 @@ def test_the_scale_of_columns_is_taken_out_on_request():
     plain = centred_columns(statistics, standardise=False)
     assert np.allclose(plain[2], table.columns[2] - table.columns[2].mean())
     assert notears_mlp(statistics, Run(), hidden=4, standardise=True).status == "finished"
+
+
+def test_it_comes_with_its_sortability():
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=300)
+    rows = np.column_stack([np.tanh(cause) * 4 + rng.normal(size=300), cause])
+    statistics = TableStatistics(Table.from_numpy(rows, names=["b", "a"]))
+    raw, scaled = (notears_mlp(statistics, Run(), hidden=4, standardise=s) for s in (False, True))
+    assert raw.graph.edges == (("a", "b"),)
+    assert raw.stats["varsortability"] == 1.0
+    assert raw.stats["r2_sortability"] == 0.5
+    assert any("units" in warning and "standardise=true" in warning for warning in raw.warnings)
+    assert not any("units" in warning for warning in scaled.warnings)
 
 
 def test_a_time_limit_returns_the_best_so_far():
@@ -285,11 +308,14 @@ def test_refusals():
     refused(constant, "column 'b' is constant", continuous=["b"])
     twice = rows.copy()
     twice[:, 2] = rows[:, 0]
-    refused(twice, "the columns 'a' and 'c' are the same")
-    large = rows.copy()
-    large[:, 1] *= 1e200
-    with np.errstate(over="ignore"):
-        refused(large, "column 'b' are too large")
+    refused(twice, "columns 'a' and 'c' are equal up to scale and shift, so the method notears-mlp")
+    twice[:, 2] = 1 - 2 * rows[:, 0]
+    refused(twice, "columns 'a' and 'c' are equal up to scale and shift")
+    for factor, size in (
+        (1e200, "too large to be squared: scale it down"),
+        (1e-200, "too small to be squared"),
+    ):
+        refused(rows * [1.0, factor, 1.0], f"column 'b' are {size}")
     statistics = TableStatistics(Table.from_numpy(rows, names=["a", "b", "c"]))
     with pytest.raises(KnowledgeError, match=r"^the method notears-mlp cannot obey max_parents$"):
         notears_mlp(statistics, Run(knowledge=Knowledge(max_parents=2)))

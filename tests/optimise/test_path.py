@@ -1,6 +1,7 @@
 """The path: its elastic nets by their optimality conditions, its barrier by eigenvalues and cycle sums."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def test_barrier_by_eigenvalues(seed):
     weights = rng.normal(size=(5, 5)) * (rng.random((5, 5)) < 0.6)
     weights *= np.sqrt(rng.uniform(0.2, 2.0) / max(np.abs(np.linalg.eigvals(weights**2)).max(), 1e-3))
     roots = np.linalg.eigvals(weights**2)
-    found = barrier(weights)
+    found = barrier(weights**2)
     if np.abs(roots).max() >= 1:
         assert found is None
         return
@@ -117,7 +118,7 @@ def test_barrier_is_a_sum_over_cycles():
     rng = np.random.default_rng(0)
     weights = rng.normal(size=(4, 4))
     weights *= np.sqrt(0.3 / np.abs(np.linalg.eigvals(weights**2)).max())
-    _, h = barrier(weights)
+    _, h = barrier(weights**2)
     listed = sum(closed_walks(weights**2, k) / k for k in range(1, 7))
     assert h == pytest.approx(power_sum(weights**2, lambda k: 1 / k), rel=1e-9)
     assert h == pytest.approx(listed, rel=1e-3)
@@ -125,7 +126,7 @@ def test_barrier_is_a_sum_over_cycles():
 
 def test_barrier_of_a_dag_is_zero():
     weights = np.triu(np.random.default_rng(0).normal(size=(6, 6)) * 10, 1)
-    inverse, h = barrier(weights)
+    inverse, h = barrier(weights**2)
     assert h == 0
     np.testing.assert_allclose(inverse, np.linalg.inv(np.eye(6) - weights**2), rtol=1e-9)
 
@@ -135,8 +136,8 @@ def test_two_strong_cycles_do_not_cancel():
     weights = np.zeros((4, 4))
     weights[0, 1] = weights[1, 0] = weights[2, 3] = weights[3, 2] = 1.5
     assert np.linalg.det(np.eye(4) - weights**2) > 0
-    assert barrier(weights) is None
-    assert barrier(np.diag([1.2, 1.2])) is None
+    assert barrier(weights**2) is None
+    assert barrier(np.diag([1.44, 1.44])) is None
 
 
 def test_the_line_search_falls_or_stays():
@@ -146,7 +147,7 @@ def test_the_line_search_falls_or_stays():
     target = columns_of(program, weights, np.full((5, 5), 0.2))
     new, inverse, h, lower = line_search(program, weights, target, np.eye(5), 0.0, 0.1, merit)
     assert lower < merit
-    found = barrier(new)
+    found = barrier(new**2)
     assert np.array_equal(found[0], inverse)
     assert (found[1], lower) == (h, program.objective(new) + 0.1 * h)
     # A target behind the barrier, and uphill: nothing moves.
@@ -162,7 +163,7 @@ def test_merit_never_rises_and_the_path_ends(kind, monkeypatch):
     def spy(program, weights, target, inverse, h, c, merit):
         found = line_search(program, weights, target, inverse, h, c, merit)
         searched.append((c, merit, found[3]))
-        here = program.objective(weights) + c * barrier(weights)[1]
+        here = program.objective(weights) + c * barrier(program.squares(weights))[1]
         assert merit == pytest.approx(here, rel=1e-9, abs=1e-9)
         return found
 
@@ -176,15 +177,28 @@ def test_merit_never_rises_and_the_path_ends(kind, monkeypatch):
         assert all(after <= before for _, before, after in searched)
         assert [c for c, *_ in searched] == sorted(c for c, *_ in searched)
         assert not weights[~program.allowed].any()
-        assert not still_cyclic(weights) or searched[-1][0] > path.LAST_C / path.GROWTH
-        assert barrier(weights) is not None
+        squares = program.squares(weights)
+        assert not still_cyclic(squares) or searched[-1][0] > path.LAST_C / path.GROWTH
+        assert barrier(squares) is not None
+
+
+def test_required_edges_are_there_whatever_their_weights():
+    """The path ends in weights that make no cycle with an edge that they alone would not have."""
+    program = simulated(8, 1000, 1)
+    plain, _ = follow(program)
+    last, first = topological_order(np.abs(plain) > 0.3)[[-1, 0]]
+    required = np.zeros((8, 8), dtype=bool)
+    required[last, first] = True
+    weights, _ = follow(replace(program, required=required))
+    assert topological_order((np.abs(weights) > path.FAINT) | required) is not None
+    assert topological_order((np.abs(plain) > path.FAINT) | required) is None, "it makes a difference"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_ends_in_a_better_order_than_chance(seed):
     program = simulated(10, 1000, seed)
     weights, _ = follow(program)
-    assert not still_cyclic(weights)
+    assert not still_cyclic(weights**2)
     support, _ = cut_to_dag(weights, 0.0, program.required)
     fresh, rng = FreshSolves(program), np.random.default_rng(seed)
     assert fresh.order(topological_order(support)) < min(fresh.order(rng.permutation(10)) for _ in range(30))
@@ -201,11 +215,11 @@ def test_fewer_rows_than_columns():
 def test_still_cyclic_looks_at_weights_that_matter():
     weights = np.zeros((3, 3))
     weights[0, 1] = weights[1, 2] = -5.0
-    assert not still_cyclic(weights)
+    assert not still_cyclic(weights**2)
     weights[2, 0] = 0.05
-    assert not still_cyclic(weights)
+    assert not still_cyclic(weights**2)
     weights[2, 0] = -0.2
-    assert still_cyclic(weights)
+    assert still_cyclic(weights**2)
 
 
 def test_the_clock_ends_it():

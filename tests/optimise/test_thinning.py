@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dagora
 from dagora.optimise.losses import LeastSquares, Logistic
 from dagora.optimise.path import CUTS, Program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
@@ -58,7 +59,7 @@ def test_it_does_not_matter_where_it_starts():
     from_zero = thin_program(program, np.zeros((7, 7)), support, 0.3)
     from_noise = thin_program(program, rng.normal(size=(7, 7)), support, 0.3)
     np.testing.assert_allclose(from_noise, from_zero, atol=1e-9)
-    np.testing.assert_allclose(from_zero, thinned(program, support, 0.3, "one-by-one"), atol=1e-6)
+    np.testing.assert_allclose(from_zero, thinned(program, support, 0.3, "guarded"), atol=1e-6)
 
 
 def test_each_way_is_the_better_one_somewhere():
@@ -101,6 +102,55 @@ def test_one_at_a_time_keeps_what_a_single_cut_loses():
     assert (np.abs(both[:2, 2]) < 0.3).all()
     weights = thin_program(program, both, support, 0.3)
     assert sorted(weights[:2, 2]) == pytest.approx([0.0, 0.5])
+
+
+def landslide():
+    """Rows where a weight just below the threshold carries much: others fall once it has gone."""
+    table = dagora.simulate(dagora.random_dag("sf", 10, 4, seed=7), "gaussian", 1000, seed=7).table
+    full = dagora.learn(table, "notears", lambda1=0.5, threshold=0.0).weights
+    moments = np.cov(np.array(table.columns), bias=True)
+    program = Program(moments, 0.5, ~np.eye(10, dtype=bool), np.zeros((10, 10), dtype=bool))
+    return program, full
+
+
+def test_a_landslide_is_guarded_against():
+    program, full = landslide()
+    support = full != 0
+    left = {cut: thin_program(program, full, support, 0.3, cut) for cut in CUTS}
+    reached = {cut: program.objective(weights) for cut, weights in left.items()}
+    assert reached["one-by-one"] > 2 * reached["at-once"]
+    assert reached["guarded"] < 1.1 * reached["better"]
+    np.testing.assert_allclose(left["guarded"], thinned(program, support, 0.3, "guarded"), atol=1e-6)
+
+
+def test_guarded_columns_lose_no_more_than_half_again():
+    """The rule itself, column by column; with a profile, half of the variance."""
+    differs = 0
+    for seed, profile in ((seed, profile) for seed in range(15) for profile in (False, True)):
+        rng = np.random.default_rng(seed)
+        program = random_program(rng, 6, 0.05, profile=profile)
+        support = acyclic_support(rng, program)
+        left = {cut: thin_program(program, np.zeros((6, 6)), support, 0.6, cut) for cut in CUTS}
+        for child in range(6):
+            column = {cut: weights[:, child] for cut, weights in left.items()}
+            loss = {cut: column_loss(program, child, weights) for cut, weights in column.items()}
+            if profile:
+                within = loss["one-by-one"] <= loss["at-once"] + 0.25
+            else:
+                within = loss["one-by-one"] <= 1.5 * loss["at-once"]
+            expected = column["one-by-one" if within else "at-once"]
+            np.testing.assert_allclose(column["guarded"], expected, atol=1e-9)
+            differs += not within
+    assert differs > 0
+
+
+def column_loss(program, child, weights):
+    """Loss and penalty of one column, written out."""
+    step = np.eye(len(weights))[child] - weights
+    variance = step @ program.moments @ step
+    return (0.5 * np.log(variance) if program.profile else 0.5 * variance) + program.lambda1 * np.abs(
+        weights
+    ).sum()
 
 
 def test_required_edges_stay_however_weak():

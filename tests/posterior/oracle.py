@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
+from dagora.events import Budget
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_parent_sets
@@ -39,6 +40,17 @@ class RandomScore:
     def families(self, families: Sequence[tuple[int, Sequence[int]]]) -> np.ndarray:
         self.asked += [(child, tuple(parents)) for child, parents in families]
         return np.array([self._values[c, sum(1 << p for p in parents)] for c, parents in families])
+
+
+class ToldBudget(Budget):
+    """A budget with time for everything, whose parts end when they are told."""
+
+    def __init__(self) -> None:
+        super().__init__(600.0)
+        self.share = Budget()
+
+    def part(self, share: float) -> Budget:
+        return self.share
 
 
 def gaussian(nodes: int, rows: int, strength: float, seed: int = 0) -> TableStatistics:

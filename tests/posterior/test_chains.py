@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +14,13 @@ from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.posterior import chains as chains_module
+from dagora.posterior.checkpoint import Checkpoint
 from dagora.posterior.draws import Draws
 from dagora.posterior.order_mcmc import order_mcmc
 from dagora.posterior.partition_mcmc import partition_mcmc
 from dagora.posterior.space import Space
 from dagora.run import Run
-from tests.posterior.oracle import RandomScore
+from tests.posterior.oracle import RandomScore, ToldBudget
 
 Sampler = Callable[..., Draws]
 SCORE = RandomScore(6, 1.0, seed=8)
@@ -77,13 +77,36 @@ def test_time_limit_gives_what_is_there_in_equal_lengths(sampler: Sampler) -> No
     assert np.all(draws.log_scores != 0)
 
 
-def test_without_any_time_each_chain_gives_one_draw_and_says_what_it_is_worth(sampler: Sampler) -> None:
+def test_chains_cut_off_in_their_warm_up_give_one_draw_each_and_say_what_it_is_worth(
+    sampler: Sampler,
+) -> None:
     budget = Budget()
-    budget.stop("interrupted")
-    draws = sampler(SCORE, Run(budget=budget), draws=100, chains=2)
+
+    def stop(event: Event) -> None:
+        if event.step == event.total:  # the last family
+            budget.stop("interrupted")
+
+    draws = sampler(SCORE, Run(budget=budget, on_event=stop), draws=100, chains=2)
     assert draws.parents.shape[:2] == (2, 1)
     assert draws.status == "time-limit"
     assert any("warm-up" in warning for warning in draws.warnings)
+
+
+@pytest.mark.parametrize("stopped_at", [0, 1, 3])
+def test_without_time_for_scoring_there_are_no_draws(sampler: Sampler, stopped_at: int) -> None:
+    budget = Budget()
+
+    def stop(event: Event) -> None:
+        if event.message == f"sets of {stopped_at} parents":
+            budget.stop("interrupted")
+
+    draws = sampler(SCORE, Run(budget=budget, on_event=stop), draws=100, chains=2)
+    assert draws.parents.shape == (2, 0, 6, 1)
+    assert draws.log_scores.shape == (2, 0)
+    assert draws.status == "failed"
+    told = "interrupted before all families were scored, so that no graph was drawn; allow more time"
+    assert draws.message.startswith(told)
+    assert f"sets of {max(1, stopped_at)} or more parents were left out" in draws.space
 
 
 def test_progress_tells_steps_scores_and_agreement(sampler: Sampler) -> None:
@@ -154,9 +177,9 @@ def test_checkpoints_are_written_on_the_way(
     sampler: Sampler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = []
-    save = chains_module.save
-    monkeypatch.setattr(chains_module, "save", lambda *given: (written.append(1), save(*given)))
-    monkeypatch.setattr(chains_module, "SAVE_EVERY", 0.0)
+    save = Checkpoint.save
+    monkeypatch.setattr(Checkpoint, "save", lambda *given: (written.append(1), save(*given)))
+    monkeypatch.setattr("dagora.posterior.checkpoint.SAVE_EVERY", 0.0)
     sampler(SCORE, Run(), draws=50, chains=2, checkpoint=tmp_path / "chains.npz")
     assert len(written) > 2
 
@@ -166,9 +189,10 @@ def test_a_checkpoint_of_something_else_is_refused(sampler: Sampler, tmp_path: P
     sampler(SCORE, Run(), draws=5, chains=2, checkpoint=file)
     with pytest.raises(OptionError, match=r"chains.npz belongs to other data, score, prior"):
         sampler(RandomScore(6, 1.0, seed=9), Run(), draws=5, chains=2, checkpoint=file)
-    with pytest.raises(OptionError, match="other data, score, prior"):
-        sampler(SCORE, Run(), draws=5, chains=2, checkpoint=file, prior="fair")
     for run, settings, told in (
+        (Run(), {"chains": 2, "prior": "fair"}, "prior = uniform, not fair"),
+        (Run(), {"chains": 2, "space": "ges"}, "space = auto, not ges"),
+        (Run(Knowledge(max_parents=2)), {"chains": 2}, r"knowledge = {}, not {'max_parents': 2}"),
         (Run(seed=1), {"chains": 2}, "seed = 0, not 1"),
         (Run(), {"chains": 3}, "chains = 2, not 3"),
         (Run(), {"chains": 2, "thin": 1}, r"thin = \d+, not 1"),
@@ -236,18 +260,16 @@ def test_what_cannot_be_is_refused(sampler: Sampler, wrong: dict[str, object]) -
     assert not score.asked
 
 
-def test_a_score_that_runs_out_of_time_gives_draws_with_a_warning(sampler: Sampler) -> None:
-    budget = Budget()
-    run = Run(budget=budget)
+def test_a_score_that_takes_too_long_leaves_time_for_draws_with_a_warning(sampler: Sampler) -> None:
+    budget = ToldBudget()
 
     def stop(event: Event) -> None:
         if event.message == "sets of 3 parents":
-            budget.stop("interrupted")
+            budget.share.stop("it is time")
 
-    draws = sampler(SCORE, replace(run, on_event=stop), draws=5, chains=2)
-    assert draws.status == "time-limit"
-    assert (
-        "interrupted before all families were scored: sets of 3 or more parents were left out"
-        in draws.warnings
-    )
-    assert draws.space == "every parent set may be drawn, but sets of 3 or more parents were left out"
+    draws = sampler(SCORE, Run(budget=budget, on_event=stop), draws=5, chains=2)
+    assert (draws.status, draws.per_chain) == ("time-limit", 5)
+    missing = "sets of 3 or more parents were left out"
+    assert f"60% of the time limit had passed before all families were scored: {missing}" in draws.warnings
+    assert draws.space == f"every parent set may be drawn, but {missing}"
+    assert same(draws, sampler(SCORE, Run(Knowledge(max_parents=2)), draws=5, chains=2))

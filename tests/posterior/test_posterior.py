@@ -98,6 +98,10 @@ def test_equal_graphs_are_looked_at_once(posterior: Posterior) -> None:
 def test_features_that_cannot_be(posterior: Posterior) -> None:
     with pytest.raises(OptionError, match="did you mean 'edge'"):
         posterior.feature("edges", A, B)
+    with pytest.raises(OptionError, match="known are edge, adjacent, path, ancestor, blanket, cpdag"):
+        posterior.feature("nope", A, B)
+    with pytest.raises(OptionError, match="no feature of two variables named 'cpdag'"):
+        posterior.pair_probability("cpdag")
     with pytest.raises(OptionError, match="two variables"):
         posterior.feature("edge", A)
     with pytest.raises(OptionError, match="one graph"):

@@ -14,7 +14,7 @@ from dagora.posterior.exact import full_log_weights
 from dagora.posterior.exact_sums import GraphSums, edge_posteriors
 from dagora.posterior.frequent_edges import frequent_edges
 from dagora.posterior.priors import prior_named
-from dagora.posterior.problem import pose
+from dagora.posterior.problem import Question, pose
 from dagora.posterior.search_space import find_space, is_equivalent
 from dagora.posterior.space import MOST_IN_FULL, Space
 from dagora.posterior.space_growth import enlarge, find_space_iteratively
@@ -223,10 +223,10 @@ def test_growing_leaves_time_to_score_what_it_led_to(strong, monkeypatch):
         return np.ones((14, 14))
 
     monkeypatch.setattr("dagora.posterior.frequent_edges.frequent_edges", slow)
-    given = {"prior": "uniform", "edge_penalty": 0.0, "alpha": 0.05, "memory": 1.0}
-    problem = pose(strong[1], Run(budget=Budget(4.0)), space="dual-pc", grow="draws", **given)
+    question = Question(space="dual-pc", grow="draws", memory=1.0)
+    problem = pose(strong[1], Run(budget=Budget(4.0)), question)
     assert problem.warnings == ()
-    assert problem.space.endswith("ran out of time")
+    assert problem.note.endswith("ran out of time")
 
 
 @pytest.mark.parametrize("seed", range(4))

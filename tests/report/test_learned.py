@@ -108,6 +108,20 @@ def test_a_direction_is_determined_where_all_equivalent_graphs_have_it():
             assert determined(DAG(graphs[0].nodes, edges)) == shared
 
 
+def test_learning_curves_are_drawn():
+    curves = {"episode": (-5.0, -7.0, -4.0, -6.0), "polished episode": (-4.0, -4.0, -3.0, -4.0)}
+    without = read(result_page(Result(DAG("ab"), "rbnets", "finished", "done", -3.0, "bic")))
+    page = read(result_page(Result(DAG("ab"), "rbnets", "finished", "done", -3.0, "bic", curves=curves)))
+    assert [title for title in page.within("h2") if title not in without.within("h2")] == ["Learning curve"]
+    lines = [tags["points"].split() for tag, tags in page.tags if tag == "polyline"]
+    for line, values in zip(lines, curves.values(), strict=True):
+        heights = [-float(point.split(",")[1]) for point in line]
+        assert np.argsort(heights, kind="stable").tolist() == np.argsort(values, kind="stable").tolist()
+        across = [float(point.split(",")[0]) for point in line]
+        assert np.allclose(np.diff(across), across[1] - across[0], atol=0.2)
+    assert {"bic against episode", "bic against polished episode"} <= set(page.within("title"))
+
+
 def test_too_large_tables_are_not_fitted(garden):
     network, table, _ = garden
     assert few_enough(network.graph, table.schema)

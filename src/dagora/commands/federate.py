@@ -117,7 +117,7 @@ def coordinator(
 ) -> None:
     """Wait for the sites, then learn from sums over them."""
     from dagora.errors import OptionError
-    from dagora.federated import agreed_statistics, with_traffic
+    from dagora.federated import agreed_statistics, check_over_sites, with_traffic
     from dagora.learning import learn
     from dagora.parties.certificates import Credentials
     from dagora.parties.horizontal.session import CoordinatorSession
@@ -126,6 +126,7 @@ def coordinator(
     listed = site_names(sites)
     check_number("--sites", len(listed), minimum)
     request.check()
+    check_over_sites(**request.settings)
     with own_mistakes():
         credentials = Credentials.load(folder)
     if credentials.name != COORDINATOR:
@@ -133,12 +134,13 @@ def coordinator(
     with Listener(credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn) as listener:
         click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
         transport = listener.accept(timeout=wait)
-    click.echo("dagora: all sites are here", err=True)
     request = replace(request)  # with a new clock: waiting for the sites is not in --time-limit
     with (
         CoordinatorSession(transport, listed, minimum=minimum, patience=patience, on_warning=warn) as session,
         request.progress() as on_event,
     ):
+        # From here on, Ctrl-C gives the best so far.
+        click.echo("dagora: all sites are here", err=True)
         statistics = agreed_statistics(session, names(discrete), names(continuous))
         request.check_data(statistics.schema.names, statistics.schema)
         result = learn(statistics, on_event=on_event, **request.settings)
@@ -209,18 +211,21 @@ def client(
 def simulate(
     *, data: str, parties: int, in_memory: bool, minimum: int, request: Request, reading: Reading
 ) -> None:
-    """Split the rows of DATA among K sites and learn over them as separate processes on TLS connections."""
+    """Split the rows of DATA among K sites and learn over them as separate processes on TLS connections.
+
+    Ctrl-C or --time-limit returns the best graph found so far.
+    """
     from dagora.data.partition import split_rows
+    from dagora.federated import check_over_sites, learn_federated
     from dagora.stats.table import TableStatistics
 
     check_number("--parties", parties, minimum)
     request.check()
+    check_over_sites(**request.settings)
     table = reading.table(data)
     request.check_data(table.names, table.schema)
     parts = {f"site{k + 1}": part for k, part in enumerate(split_rows(table, parties, seed=request.seed))}
     if in_memory:
-        from dagora.federated import learn_federated
-
         with request.progress() as on_event:
             result = learn_federated(
                 parts, minimum=minimum, on_event=on_event, **declared(table), **request.settings

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import re
 import signal
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +19,16 @@ if TYPE_CHECKING:
     from dagora.data.table import Table
 
 COORDINATOR = "coordinator"
+# What the coordinator says to nobody but this process, and how it fails, which is said once, in the end.
+HELD_BACK = re.compile(r"dagora: (listening|error: |interrupted|\S+ failed: )")
 
 
 def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: int, request: Request) -> str:
-    """Start everybody, wait for the end, and return what the coordinator said."""
+    """Start everybody, wait for the end, and return what the coordinator said.
+
+    The first Ctrl-C goes to the coordinator, which ends its search and gives the best so far.
+    """
+    from dagora.commands.progress import interruptible
     from dagora.parties.certificates import temporary_certificates
     from dagora.parties.processes import Processes
 
@@ -33,11 +38,11 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
     flags += ["--minimum", str(minimum)]
 
     def relay(party: str, line: str) -> None:
-        # How it fails is said once, in the end.
-        if party == COORDINATOR and not line.startswith(("dagora: listening", "dagora: error")):
+        if party == COORDINATOR and not HELD_BACK.match(line):
             click.echo(line, err=True)
 
     with (
+        own_ends(),
         temporary_certificates([COORDINATOR, *files]) as credentials,
         Processes(on_line=None if request.quiet else relay) as processes,
     ):
@@ -48,7 +53,25 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
             keys = str(credentials[name].ca.parent)
             arguments = ["federate", "client", str(file), "--keys", keys, "--connect", said[1]]
             processes.start(name, [*arguments, "--quiet", "--show-weights", *flags])
-        return processes.wait()[COORDINATOR].out
+        with interruptible(lambda: processes.interrupt(COORDINATOR)):
+            return processes.wait()[COORDINATOR].out
+
+
+@contextmanager
+def own_ends() -> Iterator[None]:
+    """End as the party that could not go on: with its output, its last line and its exit code."""
+    from dagora.parties.processes import PartyFailedError
+
+    try:
+        yield
+    except PartyFailedError as failure:
+        ended = failure.ended
+        if ended.code < 0 or not ended.last_words.startswith("dagora: "):
+            raise  # it was killed, or broke down
+        whose = "" if ended.name == COORDINATOR else f"{ended.name}: "
+        click.echo(ended.out, nl=False)
+        click.echo(ended.last_words.replace("dagora: error: ", f"dagora: error: {whose}", 1), err=True)
+        raise click.exceptions.Exit(ended.code) from None
 
 
 @contextmanager
@@ -70,15 +93,13 @@ def tidy_end() -> Iterator[None]:
 def site_files(parts: dict[str, Table]) -> Iterator[dict[str, Path]]:
     """The sites' tables as files that only this user can read, gone at the end."""
     from dagora.data.writers import write_table
+    from dagora.parties.private_folder import private_folder
 
-    folder = Path(tempfile.mkdtemp(prefix="dagora-"))
-    try:
+    with private_folder() as folder:
         files = {name: folder / f"{name}.csv" for name in parts}
         for name, part in parts.items():
             write_table(part, files[name])
         yield files
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def declared(table: Table) -> dict[str, Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dagora.data.schema import Schema
     from dagora.events import Budget, Observer
     from dagora.graph.cpdag import Graph
+    from dagora.methods import Method
     from dagora.options import Option
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
@@ -79,19 +80,28 @@ class Request(Circumstances):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Arguments of `learn`; a name or value that cannot be is refused."""
+        from dagora.learning import known_knowledge, named_score
         from dagora.methods import method_named
 
+        method = method_named(self.method)
+        if self.score is not None:
+            named_score(method, self.score)
         return {
-            "method": method_named(self.method).name,
+            "method": method.name,
             "score": self.score,
-            "knowledge": self.knowledge,
-            "max_parents": self.max_parents,
+            "knowledge": known_knowledge(self.knowledge, self.max_parents),
             "seed": self.seed,
             "time_limit": self.time_limit,
             "jobs": self.jobs,
             "budget": self.budget,
+            **self._truth_for(method),
             **parse_options(self.method, self.score, self.options),
         }
+
+    def _truth_for(self, method: Method) -> dict[str, Graph]:
+        """The truth, for a method that has use for it."""
+        takes_truth = any(option.name == "truth" for option in method.options)
+        return {"truth": self.known_truth} if takes_truth and self.known_truth is not None else {}
 
     def check(self) -> None:
         """Refuse what can be refused before any data are read."""
@@ -128,16 +138,16 @@ class Request(Circumstances):
                 click.echo(f"dagora: warning: {warning}", err=True)
         if result.status == "failed":
             give_up(result, as_json=self.as_json)
-        comparison = None if self.known_truth is None else compare(result.graph, self.known_truth)
+        truth = self.known_truth
+        comparison = None if truth is None else compare(result.graph, truth, result.dropped)
         if self.output:
             write_result(result, statistics, self.output)
         if self.picture:
-            truth, title = self.known_truth, caption(result)
-            write_picture(result.graph, self.picture, truth=truth, weights=result.weights, title=title)
-        if self.report:
-            write_result_report(
-                result, self.report, statistics=statistics, truth=self.known_truth, source=source
+            write_picture(
+                result.graph, self.picture, truth=truth, weights=result.weights, title=caption(result)
             )
+        if self.report:
+            write_result_report(result, self.report, statistics=statistics, truth=truth, source=source)
         if self.as_json:
             content = result.to_dict()
             if comparison is not None:

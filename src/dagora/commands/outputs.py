@@ -118,15 +118,18 @@ def write_result_report(
 
 def show_result(result: Result, comparison: Comparison | None, written: Sequence[str]) -> None:
     """Print a result for people."""
+    from dagora.scores.estimation import describe_errors
+
     graph = result.graph
-    click.echo(
-        f"{result.method}: {len(graph.edges) + len(graph.undirected)} edges among {len(graph)} variables"
-    )
+    edges = len(graph.edges) + len(graph.undirected)
+    click.echo(f"{result.method}: {edges} edge{'s' * (edges != 1)} among {len(graph)} variables")
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
     click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
     if "varsortability" in result.stats:
         click.echo(describe_scale(result.stats))
+    if "score_error_median" in result.stats:
+        click.echo(describe_errors(result.stats))
     click.echo("")
     for tail, head in graph.edges:
         click.echo(f"  {tail} → {head}")
@@ -157,6 +160,5 @@ def describe_scale(stats: Mapping[str, float]) -> str:
 def show_comparison(comparison: Comparison) -> None:
     """Print a comparison as a small table."""
     click.echo(f"{'':10}{'SHD':>6}{'TPR':>8}{'FDR':>8}{'FPR':>8}{'F1':>8}")
-    rows = (("DAG", comparison.dag), ("CPDAG", comparison.cpdag), ("skeleton", comparison.skeleton))
-    for label, row in rows:
+    for label, row in comparison.rows():
         click.echo(f"{label:10}{row.shd:6d}{row.tpr:8.3f}{row.fdr:8.3f}{row.fpr:8.3f}{row.f1:8.3f}")

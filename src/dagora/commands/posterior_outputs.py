@@ -57,6 +57,7 @@ def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
 def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[str]) -> None:
     """Print a posterior for people; chains that have not mixed show even where warnings are switched off."""
     from dagora.posterior.mixing import mixing_warnings
+    from dagora.scores.estimation import describe_errors
 
     draws = posterior.draws
     click.echo(
@@ -66,6 +67,8 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     click.echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
     click.echo(f"prior: {posterior.prior}")
     click.echo(f"space: {posterior.space}")
+    if "score_error_median" in posterior.stats:
+        click.echo(describe_errors(posterior.stats))
     click.echo("")
     for line in edge_lines(posterior):
         click.echo(line)
@@ -85,6 +88,8 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
 
 def edge_lines(posterior: Posterior) -> list[str]:
     """The most probable edges, a line each, those of the consensus graph marked."""
+    from dagora.posterior.mixing import counted
+
     probability, error = posterior.edge_probability, posterior.edge_error
     chosen = posterior.consensus()
     marked = chosen.to_numpy()
@@ -102,12 +107,12 @@ def edge_lines(posterior: Posterior) -> list[str]:
         for edge, value, wide, mark in shown
     ]
     if len(order) > MOST_EDGES:
-        lines.append(f"  and {len(order) - MOST_EDGES} more edges above {LEAST_PROBABLE:g}")
+        lines.append(f"  and {counted(len(order) - MOST_EDGES, 'more edge')} above {LEAST_PROBABLE:g}")
     if not lines:
         lines.append(f"  no edge is more probable than {LEAST_PROBABLE:g}")
     return [
         *lines,
-        f"* consensus graph: {len(chosen.edges)} edges above 0.5 that stand together without a cycle",
+        f"* consensus graph: {counted(len(chosen.edges), 'edge')} above 0.5, without a cycle",
     ]
 
 

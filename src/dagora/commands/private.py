@@ -219,7 +219,7 @@ def own_credentials(folder: str, name: str) -> Credentials:
     from dagora.parties.certificates import Credentials
 
     with own_mistakes():
-        credentials = Credentials.load(folder)
+        credentials = Credentials.load(folder, made_by="dagora private certificates")
     if credentials.name != name:
         raise OptionError(f"--certificates {folder} are those of '{credentials.name}', not of the {name}")
     return credentials

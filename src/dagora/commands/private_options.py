@@ -27,6 +27,7 @@ class Asked:
     """What a party reads, wants and writes."""
 
     key: str
+    missing: str
     separator: str | None
     max_parents: int | None
     order: str | None
@@ -60,7 +61,7 @@ class Asked:
         """Read a file with its key column."""
         from dagora.vertical import holding
 
-        return holding(path, self.key, drop=names(drop), separator=self.separator)
+        return holding(path, self.key, drop=names(drop), missing=self.missing, separator=self.separator)
 
     @contextmanager
     def progress(self) -> Iterator[Observer]:
@@ -102,6 +103,7 @@ class Asked:
         """The same on a command line, for a party of a simulation, whose result is read again."""
         given: list[tuple[str, object]] = [
             ("--key", self.key),
+            ("--missing", self.missing),
             ("--separator", self.separator),
             ("--patience", self.patience),
         ]
@@ -121,6 +123,13 @@ def private_options(command: F) -> F:
     """Add the options that all parties have; the command gets them as one argument `asked`."""
     options = (
         click.option("--key", required=True, metavar="COLUMN", help="Column that identifies rows."),
+        click.option(
+            "--missing",
+            type=click.Choice(["error", "drop", "level"]),
+            default="error",
+            show_default=True,
+            help="What to do with missing cells: refuse, drop their rows, or make them a level.",
+        ),
         click.option(
             "--separator", metavar="CHAR", help="Column separator of a text file (comma; tab for .tsv)."
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TextIO
@@ -72,16 +72,25 @@ def describe(event: Event, seconds: float) -> str:
 @contextmanager
 def progress(budget: Budget, *, quiet: bool) -> Iterator[Observer]:
     """Show progress while the block runs; the first Ctrl-C ends the work gently, the second at once."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        budget.stop("it was interrupted")
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
     line = None if quiet else ProgressLine()
-    previous = signal.signal(signal.SIGINT, interrupt)
     try:
-        yield line or ignore
+        with interruptible(lambda: budget.stop("it was interrupted")):
+            yield line or ignore
     finally:
-        signal.signal(signal.SIGINT, previous)
         if line:
             line.close()
+
+
+@contextmanager
+def interruptible(stop: Callable[[], None]) -> Iterator[None]:
+    """Let the first Ctrl-C of a block call `stop`, and the second end the command at once."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop()
+
+    previous = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -123,9 +123,10 @@ def show_items(item: str | None, *, as_json: bool) -> None:
         entries = [{key: value for key, value in asdict(entry).items() if key != "maker"} for entry in shown]
         click.echo(json.dumps(entries, ensure_ascii=False))
         return
+    width = max(len(entry.name) for entry in shown) + 2
     for entry in shown:
-        click.echo(f"{entry.name:18}{entry.summary}")
-        click.echo(f"{'':18}quick: {entry.quick}; --full: {entry.full}  ({entry.reference})")
+        click.echo(f"{entry.name:{width}}{entry.summary}")
+        click.echo(f"{'':{width}}quick: {entry.quick}; --full: {entry.full}  ({entry.reference})")
 
 
 def make_folder(output: str) -> Path:

@@ -174,7 +174,7 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
     """Sample networks from their posterior given DATA (.csv .tsv .parquet .feather, text also .gz).
 
     Shows how probable each edge is, and whether the chains have mixed. Ctrl-C or --time-limit returns the
-    draws made so far.
+    draws made so far; before all parent sets are scored, Ctrl-C leaves nothing but the --checkpoint.
     """
     from dagora.commands.learn import is_jkl
     from dagora.commands.progress import progress

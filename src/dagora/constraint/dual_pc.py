@@ -32,7 +32,7 @@ from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.gaussian import gaussian_moments, refuse_duplicates
+from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Moments, Statistics
 
 # Sets that are tested between two looks at the clock.

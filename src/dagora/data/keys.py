@@ -1,7 +1,8 @@
 """Tables with a key column: the columns as a `Table`, and each row's key beside it.
 
-A key identifies a row, so it is no column of a table (it may have a million levels). No row is ever dropped:
-a missing cell is refused, so that keys and rows stay side by side.
+A key identifies a row, so it is no column of a table (it may have a million levels). While a table is read,
+the row's number stands in the key's place, so that keys and rows stay side by side where rows with missing
+cells are left out.
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
 
 
 def split_key(
-    data: object, key: str, *, drop: Iterable[str] = (), separator: str | None = None
+    data: object,
+    key: str,
+    *,
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    separator: str | None = None,
 ) -> tuple[Table, list[object], str]:
     """The table without its key column, the keys, and how to name the column in an error.
 
-    `data` is a file, a data frame or a table.
+    `data` is a file, a data frame or a table; `missing` is that of `read_table`.
 
     >>> table = Table.from_numpy([[7, 0], [8, 1]], names=["id", "a"])
     >>> rest, keys, _ = split_key(table, "id")
@@ -32,19 +38,22 @@ def split_key(
     (('a',), ['7', '8'])
     """
     if isinstance(data, str | Path):
-        return split_file(Path(data), key, tuple(drop), separator)
+        return split_file(Path(data), key, tuple(drop), missing, separator)
     if isinstance(data, Table):
         table, keys = split_table(data, key)
     else:
-        table, keys = split_frame(data, key)
+        table, keys = split_frame(data, key, missing)
     dropped = set(drop)
     return table.select([n for n in table.names if n not in dropped]), keys, f"column '{key}'"
 
 
 def split_file(
-    file: Path, key: str, drop: tuple[str, ...], separator: str | None
+    file: Path, key: str, drop: tuple[str, ...], missing: str, separator: str | None
 ) -> tuple[Table, list[object], str]:
-    """Read a file twice: the key column as it is written, and the rest as a table."""
+    """Read a file; the keys are the cells of the key column as they are written."""
+    import pyarrow as pa
+
+    from dagora.data.ingest import build_table
     from dagora.data.readers import (
         SEPARATORS,
         check_file,
@@ -52,7 +61,6 @@ def split_file(
         naming,
         read_binary,
         read_delimited,
-        read_table,
     )
 
     if key in drop:
@@ -60,20 +68,29 @@ def split_file(
     with naming(file):
         check_file(file)
         ending = file_format(file) if separator is None else ".csv"
-        if ending in SEPARATORS:
+        text = ending in SEPARATORS
+        if text:
             mark = "\t" if separator == "\\t" else separator
-            names, columns = read_delimited(file, mark or SEPARATORS[ending], ())
+            names, columns = read_delimited(file, mark or SEPARATORS[ending], drop)
         else:
-            names, columns = read_binary(file, ending, ())
+            names, columns = read_binary(file, ending, drop)
         if key not in names:
             raise DataError(f"there is no column '{key}' for the key: the columns are {', '.join(names)}")
-        keys = columns[names.index(key)].to_pylist()
         if len(names) == 1:
             raise DataError(f"there is no column beside the key '{key}': at least one is needed")
-    table = read_table(file, drop=(key, *drop), separator=separator)
-    if table.n_rows != len(keys):
-        raise DataError(f"{file}: {len(keys)} keys for {table.n_rows} rows: remove empty lines")
-    return table, keys, f"{file}, column '{key}'"
+        place = names.index(key)
+        keys = columns[place].to_pylist()
+        columns[place] = pa.chunked_array([np.arange(len(keys), dtype=np.float64)])
+        numbered = build_table(
+            names, columns, text_cells=text, words_nulled=text, continuous=[key], missing=missing
+        )
+    return *unnumbered(numbered, key, keys), f"{file}, column '{key}'"
+
+
+def unnumbered(table: Table, key: str, keys: list[object]) -> tuple[Table, list[object]]:
+    """Take out the row numbers that stand in the key's place, and with them the keys of the rows left."""
+    rows = table.values(table.schema.index(key)).astype(np.int64)
+    return table.select([name for name in table.names if name != key]), [keys[row] for row in rows]
 
 
 def split_table(table: Table, key: str) -> tuple[Table, list[object]]:
@@ -90,7 +107,7 @@ def split_table(table: Table, key: str) -> tuple[Table, list[object]]:
     return table.select([name for name in table.names if name != key]), keys
 
 
-def split_frame(frame: object, key: str) -> tuple[Table, list[object]]:
+def split_frame(frame: object, key: str, missing: str) -> tuple[Table, list[object]]:
     """Take the key column out of a data frame."""
     import narwhals as nw
 
@@ -102,4 +119,6 @@ def split_frame(frame: object, key: str) -> tuple[Table, list[object]]:
         ) from None
     if key not in known.columns:
         raise DataError(f"there is no column '{key}' for the key")
-    return Table.from_frame(known.drop(key).to_native()), known[key].to_list()
+    keys = known[key].to_list()
+    numbered = known.drop(key).with_row_index(key)
+    return unnumbered(Table.from_frame(numbered.to_native(), continuous=[key], missing=missing), key, keys)

@@ -56,16 +56,20 @@ class Knowledge:
                 raise KnowledgeError(
                     f"the required edge {tail} → {head} leads from a later tier to an earlier one"
                 )
-        names = dict.fromkeys(name for edge in self.required for name in edge)
-        try:
-            graph = DAG(names, self.required)
-        except GraphError as error:
-            raise KnowledgeError(f"the required edges cannot all be there: {error}") from None
-        for name in names:
+        graph = self._required_graph()
+        for name in graph:
             if limit is not None and len(graph.parents(name)) > limit:
                 raise KnowledgeError(
                     f"'{name}' has {len(graph.parents(name))} required parents, but max_parents is {limit}"
                 )
+
+    def _required_graph(self) -> DAG:
+        """The required edges among the variables that they name."""
+        names = dict.fromkeys(name for edge in self.required for name in edge)
+        try:
+            return DAG(names, self.required)
+        except GraphError as error:
+            raise KnowledgeError(f"the required edges cannot all be there: {error}") from None
 
     @property
     def is_empty(self) -> bool:
@@ -81,14 +85,15 @@ class Knowledge:
     def forbidden_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
         """Boolean matrix over `nodes`: entry [i, j] says that i → j must not be there, as on the diagonal.
 
-        The reverse of a required edge counts as forbidden too.
+        What would close a cycle with required edges, such as the reverse of one, counts as forbidden too.
         """
         index = self._index(nodes)
         matrix = np.eye(len(nodes), dtype=np.bool_)
         for tail, head in self.forbidden:
             matrix[index[tail], index[head]] = True
-        for tail, head in self.required:
-            matrix[index[head], index[tail]] = True
+        required = self._required_graph()
+        for head in required:
+            matrix[index[head], [index[ancestor] for ancestor in required.ancestors(head)]] = True
         for later, tier in enumerate(self.tiers):
             for earlier in self.tiers[:later]:
                 matrix[np.ix_([index[name] for name in tier], [index[name] for name in earlier])] = True

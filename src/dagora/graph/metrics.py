@@ -19,7 +19,7 @@ directions are dropped. On CPDAGs a DAG stands for its equivalence class; a CPDA
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from dagora.errors import GraphError
 from dagora.graph.cpdag import Graph
-from dagora.graph.dag import DAG
+from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
 
 Matrix = NDArray[np.bool_]
@@ -56,11 +56,15 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """An estimate judged three times: as it stands, by skeletons, and by equivalence classes."""
+    """An estimate judged three times: as it stands, by skeletons, and by equivalence classes.
+
+    `raw` judges it as it was before edges were dropped to make it acyclic, where that is known.
+    """
 
     dag: Metrics
     skeleton: Metrics
     cpdag: Metrics
+    raw: Metrics | None = None
 
     @property
     def shd(self) -> int:
@@ -68,8 +72,19 @@ class Comparison:
         return self.dag.shd
 
     def to_dict(self) -> dict[str, float | dict[str, float]]:
-        """JSON form: the graphs' own metrics at the top, the others under "skeleton" and "cpdag"."""
-        return {**self.dag.to_dict(), "skeleton": self.skeleton.to_dict(), "cpdag": self.cpdag.to_dict()}
+        """JSON form: the graphs' own metrics at the top, the others under "skeleton", "cpdag" and "raw"."""
+        raw = {} if self.raw is None else {"raw": self.raw.to_dict()}
+        return {
+            **self.dag.to_dict(),
+            "skeleton": self.skeleton.to_dict(),
+            "cpdag": self.cpdag.to_dict(),
+            **raw,
+        }
+
+    def rows(self) -> tuple[tuple[str, Metrics], ...]:
+        """All metrics with the name of what was compared, as a table shows them."""
+        raw = () if self.raw is None else (("uncut", self.raw),)
+        return (("DAG", self.dag), *raw, ("CPDAG", self.cpdag), ("skeleton", self.skeleton))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +104,11 @@ class Verdicts:
         return "correct" if self.correct[i, j] else "reversed" if self.reversed[i, j] else "extra"
 
 
-def compare(estimate: Graph, truth: Graph) -> Comparison:
+def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None) -> Comparison:
     """Compare an estimate with the truth; nodes are matched by name.
+
+    With the edges that were dropped from the estimate, it is also judged as it was before. It may have had
+    cycles then; a pair with edges both ways is reversed where the truth has one, for one of them is wrong.
 
     >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
     >>> comparison = compare(DAG("abc", [("b", "a"), ("b", "c")]), truth)
@@ -98,6 +116,8 @@ def compare(estimate: Graph, truth: Graph) -> Comparison:
     (1, 0, 0)
     >>> comparison.dag.tpr, comparison.dag.fdr
     (0.5, 0.5)
+    >>> compare(truth, truth, dropped=[("c", "a")]).raw.shd
+    1
     """
     aligned = align(estimate, truth)
     marks, true_marks = aligned.to_numpy(), truth.to_numpy()
@@ -107,6 +127,7 @@ def compare(estimate: Graph, truth: Graph) -> Comparison:
         dag=_measure(judge(aligned, truth)),
         skeleton=_measure(_judge(marks | marks.T, true_marks | true_marks.T)),
         cpdag=_measure(_judge(class_marks, true_class)),
+        raw=None if dropped is None else _measure(_judge(_with_edges(aligned, dropped), true_marks)),
     )
 
 
@@ -129,6 +150,13 @@ def align(estimate: Graph, truth: Graph) -> Graph:
         if name not in true:
             raise GraphError(f"'{name}' is a node of the estimate but not of the truth")
     return estimate if estimate.nodes == truth.nodes else estimate.reorder(truth.nodes)
+
+
+def _with_edges(graph: Graph, edges: Iterable[Edge]) -> Matrix:
+    marks = graph.to_numpy()
+    for tail, head in edges:
+        marks[graph.index(tail), graph.index(head)] = True
+    return marks
 
 
 def _judge(marks: Matrix, true_marks: Matrix) -> Verdicts:

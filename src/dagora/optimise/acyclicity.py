@@ -14,7 +14,7 @@ of products of squares they can underflow; `cyclicity` cannot, and is 0 for DAGs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,31 @@ from scipy.linalg import expm
 from scipy.linalg.lapack import dgetrf, dgetri
 
 from dagora.compiled import kernel
+
+Acyclicity = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
+
+
+def beside_required(acyclicity: Acyclicity, required: NDArray[np.bool_]) -> Acyclicity:
+    """The same measure of W∘W + R, where R has a 1 for each required edge.
+
+    Those edges count whatever their weights, so that it vanishes only where W makes no cycle with them.
+
+    >>> required = np.array([[False, True], [False, False]])
+    >>> measure = beside_required(trace_exponential, required)
+    >>> measure(np.array([[0.0, 0.0], [0.5, 0.0]]))[0] > 0.1
+    True
+    """
+    if not required.any():
+        return acyclicity
+
+    def measure(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        strengths = np.where(required, np.hypot(weights, 1.0), weights)
+        value, gradient = acyclicity(strengths)
+        own = weights[required] / strengths[required]
+        gradient[required] *= own
+        return value, gradient
+
+    return measure
 
 
 def trace_exponential(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

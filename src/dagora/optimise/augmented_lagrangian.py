@@ -12,20 +12,18 @@ weights that matter can pass: four weights of 0.1 in a circle have h = 2·10⁻�
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
-from dagora.optimise.acyclicity import log_determinant, trace_exponential
+from dagora.optimise.acyclicity import Acyclicity, beside_required, log_determinant, trace_exponential
 from dagora.optimise.losses import Loss
-from dagora.optimise.quasi_newton import minimise
+from dagora.optimise.quasi_newton import minimise, steepest_slope
 from dagora.options import find
 from dagora.run import Run
-
-Acyclicity = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
 
 ACYCLICITIES: Mapping[str, Acyclicity] = {
     "trace-exponential": trace_exponential,
@@ -42,12 +40,14 @@ class Solution:
     """Weights with their h and F = loss + λ‖W‖₁, and how the program ended.
 
     `rounds` counts the updates of α, `evaluations` those of loss and h. `converged` means h ≤ its tolerance;
-    `reason` says in words why it ended.
+    `reason` says in words why it ended. `steepness` is the steepest slope that the last minimisation left, as
+    a share of that at W = 0: near 0, unless the minimiser stalled.
     """
 
     weights: NDArray[np.float64]
     h: float
     objective: float
+    steepness: float
     rounds: int
     evaluations: int
     converged: bool
@@ -60,6 +60,7 @@ def augmented_lagrangian(
     *,
     lambda1: float,
     allowed: NDArray[np.bool_] | None = None,
+    required: NDArray[np.bool_] | None = None,
     acyclicity: str | Acyclicity = "trace-exponential",
     h_tolerance: float = 1e-8,
     rho_max: float = 1e16,
@@ -68,6 +69,7 @@ def augmented_lagrangian(
 ) -> Solution:
     """Solve the program; where `allowed[i, j]` is False the weight of i → j stays 0, as does the diagonal.
 
+    A `required` edge counts as there in h, however small its weight: nothing may lead back along it.
     `tolerance` and `max_steps` belong to each minimisation. When the budget is spent the last weights come
     back, which are those of the hardest program tried so far, with `converged` False.
 
@@ -78,11 +80,15 @@ def augmented_lagrangian(
     ([[0.0, 1.9], [0.0, 0.0]], True)
     """
     constraint = find("acyclicity", acyclicity, ACYCLICITIES) if isinstance(acyclicity, str) else acyclicity
+    if required is not None:
+        constraint = beside_required(constraint, required)
     size = loss.n_variables
     free = np.ones((size, size), dtype=np.bool_) if allowed is None else allowed.copy()
     np.fill_diagonal(free, val=False)
     point = np.zeros(size * size)
     rho, alpha, h = 1.0, 0.0, np.inf
+    _, slopes = loss.value_and_gradient(point.reshape(size, size))
+    steepest = at_zero = steepest_slope(point, slopes.ravel(), free.ravel(), lambda1)
     rounds, evaluations = 0, 0
     told = run.budget.elapsed
 
@@ -115,7 +121,7 @@ def augmented_lagrangian(
             found = minimise(
                 lagrangian, point, free.ravel(), lambda1, tolerance=tolerance, max_steps=max_steps, stop=stop
             )
-            point = found.point
+            point, steepest = found.point, found.steepest
             evaluations += found.evaluations
             h = constraint(point.reshape(size, size))[0]
             tell(h)
@@ -132,4 +138,5 @@ def augmented_lagrangian(
     else:
         reason = run.budget.reason if run.budget.exhausted else f"ρ reached {rho_max:g} with h = {h:.1e}"
     objective = loss.value(weights) + lambda1 * float(np.abs(weights).sum())
-    return Solution(weights, h, objective, rounds, evaluations, converged, reason)
+    steepness = steepest / at_zero if at_zero > 0 else 0.0
+    return Solution(weights, h, objective, steepness, rounds, evaluations, converged, reason)

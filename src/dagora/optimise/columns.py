@@ -23,8 +23,8 @@ PROFILE_ROUNDS = 100
 class Terms(NamedTuple):
     """The program: second moments, which edges may be and which must, the penalty, the kind of loss.
 
-    With a `threshold` a column is judged by its loss once weak weights are gone, `one_by_one`, `at_once` or
-    by the better of both ways (`thinning`).
+    With a `threshold` a column is judged by its loss once weak weights are gone: one by one as long as that
+    loss is above the loss of cutting at once by no more than the share `slack` (`thinning`).
     """
 
     moments: Matrix
@@ -33,8 +33,7 @@ class Terms(NamedTuple):
     lambda1: float
     profile: bool
     threshold: float = 0.0
-    one_by_one: bool = True
-    at_once: bool = False
+    slack: float = np.inf
 
 
 class Room(NamedTuple):

@@ -1,13 +1,15 @@
 """What a weighted graph loses on data: least squares, logistic and Poisson, with gradients.
 
-The weight of the edge i → j is W[i, j]; column j of W predicts variable j from its parents by η = XW.
+The weight of the edge i → j is W[i, j]; column j of W predicts variable j from its parents by η = XW + b.
 
 - least squares: ½ tr((I − W)ᵀ S (I − W)) = 1/(2n) ‖X − XW‖², with S = XᵀX/n of centred data; no rows needed;
 - logistic, x ∈ {0, 1}: 1/n Σ [log(1 + e^η) − x η];
 - Poisson, x ∈ {0, 1, 2, …}: 1/n Σ [e^η − x η].
 
-The last two are Σ [a(η) − x η] / n of an exponential family with log-partition function a. As in Zheng et al.
-(2018) they have no intercept: a variable without parents is predicted as if its chance were ½ or its rate 1.
+The last two are Σ [a(η) − x η] / n of an exponential family with log-partition function a. Each variable has
+an intercept b, which is not penalised and profiled out (`exponential_family`); centred data need none. Zheng
+et al. (2018) have no intercept: a variable without parents is then predicted as if its chance were ½ or its
+rate 1, and any other variable that is mostly 1 stands in for the intercept. `intercept=False` is that loss.
 
 Given its support every loss falls apart into one convex program per column, min loss + λ‖w‖₁, which `refit`
 solves: exactly for least squares, by proximal Newton steps for the others.
@@ -26,12 +28,16 @@ from dagora.errors import DataError
 from dagora.optimise.exponential_family import (
     BERNOULLI,
     COUNT,
+    Family,
     family_gradient,
     family_loss,
     refit_family,
 )
 from dagora.scores.lasso_kernels import solve_lasso
 from dagora.stats.statistics import Statistics
+
+# Beyond, doubles have gaps between whole numbers.
+EXACT_COUNTS = 2.0**53
 
 
 class Loss(Protocol):
@@ -95,13 +101,22 @@ class LeastSquares:
 @final
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """1/n Σ [log(1 + e^{xW}) − x∘xW] for rows of zeros and ones.
+    """1/n Σ [log(1 + e^η) − x∘η] for rows of zeros and ones; at best over the intercepts, or without any.
 
-    >>> round(Logistic(np.array([[0.0, 1.0], [1.0, 1.0]])).value(np.zeros((2, 2))), 6)  # 2 log 2
+    >>> rows = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> round(Logistic(rows).value(np.zeros((2, 2))), 6)  # log 2: the second is certain
+    0.693147
+    >>> round(Logistic(rows, intercept=False).value(np.zeros((2, 2))), 6)  # 2 log 2
     1.386294
     """
 
     rows: NDArray[np.float64]
+    intercept: bool = True
+
+    @property
+    def family(self) -> Family:
+        """The Bernoulli distributions."""
+        return BERNOULLI if self.intercept else BERNOULLI.through_the_origin()
 
     @property
     def n_variables(self) -> int:
@@ -110,28 +125,34 @@ class Logistic:
 
     def value(self, weights: NDArray[np.float64]) -> float:
         """Minus the mean log-likelihood of a row."""
-        return family_loss(BERNOULLI, self.rows, self.rows, weights)
+        return family_loss(self.family, self.rows, self.rows, weights)
 
     def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The loss and Xᵀ(σ(XW) − X)/n."""
-        return family_gradient(BERNOULLI, self.rows, self.rows, weights)
+        """The loss and Xᵀ(σ(η) − X)/n."""
+        return family_gradient(self.family, self.rows, self.rows, weights)
 
     def refit(self, support: NDArray[np.bool_], lambda1: float) -> NDArray[np.float64]:
         """A logistic regression with an L1 penalty per column."""
-        return refit_family(BERNOULLI, self.rows, support, lambda1)
+        return refit_family(self.family, self.rows, support, lambda1)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Poisson:
-    """1/n Σ [e^{xW} − x∘xW] for rows of counts, that is without the constant Σ log x!.
+    """1/n Σ [e^η − x∘η] for rows of counts, without the constant Σ log x!; intercepts as in `Logistic`.
 
-    >>> loss = Poisson(np.array([[0.0, 1000.0], [1.0, 3.0]]))
+    >>> loss = Poisson(np.array([[0.0, 1000.0], [1.0, 3.0]]), intercept=False)
     >>> loss.value(np.zeros((2, 2))), loss.value(np.ones((2, 2)))
     (2.0, inf)
     """
 
     rows: NDArray[np.float64]
+    intercept: bool = True
+
+    @property
+    def family(self) -> Family:
+        """The Poisson distributions."""
+        return COUNT if self.intercept else COUNT.through_the_origin()
 
     @property
     def n_variables(self) -> int:
@@ -140,15 +161,15 @@ class Poisson:
 
     def value(self, weights: NDArray[np.float64]) -> float:
         """Minus the mean log-likelihood of a row, up to a constant."""
-        return family_loss(COUNT, self.rows, self.rows, weights)
+        return family_loss(self.family, self.rows, self.rows, weights)
 
     def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The loss and Xᵀ(e^{XW} − X)/n; infinite with a gradient of zeros where it overflows."""
-        return family_gradient(COUNT, self.rows, self.rows, weights)
+        """The loss and Xᵀ(e^η − X)/n; infinite with a gradient of zeros where it overflows."""
+        return family_gradient(self.family, self.rows, self.rows, weights)
 
     def refit(self, support: NDArray[np.bool_], lambda1: float) -> NDArray[np.float64]:
         """A Poisson regression with an L1 penalty per column."""
-        return refit_family(COUNT, self.rows, support, lambda1)
+        return refit_family(self.family, self.rows, support, lambda1)
 
 
 def logistic_rows(statistics: Statistics) -> NDArray[np.float64]:
@@ -203,5 +224,9 @@ def count_column(variable: Variable, column: NDArray[Any]) -> NDArray[np.float64
         raise DataError(
             f"column '{variable.name}' has values that are no counts (0, 1, 2, …), which the Poisson loss "
             "needs: leave it out, or choose another loss"
+        )
+    if (values > EXACT_COUNTS).any():
+        raise DataError(
+            f"column '{variable.name}' has counts above 2⁵³, which are not exact here: count in larger units"
         )
     return values

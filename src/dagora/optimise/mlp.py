@@ -5,7 +5,7 @@ subject to h(A) = tr exp(A∘A) − d = 0, where A_kj is the norm of the weights
 The penalty is Σ|w| over the first layer (`l1`) or Σ A_kj (`group`). Then edges with A_kj < threshold go, and
 the weakest that still close a cycle. The networks are fitted once more with that graph fixed: the weights (A)
 and the score (minus the objective) are of that fit. Columns are centred. Noise of equal variance is assumed,
-so the scale of the columns matters.
+so the scale of the columns matters, and the result comes with its sortability (`scale`).
 
 Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 """
@@ -13,19 +13,21 @@ Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.accelerated import require_jax
-from dagora.data.schema import Kind
-from dagora.errors import DataError, KnowledgeError
+from dagora.errors import KnowledgeError
 from dagora.events import Event
 from dagora.graph.dag import DAG
+from dagora.optimise.scale import judge_scale
 from dagora.optimise.trim import cut_to_dag
 from dagora.result import Outcome
 from dagora.run import Run
+from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -56,10 +58,17 @@ def notears_mlp(
 
     names = statistics.schema.names
     columns = centred_columns(statistics, standardise=standardise)
-    program = Program(columns, lambda1, lambda2, penalty, watcher(run))
+    required = run.knowledge.required_matrix(names)
+    program = Program(columns, lambda1, lambda2, penalty, watcher(run), required)
     free = ~run.knowledge.forbidden_matrix(names)
     path = augmented_lagrangian(program, initial_weights(free, hidden, run.seed), free)
-    return finish(program, path, run, names, threshold)
+    outcome = finish(program, path, run, names, threshold)
+    sortability, warnings = judge_scale(
+        cast("DAG", outcome.graph),
+        statistics.moments().covariance,
+        None if standardise else "standardise=true takes them out",
+    )
+    return replace(outcome, stats={**outcome.stats, **sortability}, warnings=(*outcome.warnings, *warnings))
 
 
 def finish(program: Program, path: Path, run: Run, names: tuple[str, ...], threshold: float) -> Outcome:
@@ -135,26 +144,10 @@ def initial_weights(free: NDArray[np.bool_], hidden: int, seed: int) -> Weights:
 
 def centred_columns(statistics: Statistics, *, standardise: bool) -> NDArray[np.float64]:
     """Columns as rows of a matrix, centred, of variance 1 if asked; unusable columns are refused."""
-    for variable in statistics.schema:
-        if variable.kind is not Kind.CONTINUOUS:
-            raise DataError(
-                f"the method notears-mlp needs continuous columns, but '{variable.name}' is discrete: "
-                "declare it continuous if it is a number, or leave it out"
-            )
+    owner = "the method notears-mlp"
+    moments = gaussian_moments(statistics, owner)
+    refuse_duplicates(moments, statistics.schema, owner)
     table = statistics.rows()
     columns = np.stack([table.values(i) for i in range(len(table.schema))])
-    means = columns.mean(axis=1, keepdims=True)
-    centred = columns - means
-    spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True))
-    seen: dict[bytes, str] = {}
-    for i, name in enumerate(table.names):
-        if not spread[i, 0] > 1e-14 * abs(means[i, 0]):
-            raise DataError(f"column '{name}' is constant, so that nothing depends on it: leave it out")
-        twin = seen.setdefault((columns[i] + 0.0).tobytes(), name)  # −0 + 0 is 0
-        if twin != name:
-            raise DataError(f"the columns '{twin}' and '{name}' are the same: leave one of them out")
-    if not np.isfinite(spread).all():
-        name = table.names[int(np.flatnonzero(~np.isfinite(spread))[0])]
-        raise DataError(f"the values of column '{name}' are too large to be squared: scale it down")
-    usable: NDArray[np.float64] = centred / spread if standardise else centred
-    return usable
+    centred: NDArray[np.float64] = columns - columns.mean(axis=1, keepdims=True)
+    return centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True)) if standardise else centred

@@ -115,10 +115,14 @@ def lagrangian(
     group_lambda: float,
     alpha: float,
     rho: float,
+    required: ArrayLike,
 ) -> tuple[Array, tuple[Array, Array]]:
-    """Smooth part of the augmented Lagrangian, and beside it h and fit + λ₂ ridge."""
+    """Smooth part of the augmented Lagrangian, and beside it h and fit + λ₂ ridge.
+
+    `required` has a 1 for each edge that counts as there in h, whatever its strength.
+    """
     squares = squared_strengths(weights.inward)
-    h = acyclicity(squares)
+    h = acyclicity(squares + jnp.asarray(required))
     smooth = fit(weights, columns) + lambda2 * ridge(weights)
     value = smooth + group_lambda * group(squares) + (alpha + 0.5 * rho * h) * h
     return value, (h, smooth)

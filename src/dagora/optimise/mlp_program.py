@@ -39,13 +39,17 @@ class BudgetSpentError(Exception):
 
 @dataclass(eq=False)
 class Program:
-    """Data and penalties; `watch` is told h at each evaluation and says whether to stop."""
+    """Data and penalties; `watch` is told h at each evaluation and says whether to stop.
+
+    A `required` edge counts as there in h, however weak it is: nothing may lead back along it.
+    """
 
     columns: NDArray[np.float64]
     lambda1: float
     lambda2: float
     penalty: str
     watch: Watch
+    required: NDArray[np.bool_] | None = None
     evaluations: int = 0
 
     def __post_init__(self) -> None:
@@ -53,12 +57,14 @@ class Program:
 
         # An array that is put on the processor keeps the computation there.
         self._device_columns = jax.device_put(self.columns, jax.devices("cpu")[0])
+        d = len(self.columns)
+        self._required = np.zeros((d, d)) if self.required is None else self.required.astype(np.float64)
 
     def evaluate(self, weights: Weights, alpha: float, rho: float) -> tuple[float, Weights, float, float]:
         """Value and gradient of the Lagrangian's smooth part, then h and fit + λ₂ ridge."""
         group_lambda = self.lambda1 if self.penalty == "group" else 0.0
         (value, (h, smooth)), gradient = lagrangian_with_gradient(
-            weights, self._device_columns, self.lambda2, group_lambda, alpha, rho
+            weights, self._device_columns, self.lambda2, group_lambda, alpha, rho, self._required
         )
         self.evaluations += 1
         return float(value), Weights(*(np.asarray(part) for part in gradient)), float(h), float(smooth)

@@ -9,10 +9,13 @@ result has no cycle, and weights below the threshold are gone (`thinning`): edge
 reach a DAG are listed.
 
 On simulated data this program owes much of its success to the columns' scale, so every result comes with its
-sortability and with the baseline that only sorts (`sortability`).
+sortability (`scale`) and with the baseline that sorts the columns by variance and regresses each on those
+before it, under the same loss, penalty, threshold and knowledge.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,25 +24,30 @@ from dagora.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
+from dagora.optimise.order_descent import obeying_order
 from dagora.optimise.path import Program
 from dagora.optimise.path_solver import Solved, solve_by_path
 from dagora.optimise.profile_likelihood import ProfileLikelihood
-from dagora.optimise.sortability import r2_sortability, sort_and_regress, varsortability
+from dagora.optimise.scale import judge_scale
+from dagora.optimise.sortability import sorted_columns
 from dagora.optimise.thinning import thin, thin_program
 from dagora.optimise.trim import cut_to_dag, describe_dropped, refuse_parent_limit
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.gaussian import gaussian_moments, refuse_duplicates
+from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
 
 LOSSES = ("least-squares", "profile", "logistic", "poisson")
 SOLVERS = ("path", "augmented-lagrangian")
-# From this share of paths on, the scale of the columns alone gives the graph away.
-SORTABLE = 0.9
 # A parent at whose largest count a weight of the threshold would raise a rate by e to this cannot be kept.
 LARGEST_EFFECT = 20.0
 # Weights that the augmented Lagrangian leaves below this are zero but for its tolerance on h.
 FAINT = 1e-3
+# A minimiser that leaves more than this share of the first slope has stalled; others leave a hundredth of it.
+STALLED = 0.1
+
+Matrix = NDArray[np.float64]
+Support = NDArray[np.bool_]
 
 
 def notears(
@@ -48,9 +56,10 @@ def notears(
     *,
     lambda1: float = 0.1,
     threshold: float = 0.3,
-    cut: str = "one-by-one",
+    cut: str = "guarded",
     solver: str | None = None,
     loss: str = "least-squares",
+    intercept: bool = True,
     standardise: bool = False,
     disturbances: int | None = None,
 ) -> Outcome:
@@ -64,41 +73,81 @@ def notears(
         raise OptionError(
             f"solver=path works on second moments; loss={loss} needs solver=augmented-lagrangian"
         )
-    if loss in {"logistic", "poisson"} and cut != "one-by-one":
+    if loss in {"logistic", "poisson"} and cut not in {"guarded", "one-by-one"}:
         raise OptionError(f"cut={cut} works on second moments; loss={loss} takes cut=one-by-one")
-    measure = make_loss(statistics, loss, standardise=standardise)
-    program = None
-    if isinstance(measure, LeastSquares | ProfileLikelihood):
-        moments = np.ascontiguousarray(measure.covariance)
-        program = Program(moments, lambda1, allowed, required, isinstance(measure, ProfileLikelihood))
+    measure = make_loss(statistics, loss, standardise=standardise, intercept=intercept)
+    task = Task(names, measure, lambda1, allowed, required, threshold, cut)
+    program = task.program
     if chosen == "path" and program is not None:
         solved = solve_by_path(program, run, threshold, cut, disturbances)
     else:
-        solved = solve_as_published(measure, program, run, allowed, required, lambda1, threshold, cut, names)
-    weights = solved.weights
-    objective = measure.value(weights) + lambda1 * float(np.abs(weights).sum())
-    graph = DAG.from_numpy((weights != 0) | required, names)
-    scale_stats, scale_warnings = judge_scale(statistics, graph, program, threshold, cut, objective)
+        solved = solve_as_published(task, run)
+    objective = task.objective(solved.weights)
+    graph = DAG.from_numpy((solved.weights != 0) | required, names)
+    units = program is not None and not np.allclose(np.diag(program.moments), 1.0, rtol=1e-9)
+    covariance = covariance_behind(statistics, measure)
+    sortability, warnings = judge_scale(
+        graph, covariance, "loss=profile does not depend on units" if units else None
+    )
     late = run.budget.exhausted
-    status = "time-limit" if late else "finished"
-    message = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
+    baseline = {} if late and program is None else beside_sorting(task, solved.weights, np.diag(covariance))
     return Outcome(
         graph,
-        status,
-        message,
+        "time-limit" if late else solved.status,
+        f"{run.budget.reason}, after {solved.effort}" if late else solved.effort,
         -objective,
-        {**solved.stats, **scale_stats},
-        weights,
-        (*solved.dropped, *judge_counts(measure, names, threshold), *scale_warnings),
+        {**solved.stats, **sortability, **baseline},
+        solved.weights,
+        (*solved.dropped, *judge_counts(task), *warnings),
     )
 
 
-def make_loss(statistics: Statistics, name: str, *, standardise: bool) -> Loss:
+@dataclass(frozen=True)
+class Task:
+    """The program that is to be solved, whatever its loss, and how its solution is thinned."""
+
+    names: tuple[str, ...]
+    loss: Loss
+    lambda1: float
+    allowed: Support
+    required: Support
+    threshold: float
+    cut: str
+
+    @property
+    def program(self) -> Program | None:
+        """The program on second moments, where the loss has them."""
+        if not isinstance(self.loss, LeastSquares | ProfileLikelihood):
+            return None
+        moments = np.ascontiguousarray(self.loss.covariance)
+        profile = isinstance(self.loss, ProfileLikelihood)
+        return Program(moments, self.lambda1, self.allowed, self.required, profile)
+
+    def objective(self, weights: Matrix) -> float:
+        """Loss and penalty."""
+        return self.loss.value(weights) + self.lambda1 * float(np.abs(weights).sum())
+
+    def refit(self, support: Support) -> Matrix:
+        """The best weights on an acyclic support."""
+        return self.loss.refit(support, self.lambda1)
+
+    def thinned(self, weights: Matrix, support: Support) -> Matrix:
+        """What the threshold leaves on an acyclic support, solved from some weights."""
+        if self.program is not None:
+            return thin_program(self.program, weights, support, self.threshold, self.cut)
+        return thin(self.refit, support, self.required, self.threshold)[0]
+
+
+def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept: bool) -> Loss:
     """The loss of that name on the data, which must fit it."""
     if name in {"logistic", "poisson"}:
         if standardise:
             raise OptionError(f"standardise=true would leave no data that loss={name} takes: leave it out")
-        return Logistic(logistic_rows(statistics)) if name == "logistic" else Poisson(count_rows(statistics))
+        if name == "logistic":
+            return Logistic(logistic_rows(statistics), intercept)
+        return Poisson(count_rows(statistics), intercept)
+    if not intercept:
+        raise OptionError(f"intercept=false belongs to loss=logistic or poisson; loss={name} centres columns")
     moments = gaussian_moments(statistics, "the method notears")
     refuse_duplicates(moments, statistics.schema, "the method notears")
     covariance = moments.covariance
@@ -108,84 +157,60 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool) -> Loss:
     return ProfileLikelihood(covariance) if name == "profile" else LeastSquares(covariance)
 
 
-def solve_as_published(
-    loss: Loss,
-    program: Program | None,
-    run: Run,
-    allowed: NDArray[np.bool_],
-    required: NDArray[np.bool_],
-    lambda1: float,
-    threshold: float,
-    cut: str,
-    names: tuple[str, ...],
-) -> Solved:
+def solve_as_published(task: Task, run: Run) -> Solved:
     """The augmented Lagrangian of the paper, cut to a DAG, thinned and solved again on what is left."""
-    solution = augmented_lagrangian(loss, run, lambda1=lambda1, allowed=allowed)
-    support, dropped = cut_to_dag(solution.weights, FAINT, required)
-    if program is not None:
-        weights = thin_program(program, solution.weights, support, threshold, cut)
-    else:
-        weights, _ = thin(lambda kept: loss.refit(kept, lambda1), support, required, threshold)
+    solution = augmented_lagrangian(
+        task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
+    )
+    support, dropped = cut_to_dag(solution.weights, FAINT, task.required)
     stats = {
         "h": solution.h,
         "rounds": float(solution.rounds),
         "evaluations": float(solution.evaluations),
         "dropped_edges": float(len(dropped)),
     }
-    effort = f"{solution.evaluations} evaluations" if run.budget.exhausted else solution.reason
-    return Solved(weights, effort, stats, describe_dropped(names, solution.weights, dropped))
+    status, effort = "finished", solution.reason
+    if run.budget.exhausted:
+        effort = f"{solution.evaluations} evaluations"
+    elif solution.steepness > STALLED:
+        status = "stalled"
+        effort = f"no step gains, though the slope is {solution.steepness:.2g} times what it was; {effort}"
+    listed = describe_dropped(task.names, solution.weights, dropped)
+    return Solved(task.thinned(solution.weights, support), effort, stats, listed, status)
 
 
-def judge_counts(loss: Loss, names: tuple[str, ...], threshold: float) -> list[str]:
-    """Warn of counts so large that no weight above the threshold can belong to them."""
-    if not isinstance(loss, Poisson):
+def covariance_behind(statistics: Statistics, loss: Loss) -> Matrix:
+    """Covariance of the columns as they came; of levels as the numbers that the loss takes them for."""
+    if isinstance(loss, Logistic | Poisson):
+        return np.atleast_2d(np.cov(loss.rows.T, bias=True))
+    return statistics.moments().covariance
+
+
+def beside_sorting(task: Task, weights: Matrix, variances: NDArray[np.float64]) -> dict[str, float]:
+    """What sorting by variance alone finds: its objective beside ours, and the pairs whose edges differ."""
+    order = obeying_order(sorted_columns(variances), task.required)
+    place = np.argsort(order)
+    full = task.refit((place[:, None] < place[None, :]) & task.allowed)
+    found = task.thinned(full, (full != 0) | task.required)
+    different = (found != 0) != (weights != 0)
+    return {
+        "sort_and_regress_objective": task.objective(found),
+        "objective": task.objective(weights),
+        "sort_and_regress_distance": float(np.triu(different | different.T).sum()),
+    }
+
+
+def judge_counts(task: Task) -> list[str]:
+    """Warn of counts so large that no weight that would be kept can belong to them."""
+    if not isinstance(task.loss, Poisson):
         return []
-    largest = loss.rows.max(axis=0)
+    largest = task.loss.rows.max(axis=0)
     worst = int(largest.argmax())
-    if threshold * largest[worst] <= LARGEST_EFFECT:
+    least = max(task.threshold, FAINT)
+    if least * largest[worst] <= LARGEST_EFFECT:
         return []
     warning = (
-        f"column '{names[worst]}' has counts up to {largest[worst]:.0f}, and weights act on logarithms of "
-        f"rates: no weight of the threshold ({threshold:g}) fits its edges; count in larger units, or lower "
-        "the threshold"
+        f"column '{task.names[worst]}' has counts up to {largest[worst]:.0f}, and weights act on logarithms "
+        f"of rates: no weight that is kept ({least:g} or more) fits its edges; count in larger units"
     )
-    return [warning]
-
-
-def judge_scale(
-    statistics: Statistics,
-    graph: DAG,
-    program: Program | None,
-    threshold: float,
-    cut: str,
-    objective: float,
-) -> tuple[dict[str, float], list[str]]:
-    """Sortability of the result and the baseline that only sorts, with a warning where they say it all."""
-    if program is None or not graph.edges:
-        return {}, []
-    support = graph.to_numpy()
-    covariance = statistics.moments().covariance
-    by_variance = varsortability(support, np.diag(covariance))
-    by_fit = r2_sortability(support, covariance)
-    stats = {"varsortability": by_variance, "r2_sortability": by_fit}
-    warnings = []
-    if not program.profile:
-        sorted_weights = sort_and_regress(program.moments, program.lambda1)
-        sorted_support, _ = cut_to_dag(sorted_weights, 0.0, np.zeros_like(support))
-        sorted_weights = thin_program(program, sorted_weights, sorted_support, threshold, cut)
-        stats["sort_and_regress_objective"] = program.objective(sorted_weights)
-        stats["objective"] = objective
-        different = (sorted_weights != 0) != support
-        stats["sort_and_regress_distance"] = float(np.triu(different | different.T).sum())
-    scaled = bool(np.allclose(np.diag(program.moments), 1.0, rtol=1e-9))
-    if by_variance >= SORTABLE and not scaled:
-        warnings.append(
-            f"{by_variance:.0%} of the paths lead to a larger variance: the units of the columns alone "
-            "suggest this graph, and other units would suggest another; loss=profile does not depend on units"
-        )
-    if by_fit >= SORTABLE:
-        warnings.append(
-            f"{by_fit:.0%} of the paths lead to a column that the others explain better: "
-            "directions may follow that and nothing else"
-        )
-    return stats, warnings
+    return [warning + ", or lower the threshold" if task.threshold > FAINT else warning]

@@ -2,12 +2,13 @@
 
 For a growing sequence of c this minimises
 
-    Σ_j loss_j(w_j) + λ ‖W‖₁ + c · h(W),      h(W) = −ln det(I − W∘W)
+    Σ_j loss_j(w_j) + λ ‖W‖₁ + c · h(A),      h(A) = −ln det(I − A),      A = W∘W
 
-(h as in Bello, Aragam & Ravikumar 2022; the program is that of Zheng, Aragam, Ravikumar & Xing 2018). In
-A = W∘W, h is bounded by its linearisation, h ≈ h₀ + ⟨G, W∘W − A₀⟩ with G = (I − A₀)⁻ᵀ: each step is then one
-elastic net per column, with ridge 2cG, solved exactly (`scores/lasso_kernels`), and a line search along the
-line to its solution. Steps cost one d × d inverse and d small solves, and never see a row.
+(h as in Bello, Aragam & Ravikumar 2022; the program is that of Zheng, Aragam, Ravikumar & Xing 2018). h is
+bounded by its linearisation, h ≈ h₀ + ⟨G, A − A₀⟩ with G = (I − A₀)⁻ᵀ: each step is then one elastic net per
+column, with ridge 2cG, solved exactly (`scores/lasso_kernels`), and a line search along the line to its
+solution. Steps cost one d × d inverse and d small solves, and never see a row. A required edge adds 1 to its
+entry of A: it is there whatever its weight, and nothing may lead back along it.
 
 The weights at the end of the path are nearly acyclic; they are used for the order of the variables.
 """
@@ -29,7 +30,8 @@ from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
 
 # How weights below a threshold go; see `thinning`.
-CUTS = ("one-by-one", "at-once", "better")
+# How weak weights go (see `thinning`), by how much worse than at once one by one may be.
+CUTS = {"guarded": 0.5, "one-by-one": np.inf, "at-once": -np.inf, "better": 0.0}
 # The path is only to end near a good order, which moves then improve: a finer one changes little.
 FIRST_C, LAST_C, GROWTH = 0.1, 1e5, 3.0
 STEPS_PER_C = 2
@@ -59,11 +61,13 @@ class Program:
         """The program as kernels take it."""
         return Terms(self.moments, self.allowed, self.required, self.lambda1, self.profile)
 
-    def judged_after(self, threshold: float, cut: str = "one-by-one") -> Terms:
+    def judged_after(self, threshold: float, cut: str) -> Terms:
         """The same, with columns judged by what a threshold leaves of them, cut in one of the `CUTS`."""
-        return self.terms._replace(
-            threshold=threshold, one_by_one=cut != "at-once", at_once=cut != "one-by-one"
-        )
+        return self.terms._replace(threshold=threshold, slack=CUTS[cut])
+
+    def squares(self, weights: Matrix) -> Matrix:
+        """A: squared weights, with 1 more for an edge that is there whatever its weight."""
+        return weights * weights + self.required
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty of any weights."""
@@ -80,9 +84,10 @@ def follow_path(program: Program, run: Run, pool: Executor) -> tuple[Matrix, int
     """Weights at the end of the path, and the number of steps; earlier weights when time runs out."""
     d = len(program)
     weights = np.zeros((d, d))
-    inverse = np.eye(d)
-    h, steps = 0.0, 0
-    c = FIRST_C
+    inverse, h = np.eye(d), 0.0
+    if program.required.any():
+        inverse, h = barrier(program.squares(weights)) or (inverse, h)
+    steps, c = 0, FIRST_C
     while c <= LAST_C:
         merit = program.objective(weights) + c * h
         for _ in range(STEPS_PER_C):
@@ -95,15 +100,15 @@ def follow_path(program: Program, run: Run, pool: Executor) -> tuple[Matrix, int
             if gained <= ENOUGH * abs(lower):
                 break
         run.on_event(Event("following the path", steps))
-        if not still_cyclic(weights):
+        if not still_cyclic(program.squares(weights)):
             break
         c *= GROWTH
     return weights, steps
 
 
-def still_cyclic(weights: Matrix) -> bool:
+def still_cyclic(squares: Matrix) -> bool:
     """Whether weights that matter lie on a cycle."""
-    return topological_order(np.abs(weights) > FAINT) is None
+    return topological_order(squares > FAINT**2) is None
 
 
 def solve_columns(program: Program, weights: Matrix, ridge: Matrix, pool: Executor, jobs: int) -> Matrix:
@@ -203,7 +208,7 @@ def line_search(
     step = 1.0
     while step > 1e-4:
         trial = weights + step * (target - weights)
-        found = barrier(trial)
+        found = barrier(program.squares(trial))
         if found is not None:
             trial_inverse, trial_h = found
             lower = program.objective(trial) + c * trial_h
@@ -213,9 +218,9 @@ def line_search(
     return weights, inverse, h, merit
 
 
-def barrier(weights: Matrix) -> tuple[Matrix, float] | None:
-    """(I − W∘W)⁻¹ and h = −ln det(I − W∘W); None outside the region where cycles sum up (an M-matrix)."""
-    matrix = np.eye(len(weights)) - weights * weights
+def barrier(squares: Matrix) -> tuple[Matrix, float] | None:
+    """(I − A)⁻¹ and h = −ln det(I − A); None outside the region where cycles sum up (an M-matrix)."""
+    matrix = np.eye(len(squares)) - squares
     sign, log_determinant = np.linalg.slogdet(matrix)
     if sign <= 0:
         return None

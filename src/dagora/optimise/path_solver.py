@@ -47,6 +47,7 @@ class Solved:
     effort: str
     stats: dict[str, float]
     dropped: tuple[str, ...] = ()
+    status: str = "finished"
 
 
 @dataclass

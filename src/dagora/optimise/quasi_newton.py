@@ -31,10 +31,14 @@ MARGIN = 0.1
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where the minimisation ended: the point, its objective with penalty, and the work done."""
+    """Where the minimisation ended: the point, its objective with penalty, and the work done.
+
+    `steepest` is the largest entry of the minimal subgradient there; at a minimum it is zero.
+    """
 
     point: Vector
     value: float
+    steepest: float
     steps: int
     evaluations: int
 
@@ -91,11 +95,8 @@ def minimise_composite(
     curvature = Curvature()
     history = [value]
     steps, evaluations = 0, 1
-    while steps < max_steps and not stop(point):
-        slope = np.where(free, minimal_subgradient(point, gradient, lambda1), 0.0)
-        steepest = float(np.abs(slope).max(initial=0.0))
-        if steepest <= tolerance:
-            break
+    steepest = steepest_slope(point, gradient, free, lambda1)
+    while steepest > tolerance and steps < max_steps and not stop(point):
         margin = min(MARGIN * lambda1, steepest)
         active = np.flatnonzero(free & ((point != 0) | (np.abs(gradient) > lambda1 - margin)))
         direction = curvature.direction(point, gradient, active, lambda1, steepest)
@@ -125,11 +126,17 @@ def minimise_composite(
             continue
         curvature.learn(trial - point, trial_gradient - gradient)
         point, value, gradient = trial, trial_value, trial_gradient
+        steepest = steepest_slope(point, gradient, free, lambda1)
         steps += 1
         history.append(value)
         if steps >= STALL_STEPS and history[-1 - STALL_STEPS] - value <= STALL_SHARE * max(1.0, abs(value)):
             break
-    return Minimum(point, float(value), steps, evaluations)
+    return Minimum(point, float(value), steepest, steps, evaluations)
+
+
+def steepest_slope(point: Vector, gradient: Vector, free: NDArray[np.bool_], lambda1: float) -> float:
+    """The largest entry of the minimal subgradient over the free entries."""
+    return float(np.abs(minimal_subgradient(point, gradient, lambda1)[free]).max(initial=0.0))
 
 
 class LeftDomainError(ValueError):
@@ -148,18 +155,18 @@ def minimise_smooth(
     from scipy.optimize import minimize
 
     point = start.copy()
-    best, best_value = start[free], np.inf
+    best, best_value, best_gradient = start[free], np.inf, np.zeros(0)
     steps, evaluations, finished = 0, 0, True
 
     def restricted(entries: Vector) -> tuple[float, Vector]:
-        nonlocal best, best_value, evaluations
+        nonlocal best, best_value, best_gradient, evaluations
         point[free] = entries
         value, gradient = function(point)
         evaluations += 1
         if not np.isfinite(value):
             raise LeftDomainError
         if value < best_value:
-            best, best_value = entries.copy(), float(value)
+            best, best_value, best_gradient = entries.copy(), float(value), gradient[free]
         return value, gradient[free]
 
     def after_step(entries: Vector) -> None:
@@ -170,11 +177,13 @@ def minimise_smooth(
             raise StopIteration
 
     if stop(point):
-        return Minimum(point, float(function(point)[0]), 0, 1), True
+        value, gradient = function(point)
+        return Minimum(point, float(value), steepest_slope(point, gradient, free, 0.0), 0, 1), True
     options = {"maxiter": max_steps, "maxfun": 20 * max_steps, "gtol": tolerance, "ftol": 1e-11}
     try:
         minimize(restricted, best, jac=True, method="L-BFGS-B", callback=after_step, options=options)
     except LeftDomainError:
         finished = False
     point[free] = best
-    return Minimum(point, best_value, steps, evaluations), finished
+    steepest = float(np.abs(best_gradient).max(initial=0.0))
+    return Minimum(point, best_value, steepest, steps, evaluations), finished

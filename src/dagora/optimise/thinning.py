@@ -4,7 +4,11 @@ One by one: the weakest edge goes, the rest is solved again under the same progr
 is below the threshold. At once, as published: all small weights go and the rest is solved again; some may
 then lie below the threshold that they reached before, and a true edge whose effect was shared with
 neighbours goes with them. The better of both, column by column, is the one with the lower loss; it keeps
-more edges, of which few are true where the penalty is small. Required edges stay in any case.
+more edges, of which few are true where the penalty is small.
+
+One by one can end in a landslide: a small weight on a parent of large variance carries much of the loss, and
+once it has gone others fall below the threshold in turn. Guarded, the default: one by one, but at once in
+a column that would else lose more than half as much again. Required edges stay in any case.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ Support = NDArray[np.bool_]
 
 
 def thin_program(
-    program: Program, weights: Matrix, support: Support, threshold: float, cut: str = "one-by-one"
+    program: Program, weights: Matrix, support: Support, threshold: float, cut: str = "guarded"
 ) -> Matrix:
     """Solve on an acyclic support, from any weights, and thin; return the weights that are left."""
     columns = weights.T.copy()
@@ -88,13 +92,14 @@ def thin_column(terms: Terms, y: int, loss: float, column: Vector, room: Room) -
     """Thin a solved column in place, given its loss; return the loss of what is left."""
     if not has_weak(terms, y, column):
         return loss
-    if not terms.at_once:
+    if terms.slack == np.inf:
         return cut_one_by_one(terms, y, column, room)
     rest = column.copy()
     loss = cut_at_once(terms, y, rest, room)
-    if terms.one_by_one:
+    if terms.slack >= 0.0:
         other = cut_one_by_one(terms, y, column, room)
-        if other <= loss:
+        # With `profile` the loss is half a logarithm, and a share of the variance a difference.
+        if other <= loss + (terms.slack / 2 if terms.profile else terms.slack * loss):
             return other
     column[:] = rest
     return loss

@@ -17,7 +17,6 @@ import os
 import secrets
 import shutil
 import ssl
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,12 +38,12 @@ class Credentials:
     key: Path
 
     @classmethod
-    def load(cls, folder: PathLike) -> Credentials:
-        """Find the credentials in a party's folder; the name is the certificate's."""
+    def load(cls, folder: PathLike, *, made_by: str = "dagora federate keys") -> Credentials:
+        """Find the credentials in a party's folder, which a command makes; the name is the certificate's."""
         files = [Path(folder, name) for name in ("ca.pem", "party.pem", "party.key")]
         for file in files:
             if not file.is_file():
-                raise ProtocolError(f"{file}: no such file; make certificates with `dagora federate keys`")
+                raise ProtocolError(f"{file}: no such file; make certificates with `{made_by}`")
         return cls(_name_in(files[1]), *files)
 
 
@@ -121,8 +120,10 @@ def make_certificates(
 @contextlib.contextmanager
 def temporary_certificates(names: Sequence[str]) -> Iterator[dict[str, Credentials]]:
     """Certificates for one run on one machine, gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="dagora-") as folder:
-        yield make_certificates(Path(folder, "certificates"), names, days=1)
+    from dagora.parties.private_folder import private_folder
+
+    with private_folder() as folder:
+        yield make_certificates(folder / "certificates", names, days=1)
 
 
 def _write_all(folder: Path, names: Sequence[str], first: datetime, last: datetime) -> None:

@@ -2,7 +2,8 @@
 
 Each party is a `dagora` command of its own in a process group of its own. What they say is collected; when
 one fails, the others are given a moment to end by themselves (their peer's end is news to them too) and are
-then ended. Nothing is left behind, neither on Ctrl-C nor when this process is killed (see `child`).
+then ended; who was the cause is told from how they ended. Nothing is left behind, neither on Ctrl-C nor when
+this process is killed (see `child`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dagora.errors import ProtocolError
 from dagora.parties.transport import in_seconds, one_line
 
 GRACE = 3.0
+BAD_INPUT = 2  # the exit code of a command that refuses its own input
 KEEP_LINES = 20_000
 LOOK_AROUND = 0.01
 
@@ -40,12 +42,25 @@ class Ended:
     err: str
 
     @property
+    def last_words(self) -> str:
+        """The last line of its standard error."""
+        said = [line for line in self.err.splitlines() if line.strip()]
+        return said[-1] if said else ""
+
+    @property
     def complaint(self) -> str:
         """One line that says how it failed, in its own last words."""
-        said = [line for line in self.err.splitlines() if line.strip()]
-        words = re.sub(r"^dagora: (error: )?", "", one_line(said[-1])) if said else "it said nothing"
+        words = re.sub(r"^dagora: (error: )?", "", one_line(self.last_words)) or "it said nothing"
         how = f"exit code {self.code}" if self.code >= 0 else f"signal {-self.code}"
         return f"party '{self.name}' failed ({how}): {words}"
+
+
+class PartyFailedError(ProtocolError):
+    """A party's process that failed, with how it `ended`."""
+
+    def __init__(self, ended: Ended) -> None:
+        super().__init__(ended.complaint, party=ended.name)
+        self.ended = ended
 
 
 class Processes:
@@ -93,13 +108,16 @@ class Processes:
                 if found := re.search(pattern, line):
                     return found
             if over:
-                raise ProtocolError(party.ended().complaint)
+                raise PartyFailedError(party.ended())
             if time.monotonic() > deadline:
                 raise ProtocolError(f"party '{name}' said nothing of its start within {in_seconds(timeout)}")
             time.sleep(LOOK_AROUND)
 
     def wait(self, timeout: float | None = None, *, tolerate: Sequence[str] = ()) -> dict[str, Ended]:
-        """Wait for all to end well; the first that fails, other than those tolerated, ends the rest."""
+        """Wait for all to end well; the first that fails, other than those tolerated, ends the rest.
+
+        The one raised need not be the first: see `_culprit`.
+        """
         deadline = None if timeout is None else time.monotonic() + timeout
         while running := [p for p in self._parties.values() if p.process.poll() is None]:
             self._note_ends()
@@ -116,7 +134,7 @@ class Processes:
         failed = self._failed(tolerate)
         self.stop()
         if failed:
-            raise ProtocolError(self._parties[failed].ended().complaint, party=failed)
+            raise PartyFailedError(_culprit([self._parties[name].ended() for name in failed]))
         return self.results()
 
     def _note_ends(self) -> None:
@@ -125,9 +143,10 @@ class Processes:
                 self._ended.append(name)
                 party.sweep()
 
-    def _failed(self, tolerate: Sequence[str]) -> str | None:
-        codes = ((name, self._parties[name].process.poll()) for name in self._ended)
-        return next((name for name, code in codes if code and name not in tolerate), None)
+    def _failed(self, tolerate: Sequence[str]) -> list[str]:
+        """Those that failed by themselves, in the order of their start."""
+        ended = [party for name, party in self._parties.items() if name in self._ended]
+        return [party.name for party in ended if party.process.poll() and party.name not in tolerate]
 
     def _give_grace(self) -> None:
         deadline = time.monotonic() + GRACE
@@ -138,6 +157,10 @@ class Processes:
         """How those that have ended did so."""
         over = [party for party in self._parties.values() if party.process.poll() is not None]
         return {party.name: party.ended() for party in over}
+
+    def interrupt(self, name: str) -> None:
+        """Press Ctrl-C at one party: it may end its work early, and well."""
+        self._parties[name].process.send_signal(signal.SIGINT)
 
     def kill(self, name: str) -> None:
         """Kill one party at once, as a power cut would; for tests of faults."""
@@ -239,6 +262,18 @@ class _Party:
         self.finish()
         code = self.process.returncode
         return Ended(self.name, code, "".join(_copy(self.out)), "".join(_copy(self.err)))
+
+
+def _culprit(failed: Sequence[Ended]) -> Ended:
+    """Of those that failed, the one that was the cause; the others have only heard of it.
+
+    That is who refused its own input, else who was killed, else who was started first.
+    """
+
+    def innocence(party: Ended) -> int:
+        return 0 if party.code == BAD_INPUT else 1 if party.code < 0 else 2
+
+    return min(failed, key=innocence)
 
 
 def _copy(lines: deque[str]) -> list[str]:

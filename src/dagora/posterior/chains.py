@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from dagora.errors import KnowledgeError, OptionError
 from dagora.events import Event
-from dagora.files import PathLike
 from dagora.posterior.chain_state import ACCEPTED, KEPT, STEPS, Chain, Kept, Plan, new_chain, room_for
-from dagora.posterior.checkpoint import Fingerprint, restore, save
+from dagora.posterior.checkpoint import Checkpoint
 from dagora.posterior.draws import Draws
 from dagora.posterior.lookup import Lookup
 from dagora.posterior.mixing import counted
@@ -28,8 +27,8 @@ from dagora.posterior.order_kernels import start_order
 from dagora.posterior.problem import Problem
 from dagora.run import Run
 
-# Seconds: length of a round, between two lines of progress, between two checkpoints.
-ROUND, TELL_EVERY, SAVE_EVERY = 0.1, 0.5, 10.0
+# Seconds: length of a round, between two lines of progress.
+ROUND, TELL_EVERY = 0.1, 0.5
 FIRST_ROUND = 200
 
 
@@ -64,30 +63,26 @@ def sample_chains(
     draws: int,
     chains: int,
     prior: str,
-    checkpoint: PathLike | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Draws:
     """Run the chains to their end, or until time is up; every chain gives as many draws, at least one."""
     states = start(walk, problem, run, chains)
     kept = [room_for(draws, len(problem.names)) for _ in range(chains)]
-    settings = {"sampler": walk.name, "seed": run.seed, "chains": chains, **plan._asdict()}
-    fingerprint = Fingerprint.of(problem.tables, settings) if checkpoint else Fingerprint("", "")
-    resumed = checkpoint is not None and restore(checkpoint, fingerprint, states, kept)
+    resumed = checkpoint is not None and checkpoint.begin(problem.tables, problem.space, states, kept)
     before = sum(int(state.counters[STEPS]) for state in states)
     total = plan.warmup + draws * plan.thin
     begun = run.budget.elapsed
     rounds = Rounds(walk, problem.lookup, plan, states, kept)
     progress = Progress(run, states, kept, plan, draws)
-    saved = time.monotonic()
     try:
         with rounds.threads(min(run.jobs, chains)):
             while not run.budget.exhausted and rounds.advance(total):
                 progress.tell()
-                if checkpoint and time.monotonic() - saved > SAVE_EVERY:
-                    save(checkpoint, fingerprint, states, kept)
-                    saved = time.monotonic()
+                if checkpoint and checkpoint.is_due:
+                    checkpoint.save(states, kept)
     finally:
         if checkpoint and sum(int(state.counters[STEPS]) for state in states) > before:
-            save(checkpoint, fingerprint, states, kept)
+            checkpoint.save(states, kept)
     progress.tell(last=True)
     seconds = run.budget.elapsed - begun
     steps = sum(int(state.counters[STEPS]) for state in states)
@@ -106,7 +101,7 @@ def sample_chains(
     early = most < draws
     how = f"{counted(chains, 'chain')} of {counted(max(1, most), 'draw')}, one every {plan.thin} steps"
     how += f" after {plan.warmup} steps of warm-up"
-    if resumed:
+    if resumed or (checkpoint and checkpoint.recalled):
         how += ", taken up from a checkpoint"
     warnings = problem.warnings
     if most == 0:
@@ -116,8 +111,8 @@ def sample_chains(
         parents=np.stack([each.parents[: max(1, most)] for each in kept]),
         log_scores=np.stack([each.log_scores[: max(1, most)] for each in kept]),
         prior=prior,
-        space=problem.space,
-        status="time-limit" if early or problem.warnings else "finished",
+        space=problem.note,
+        status="time-limit" if early or problem.missing else "finished",
         message=f"{how}; {run.budget.reason} before {draws} draws" if early else how,
         stats=stats,
         warnings=warnings,

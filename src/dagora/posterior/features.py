@@ -142,6 +142,15 @@ PAIRS: dict[str, Callable[[Matrices], Matrices]] = {
 }
 
 
+# The feature that is about a graph, and not about two nodes.
+OF_A_GRAPH = "cpdag"
+
+
+def check_feature(name: str) -> None:
+    """Refuse a name that is no feature's, and say which there are."""
+    find("feature", name, dict.fromkeys((*PAIRS, OF_A_GRAPH)))
+
+
 def pair_feature(name: str) -> Callable[[Matrices], Matrices]:
     """Find a feature of pairs of nodes, or say which there are."""
-    return find("feature", name, PAIRS)
+    return find("feature of two variables", name, PAIRS)

@@ -20,6 +20,7 @@ from dagora.posterior.lookup import lookup_of
 from dagora.posterior.order_mcmc import WALK, order_plan
 from dagora.posterior.priors import prior_named
 from dagora.posterior.problem import Problem
+from dagora.posterior.space import Space
 from dagora.posterior.tables import FamilyTables
 from dagora.run import Run
 
@@ -33,7 +34,7 @@ def frequent_edges(tables: FamilyTables, run: Run) -> NDArray[np.float64]:
     names = tuple(f"x{i}" for i in range(nodes))
     quiet = replace(run, on_event=ignore)
     # The weights hold the prior already; the one named here is not looked at.
-    problem = Problem(names, tables, lookup_of(tables), prior_named("uniform"), "", 0.0)
+    problem = Problem(tables, lookup_of(tables), prior_named("uniform"), Space((), (), ""), names)
     draws = sample_chains(WALK, problem, quiet, order_plan(nodes), draws=DRAWS, chains=CHAINS, prior="")
     rows = draws.parents.reshape(-1, draws.parents.shape[-1])
     present = unpack(rows, nodes).reshape(-1, nodes, nodes)

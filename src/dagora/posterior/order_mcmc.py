@@ -11,11 +11,11 @@ import math
 
 from dagora.files import PathLike
 from dagora.posterior.chain_state import Plan
-from dagora.posterior.chains import Walk, check_counts, sample_chains
-from dagora.posterior.checkpoint import check_place
+from dagora.posterior.chains import Walk
 from dagora.posterior.draws import Draws
+from dagora.posterior.mcmc import draw_by_chains
 from dagora.posterior.order_kernels import keep_from_order, order_steps
-from dagora.posterior.problem import pose
+from dagora.posterior.problem import Question
 from dagora.posterior.space import Space
 from dagora.run import Run
 from dagora.scores.local_score import LocalScore
@@ -40,24 +40,18 @@ def order_mcmc(
     memory: float = 4.0,
 ) -> Draws:
     """Draw graphs by chains over orders; `thin` steps lie between draws, `warmup` steps before the first."""
-    check_counts(draws, chains, thin, warmup)
-    if checkpoint is not None:
-        check_place(checkpoint)
-    problem = pose(
+    return draw_by_chains(
+        WALK,
         score,
         run,
-        prior=prior,
-        edge_penalty=edge_penalty,
-        space=space,
-        alpha=alpha,
-        grow=grow,
-        memory=memory,
-    )
-    usual = order_plan(len(problem.names))
-    plan = Plan(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)
-    told = f"{problem.prior.sentence}, times the number of orders that the graph agrees with"
-    return sample_chains(
-        WALK, problem, run, plan, draws=draws, chains=chains, prior=told, checkpoint=checkpoint
+        Question(prior, edge_penalty, space, alpha, grow, memory),
+        order_plan(len(score.schema)),
+        draws=draws,
+        chains=chains,
+        thin=thin,
+        warmup=warmup,
+        checkpoint=checkpoint,
+        prior_besides=", times the number of orders that the graph agrees with",
     )
 
 

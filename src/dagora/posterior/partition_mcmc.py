@@ -10,11 +10,11 @@ import math
 
 from dagora.files import PathLike
 from dagora.posterior.chain_state import Plan
-from dagora.posterior.chains import Walk, check_counts, sample_chains
-from dagora.posterior.checkpoint import check_place
+from dagora.posterior.chains import Walk
 from dagora.posterior.draws import Draws
+from dagora.posterior.mcmc import draw_by_chains
 from dagora.posterior.partition_kernels import keep_from_partition, partition_steps, start_partition
-from dagora.posterior.problem import pose
+from dagora.posterior.problem import Question
 from dagora.posterior.space import Space
 from dagora.run import Run
 from dagora.scores.local_score import LocalScore
@@ -39,29 +39,16 @@ def partition_mcmc(
     memory: float = 4.0,
 ) -> Draws:
     """Draw graphs by chains over partitions; `thin` steps lie between draws, `warmup` before the first."""
-    check_counts(draws, chains, thin, warmup)
-    if checkpoint is not None:
-        check_place(checkpoint)
-    problem = pose(
+    return draw_by_chains(
+        WALK,
         score,
         run,
-        prior=prior,
-        edge_penalty=edge_penalty,
-        space=space,
-        alpha=alpha,
-        grow=grow,
-        memory=memory,
-    )
-    usual = partition_plan(len(problem.names))
-    plan = Plan(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)
-    return sample_chains(
-        WALK,
-        problem,
-        run,
-        plan,
+        Question(prior, edge_penalty, space, alpha, grow, memory),
+        partition_plan(len(score.schema)),
         draws=draws,
         chains=chains,
-        prior=problem.prior.sentence,
+        thin=thin,
+        warmup=warmup,
         checkpoint=checkpoint,
     )
 

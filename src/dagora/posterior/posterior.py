@@ -26,7 +26,15 @@ from dagora.posterior.consensus import consensus
 from dagora.posterior.diagnostics import mean_error
 from dagora.posterior.draws import Draws
 from dagora.posterior.draws_json import draws_from_dict, draws_to_dict
-from dagora.posterior.features import DistinctGraphs, Estimate, distinct_graphs, estimate, pair_feature
+from dagora.posterior.features import (
+    OF_A_GRAPH,
+    DistinctGraphs,
+    Estimate,
+    check_feature,
+    distinct_graphs,
+    estimate,
+    pair_feature,
+)
 from dagora.posterior.mixing import Diagnostics, diagnose
 
 if TYPE_CHECKING:
@@ -180,7 +188,8 @@ class Posterior:
         if callable(feature):
             values = np.array([float(feature(self._distinct.graph(k))) for k in range(len(self._distinct))])
             return self._estimate(values)
-        if feature == "cpdag":
+        check_feature(feature)
+        if feature == OF_A_GRAPH:
             if len(about) != 1 or isinstance(about[0], str):
                 raise OptionError("the feature cpdag is about one graph: feature('cpdag', graph)")
             return self._class_probability(about[0])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from dagora.options import find
+from dagora.posterior.checkpoint import Checkpoint
 from dagora.posterior.lookup import Lookup, lookup_of
 from dagora.posterior.priors import Prior, prior_named
 from dagora.posterior.space import Space, most_in_full
@@ -23,59 +27,104 @@ GROWING_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A posterior over the graphs of a space, as far as the knowledge permits them."""
+class Question:
+    """What is asked about: a prior, a search space and how it grows; `memory` in gigabytes bounds tables."""
 
-    names: tuple[str, ...]
+    prior: str = "uniform"
+    edge_penalty: float = 0.0
+    space: str | Space = "auto"
+    alpha: float = 0.05
+    grow: str = "auto"
+    memory: float = 4.0
+
+    def check(self) -> None:
+        """Refuse names that nobody knows, before any work is done."""
+        prior_named(self.prior, edge_penalty=self.edge_penalty)
+        if not isinstance(self.space, Space):
+            find("search space", self.space, dict.fromkeys(SPACES))
+        find("way to grow the search space", self.grow, dict.fromkeys(GROWTHS))
+
+    def settings(self) -> dict[str, object]:
+        """What must be the same for a run to go on."""
+        return {
+            "prior": self.prior,
+            "edge_penalty": self.edge_penalty,
+            "space": "as given" if isinstance(self.space, Space) else self.space,
+            "alpha": self.alpha,
+            "grow": self.grow,
+        }
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A posterior over the graphs of a space, as far as the knowledge permits them.
+
+    `missing` says which families of the space were not scored in time, and `late` why.
+    """
+
     tables: FamilyTables
     lookup: Lookup
     prior: Prior
-    space: str
-    seconds: float
-    warnings: tuple[str, ...] = ()
+    space: Space
+    names: tuple[str, ...]
+    note: str = ""
+    seconds: float = 0.0
+    missing: str = ""
+    late: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What there is to be said about missing families."""
+        return (f"{self.late}: {self.missing}",) if self.missing else ()
+
+    @property
+    def has_one_graph(self) -> bool:
+        """Whether every variable has a single parent set, so that there is nothing to draw."""
+        starts = self.tables.starts
+        weighty = np.add.reduceat(np.isfinite(self.tables.log_weights).astype(np.int64), starts)
+        return bool((weighty <= 1).all())
 
 
-def pose(
-    score: LocalScore,
-    run: Run,
-    *,
-    prior: str,
-    edge_penalty: float,
-    space: str | Space,
-    alpha: float,
-    grow: str,
-    memory: float,
-) -> Problem:
+def pose(score: LocalScore, run: Run, question: Question, checkpoint: Checkpoint | None = None) -> Problem:
     """Choose the space, weigh its families and arrange them for the chains."""
-    chosen = prior_named(prior, edge_penalty=edge_penalty)
+    prior = prior_named(question.prior, edge_penalty=question.edge_penalty)
     names = score.schema.names
     run.knowledge.check_nodes(names)
     begun = run.budget.elapsed
     early = replace(run, budget=run.budget.part(SCORING_SHARE))
-    found = chosen_space(score, early, space, alpha)
-    if not isinstance(space, Space):
-        found = grown(score, chosen, early, found, grow, memory)
-    tables, missing = weigh_families(score, found, chosen, early, memory=memory)
-    told = found.note if run.knowledge.is_empty else f"{found.note}, as far as the knowledge permits"
-    told += f", but {missing}" if missing else ""
+    with checkpoint.scoring(early) if checkpoint else nullcontext(early) as watched:
+        known = checkpoint.space if checkpoint else None
+        found = known or chosen_space(score, prior, watched, question)
+        tables, missing = weigh_families(score, found, prior, watched, memory=question.memory)
+    note = found.note if run.knowledge.is_empty else f"{found.note}, as far as the knowledge permits"
+    note += f", but {missing}" if missing else ""
     # The limit of this part alone is a number that nobody asked for.
     up = run.budget.reason if run.budget.exhausted else f"{SCORING_SHARE:.0%} of the time limit had passed"
-    warnings = (f"{up} before all families were scored: {missing}",) if missing else ()
-    seconds = run.budget.elapsed - begun
-    return Problem(names, tables, lookup_of(tables), chosen, told, seconds, warnings)
+    return Problem(
+        tables=tables,
+        lookup=lookup_of(tables),
+        prior=prior,
+        space=found,
+        names=names,
+        note=note,
+        seconds=run.budget.elapsed - begun,
+        missing=missing,
+        late=f"{up} before all families were scored" if missing else "",
+    )
 
 
-def chosen_space(score: LocalScore, run: Run, space: str | Space, alpha: float) -> Space:
-    """Make the space of a name, or take the one that is given."""
+def chosen_space(score: LocalScore, prior: Prior, run: Run, question: Question) -> Space:
+    """Take the space that is given, or make and enlarge the one of a name."""
+    space = question.space
     if isinstance(space, Space):
         return space
-    find("search space", space, dict.fromkeys(SPACES))
     nodes = len(score.schema)
     if space == "full" or (space == "auto" and nodes <= most_in_full(score)):
         return Space.full(nodes)
     from dagora.posterior.search_space import find_space
 
-    return find_space(score, run, space, alpha=alpha)
+    found = find_space(score, run, space, alpha=question.alpha)
+    return grown(score, prior, run, found, question.grow, question.memory)
 
 
 def grown(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str, memory: float) -> Space:
@@ -84,7 +133,6 @@ def grown(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str, me
     A space as a search proposes it can miss nearly all of the posterior. The best graph alone asks for fewer
     families, which is the default where each is dear to score.
     """
-    find("way to grow the search space", grow, dict.fromkeys(GROWTHS))
     way = ("best" if is_dear(score) else "draws") if grow == "auto" else grow
     if start.complete or way == "none":
         return start

@@ -32,10 +32,13 @@ def result_page(
     """A whole HTML document about a result."""
     sections = [*warnings(result.warnings), graph_section(result, truth)]
     if truth is not None:
-        sections.append(Section("Against the truth", comparison_table(compare(result.graph, truth))))
+        comparison = compare(result.graph, truth, result.dropped)
+        sections.append(Section("Against the truth", comparison_table(comparison)))
     sections.append(edge_section(result, truth))
     if len(result.trace) > 1:
         sections.append(trace_section(result))
+    if result.curves:
+        sections.append(curve_section(result))
     if network is not None:
         sections.append(parameters(network))
     if "leakage" in result.settings:
@@ -87,8 +90,7 @@ def canvas(drawing: str) -> str:
 
 def comparison_table(comparison: Comparison) -> str:
     """Distances and rates, three ways."""
-    kinds = (("DAG", comparison.dag), ("CPDAG", comparison.cpdag), ("skeleton", comparison.skeleton))
-    rows = [(label, row.shd, row.tpr, row.fdr, row.fpr, row.f1) for label, row in kinds]
+    rows = [(label, row.shd, row.tpr, row.fdr, row.fpr, row.f1) for label, row in comparison.rows()]
     note = (
         '<p class="soft">As it stands; by what data alone can tell (the class of graphs with the same '
         "independences); and without directions.</p>"
@@ -138,3 +140,13 @@ def trace_section(result: Result) -> Section:
     )
     up = f"best {result.score_name or 'score'}"
     return Section("The way there", draw_lines([line], across="seconds", up=up))
+
+
+def curve_section(result: Result) -> Section:
+    """Scores on the way that need not rise, a chart each."""
+    up = result.score_name or "score"
+    charts = [
+        draw_lines([Line(range(1, len(values) + 1), values)], across=counted_in, up=up)
+        for counted_in, values in result.curves.items()
+    ]
+    return Section("Learning curve", "".join(charts))

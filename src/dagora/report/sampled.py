@@ -6,7 +6,7 @@ import numpy as np
 
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
-from dagora.posterior.mixing import mixing_warnings
+from dagora.posterior.mixing import counted, mixing_warnings
 from dagora.posterior.picture import draw_probabilities
 from dagora.posterior.posterior import Posterior
 from dagora.report.learned import canvas, searchable, sentence, warnings
@@ -76,7 +76,7 @@ def consensus_section(posterior: Posterior, truth: Graph | None) -> Section:
     graph = posterior.consensus()
     drawing = draw_svg(graph, truth=truth, weights=posterior.edge_probability)
     note = (
-        f"{len(graph.edges)} edges more probable than not that stand together without a cycle, with their "
+        f"{counted(len(graph.edges), 'edge')} more probable than not, without a cycle; the numbers are "
         "probabilities."
     )
     return Section("The consensus graph", f'<p class="soft">{text(note)}</p>{canvas(drawing)}')

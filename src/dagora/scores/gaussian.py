@@ -13,50 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError
 from dagora.scores.local_score import Family, Watch
-from dagora.stats.statistics import Moments, Statistics, flatten
+from dagora.stats.statistics import flatten
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
 COLLINEAR = 1e-12
 # Families that are scored in one go where there are very many.
 BLOCK = 200_000
-
-
-def gaussian_moments(statistics: Statistics, owner: str) -> Moments:
-    """Moments of columns that linear regressions can take: all continuous, none constant.
-
-    A refusal names its owner, as in "the score bge" or "the method notears".
-    """
-    for variable in statistics.schema:
-        if variable.kind is not Kind.CONTINUOUS:
-            raise DataError(
-                f"{owner} needs continuous columns, but '{variable.name}' is discrete: "
-                "declare it continuous if it is a number, leave it out, or use a discrete score"
-            )
-    moments = statistics.moments()
-    spread = np.sqrt(np.diag(moments.scatter) / max(1, moments.n))
-    for variable, mean, sd in zip(statistics.schema, moments.mean, spread, strict=True):
-        if sd <= 1e-14 * abs(mean) or sd == 0:
-            raise DataError(
-                f"column '{variable.name}' is constant, and {owner} is not defined on it: leave it out"
-            )
-    return moments
-
-
-def refuse_duplicates(moments: Moments, schema: Schema, owner: str) -> None:
-    """Refuse two columns that are equal up to scale and shift: no data tell their edges apart."""
-    spread = np.sqrt(np.diag(moments.scatter))
-    # What is left of the variance of column j, given column i alone.
-    left = 1 - (moments.scatter / np.outer(spread, spread)) ** 2
-    pairs = np.argwhere(np.triu(left <= COLLINEAR, 1))
-    if len(pairs):
-        one, other = (schema[int(i)].name for i in pairs[0])
-        raise DataError(
-            f"columns '{one}' and '{other}' are equal up to scale and shift, so {owner} cannot tell their "
-            "edges apart: leave one of them out"
-        )
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,73 @@
 """K2: marginal likelihood under a flat Dirichlet prior on every row of every table.
 
-Σ_j [ln (r − 1)! − ln (n_j + r − 1)!] + Σ_jk ln n_jk!, with exact log-factorials (Cooper & Herskovits 1992).
+Σ_j [ln (r − 1)! − ln (n_j + r − 1)!] + Σ_jk ln n_jk! (Cooper & Herskovits 1992).
+
+Log-factorials of large counts cancel almost entirely where a column is nearly constant, and a double of
+ln n! = 1.3e7 (a million rows) is only good to 2e-9. The score stays the same when c x is taken from every
+ln x!, so c = ln n − 1 is taken: x ln(x/n) + ½ ln 2πx + … is small just where they cancel.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from dagora.scores.bdeu import sum_log_rising
-from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete, sum_over_cells
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete
 from dagora.stats.statistics import Cells, Statistics
+
+# Stirling's series up to x⁻⁵ is exact to the last bit from here on.
+LARGE = 64
 
 
 def k2(statistics: Statistics) -> DiscreteScore:
     """The score of Cooper and Herskovits."""
-    from scipy.special import gammaln
-
     require_discrete(statistics, "k2")
-    log_factorial: Floats = gammaln(np.arange(1, statistics.n_rows + 2, dtype=np.float64))
+    most_levels = int(statistics.schema.cardinalities.max(initial=1))
+    table = centred_log_factorials(statistics.n_rows, statistics.n_rows + most_levels)
 
-    def joint(counts: Cells, cells: Floats) -> Floats:  # noqa: ARG001 - the number of cells plays no part
-        return sum_over_cells(counts.values, counts.starts, counts.stops, log_factorial)
+    def joint(counts: Cells, cells: Floats) -> Floats:
+        return sum_rising(counts.values, counts.starts, counts.stops, table, np.zeros_like(cells))
 
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
-        return sum_log_rising(counts.values, counts.starts, counts.stops, levels)
+        return sum_rising(counts.values, counts.starts, counts.stops, table, levels - 1.0)
 
     return DiscreteScore(statistics, Terms(joint, parents, levels_matter=True))
+
+
+def centred_log_factorials(rows: int, most: int) -> Floats:
+    """Return ln x! − x (ln rows − 1) for x = 0, …, most.
+
+    >>> centred_log_factorials(10, 3).round(6).tolist()
+    [0.0, -1.302585, -1.912023, -2.115996]
+    """
+    from scipy.special import gammaln
+
+    x = np.arange(most + 1, dtype=np.float64)
+    table: Floats = gammaln(x[:LARGE] + 1.0) - x[:LARGE] * (math.log(rows) - 1.0)
+    large = x[LARGE:]
+    # Of the two ways to write ln(x/n) the second is exact near n.
+    logs = np.where(large < rows / 2, np.log(large / rows), np.log1p((large - rows) / rows))
+    series = 1.0 / (12.0 * large) - 1.0 / (360.0 * large**3) + 1.0 / (1260.0 * large**5)
+    return np.concatenate([table, large * logs + 0.5 * np.log(2.0 * math.pi * large) + series])
+
+
+@kernel
+def sum_rising(
+    values: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    table: Floats,
+    steps: Floats,
+) -> Floats:
+    """Σ [table[n + s] − table[s]] over the counts n of each set, with the set's own step s."""
+    sums = np.zeros(len(starts))
+    for k in range(len(sums)):
+        step = int(steps[k])
+        total = 0.0
+        for cell in range(starts[k], stops[k]):
+            total += table[values[cell] + step] - table[step]
+        sums[k] = total
+    return sums

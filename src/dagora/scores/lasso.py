@@ -6,7 +6,8 @@ on centred columns (Zheng, Aragam, Ravikumar & Xing 2018). Given the graph the p
 columns, so an exact search on this score finds its global optimum. One parent more never lowers the score;
 one whose weight is zero leaves it as it is, and then the smaller set counts. The score depends on the units
 of the columns, and graphs that imply the same independences differ in it. There is no intercept and no
-variance to pay for, so λ = 0 and fewer rows than parents are allowed.
+variance to pay for, so λ = 0 and fewer rows than parents are allowed. Columns that are equal up to scale and
+shift are refused, as by the program itself.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dagora.errors import OptionError
 from dagora.scores.gaussian import FlatFamilies
 from dagora.scores.lasso_kernels import solve_lasso
 from dagora.scores.moment_score import MomentScore
+from dagora.scores.usable_moments import refuse_duplicates
 from dagora.stats.statistics import Statistics
 
 # A fit that leaves less than this share of the child's variance is perfect: what is left is rounding, and
@@ -35,6 +37,7 @@ class LassoScore(MomentScore):
         if not (math.isfinite(lambda1) and lambda1 >= 0):
             raise OptionError(f"lambda1 must be a number, 0 or more, not {lambda1}")
         super().__init__(statistics, "lasso")
+        refuse_duplicates(self._moments, statistics.schema, "the score lasso")
         self._covariance = np.ascontiguousarray(self._moments.covariance)
         self._lambda1 = float(lambda1)
 

@@ -7,7 +7,7 @@ methods all run on anything that keeps this protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -65,6 +65,28 @@ class MomentScore(Protocol):
     @property
     def moments(self) -> Moments:
         """First and second moments of the columns."""
+
+
+@runtime_checkable
+class EstimatedScore(Protocol):
+    """A score whose numbers are estimates."""
+
+    def standard_errors(self) -> Mapping[Family, float]:
+        """Standard errors of the families scored so far, of those that have one."""
+
+
+@runtime_checkable
+class RememberingScore(Protocol):
+    """A score so dear that what it has computed is worth keeping from one run to the next."""
+
+    def fingerprint(self) -> str:
+        """Text that scores share which give the same numbers."""
+
+    def remembered(self) -> Mapping[str, NDArray[np.generic]]:
+        """All that was computed so far."""
+
+    def recall(self, arrays: Mapping[str, NDArray[np.generic]]) -> int:
+        """Know again what a score with the same fingerprint remembered; return the number of families."""
 
 
 def is_dear(score: object) -> bool:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Score:
-    """A score's entry; `factory` is imported only when the score is used."""
+    """A score's entry; `factory` is imported only when the score is used.
+
+    `equivalent` says that equivalent graphs have the same score, `needs_rows` that sums are not enough.
+    """
 
     name: str
     summary: str
@@ -26,6 +29,7 @@ class Score:
     reference: str
     equivalent: bool
     options: tuple[Option, ...] = ()
+    needs_rows: bool = False
 
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Make the score of some data."""
@@ -59,12 +63,12 @@ SCORES = (
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
           (Option("lambda1", "float", 0.1, "price of the sum of absolute weights", low=0.0),)),
     Score("gp", "marginal likelihood of additive Gaussian processes", Kind.CONTINUOUS,
-          "dagora.scores.gp.score:gp", "Giudice, Kuipers & Moffa 2023", False, GP_OPTIONS),
+          "dagora.scores.gp.score:gp", "Giudice, Kuipers & Moffa 2023", False, GP_OPTIONS, needs_rows=True),
     Score("gp2", "marginal likelihood of Gaussian processes with interactions", Kind.CONTINUOUS,
           "dagora.scores.gp.score:gp2", "Giudice, Kuipers & Moffa 2023", False,
           (*GP_OPTIONS,
            Option("variant", "text", "paper", "kernel as in the paper or as in its published code",
-                  choices=("paper", "published")))),
+                  choices=("paper", "published"))), needs_rows=True),
 )  # fmt: skip
 
 

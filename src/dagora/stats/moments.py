@@ -33,7 +33,7 @@ def merge_moments(a: Moments, b: Moments) -> Moments:
 
 
 def table_moments(table: Table) -> Moments:
-    """Moments of a table's continuous columns, in column order."""
+    """Moments of a table's continuous columns, in column order; not finite where values are too large."""
     columns = [
         column for v, column in zip(table.schema, table.columns, strict=True) if v.kind is Kind.CONTINUOUS
     ]
@@ -43,7 +43,8 @@ def table_moments(table: Table) -> Moments:
     total = Moments(0, np.zeros(d), np.zeros((d, d)))
     for start in range(0, table.n_rows, BLOCK_ROWS):
         block = np.stack([column[start : start + BLOCK_ROWS] for column in columns])
-        mean = block.mean(axis=1)
-        block -= mean[:, None]
-        total = merge_moments(total, Moments(block.shape[1], mean, block @ block.T))
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = block.mean(axis=1)
+            block -= mean[:, None]
+            total = merge_moments(total, Moments(block.shape[1], mean, block @ block.T))
     return total

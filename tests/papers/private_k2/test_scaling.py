@@ -11,6 +11,7 @@ from dagora.papers.experiment import Measured
 from dagora.papers.private_k2 import scaling
 from dagora.papers.private_k2.networks import write_owner
 from dagora.papers.private_k2.two_owners import Session, random_rows
+from dagora.run import Run
 
 
 def test_two_owners_hold_the_columns_between_them(tmp_path: Path) -> None:
@@ -38,6 +39,30 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert row["MB memory"] > 50
     assert row["CPU s"] > 0
     assert report["notes"][-1] == "All 1 sessions gave the graph of K2 in the clear."
+
+
+def test_a_session_of_each_kind_goes_before_those_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[int, str, str]] = []
+
+    class Stopped(Exception):
+        """Instead of two processes."""
+
+    def record(session: Session, rows: object) -> None:
+        ran.append((session.rows, session.mode, session.crypto))
+        if session.rows == 40:
+            raise Stopped
+
+    monkeypatch.setattr(scaling, "run_session", record)
+    scaling.warm_up.cache_clear()
+    cell = {"n": 40, "variables": 2, "limit": 1, "crypto": "rlwe", "seed": 0}
+    for mode in ("hidden", "hidden", "adaptive"):
+        with pytest.raises(Stopped):
+            scaling.measure({**cell, "mode": mode}, Run())
+    scaling.warm_up.cache_clear()
+    kinds = [("hidden", "rlwe")] * 2 + [("adaptive", "rlwe")]
+    assert [rows for rows, *_ in ran] == [100, 40, 40, 100, 40]
+    assert [tuple(kind) for rows, *kind in ran if rows == 40] == kinds
+    assert [tuple(kind) for rows, *kind in ran if rows == 100] == [kinds[0], kinds[2]]
 
 
 def test_pictures_and_a_graph_that_is_another() -> None:

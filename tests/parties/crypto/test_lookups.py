@@ -1,4 +1,5 @@
 import random
+from fractions import Fraction
 
 import pytest
 
@@ -37,9 +38,9 @@ def test_constant_tables_are_constants() -> None:
     assert run_on(circuit, (3,), [(a,) for a in range(8)]) == [5] * 8
 
 
-@pytest.mark.parametrize("factor", [3.7, -1234.5])
+@pytest.mark.parametrize("factor", [Fraction(37, 10), Fraction(-2469, 2)])
 @pytest.mark.parametrize("bits", [1, 4, 5, 7, 11])
-def test_multiples_of_odd_numbers(bits: int, factor: float) -> None:
+def test_multiples_of_odd_numbers(bits: int, factor: Fraction) -> None:
     def total(g, a):  # type: ignore[no-untyped-def]
         result = constant(0, 40)
         for word in odd_multiples(g, a, factor, 40):

@@ -1,6 +1,7 @@
 """NOTEARS-ADMM against its equations written out, generic optimisers, and central NOTEARS on pooled rows."""
 
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.events import Budget
+from dagora.federated import learn_federated
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.optimise.losses import LeastSquares
 from dagora.optimise.notears import notears
 from dagora.parties.horizontal.admm import admm
 from dagora.parties.horizontal.admm_site import LeastSquaresPart, Local
+from dagora.parties.horizontal.consensus import nearest
 from dagora.parties.horizontal.federation import OpenFederation
 from dagora.run import Run
 from dagora.stats.moments import table_moments
@@ -26,7 +29,7 @@ from tests.parties.horizontal.federations import TASKS, Recording, open_federati
 def test_closed_form_is_the_minimum_of_the_local_problem():
     rng = np.random.default_rng(1)
     rows, weights, beta, rho, n = rng.normal(size=(3, 4)), *rng.normal(size=(2, 4, 4)), 0.3, 7
-    part = LeastSquaresPart.of(rows.T, n)
+    part = LeastSquaresPart.of(rows.T, n, np.ones(4))
     found = weights + part.proximal(weights, beta, rho)
     covariance = rows.T @ rows / n
     direct = np.linalg.solve(covariance + rho * np.eye(4), rho * weights - beta + covariance)
@@ -48,7 +51,8 @@ def test_a_site_follows_the_equations_as_published():
     covariance = rows.T @ rows / n
     scale = np.full((3, 3), 2.0)
     local = Local.begin(
-        LeastSquaresPart.of(rows.T, n), {"gradient_scale": scale, "gradient_unit": 4.0, "weight_unit": 0.5}
+        LeastSquaresPart.of(rows.T, n, np.ones(3)),
+        {"gradient_scale": scale, "gradient_unit": 4.0, "weight_unit": 0.5},
     )
     beta, b, old = np.zeros((3, 3)), None, 0.0
     for rho in (0.5, 0.5, 2.0, 0.1):
@@ -61,7 +65,7 @@ def test_a_site_follows_the_equations_as_published():
         # Minus the gradient of the site's loss, as the docstring has it.
         assert np.allclose(answer[:-2].reshape(3, 3) * 2.0, covariance @ (np.eye(3) - b))
         assert answer[-2] == pytest.approx(((b - weights) ** 2).sum() / 0.25)
-        assert answer[-1] == pytest.approx((beta**2).sum() / 16)
+        assert answer[-1] == pytest.approx((beta**2).sum() / (4.0 + 0.5 * rho) ** 2)
 
 
 def stationary(weights, covariance, lambda1, tolerance):
@@ -88,13 +92,13 @@ def test_one_site_and_copies_of_it_reach_the_central_program(copies):
 def test_sites_of_unequal_size_reach_the_solution_on_pooled_rows():
     _, table = simulated(8, 200, 6)
     federation = open_federation(table, 4, sizes=[3, 7, 60, 130])
-    outcome = admm(federation, Run(), tolerance=1e-6)
+    outcome = admm(federation, Run(), tolerance=1e-7)
     covariance = table_moments(table).covariance
     pooled = LeastSquares(covariance).refit(outcome.graph.to_numpy(), 0.01)
     assert np.allclose(outcome.weights, pooled, atol=1e-4)
     for site in federation.sites:  # consensus: B_k = W
         assert np.abs(site.memory["admm"].away).max() < 1e-3
-    assert max(outcome.stats["primal_residual"], outcome.stats["dual_residual"]) <= 1e-6
+    assert max(outcome.stats["primal_residual"], outcome.stats["dual_residual"]) <= 1e-7
 
 
 def test_local_centring_is_another_problem_where_means_differ():
@@ -139,6 +143,79 @@ def test_fixed_point_sums_give_the_same_graph_whatever_the_units():
         assert np.allclose(exact.weights, plain.weights, atol=1e-3)
     mixed = rows * np.array([1e5] + [1.0] * 7)
     assert admm(Recording(split_rows(Table.from_numpy(mixed, table.names), 5)), Run()).status == "finished"
+
+
+def test_the_loss_of_a_site_is_in_the_units_of_its_columns():
+    rng = np.random.default_rng(3)
+    rows, unit, weights = rng.normal(size=(9, 3)), np.array([1.0, 20.0, 0.1]), rng.normal(size=(3, 3))
+    part = LeastSquaresPart.of(rows.T, 11, unit)
+    scaled = weights * unit[:, None] / unit
+    assert part.loss(scaled) == pytest.approx(((rows - rows @ weights) ** 2).sum() / 22)
+
+
+def columns_of_the_objective(weights, covariance, lambda1=0.01):
+    residual = np.eye(len(weights)) - weights
+    return 0.5 * (residual * (covariance @ residual)).sum(axis=0) + lambda1 * np.abs(weights).sum(axis=0)
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1.0, 10.0, 1e2, 1e3, 1e4])
+def test_a_column_in_another_unit_costs_nothing_against_pooled_rows(scale):
+    _, table = simulated(8, 200, 5)
+    rows = np.column_stack(table.columns)
+    rows[:, 1] *= scale
+    scaled = Table.from_numpy(rows, table.names)
+    outcome = admm(open_federation(scaled, 4), Run())
+    central = notears(TableStatistics(scaled), Run(), lambda1=0.01)
+    assert outcome.status == "finished"
+    assert outcome.score >= central.score - 2e-3 * abs(central.score)
+    assert len(outcome.graph.edges) >= len(central.graph.edges) - 1
+    # The large column must not hide what is lost in the others.
+    covariance = table_moments(scaled).covariance
+    mine, theirs = (columns_of_the_objective(found.weights, covariance) for found in (outcome, central))
+    assert np.delete(mine, 1).sum() <= 1.01 * np.delete(theirs, 1).sum()
+    assert -outcome.score == pytest.approx(mine.sum(), rel=1e-6)
+
+
+def test_all_columns_in_units_of_their_own():
+    _, table = simulated(8, 256, 2)
+    rows = np.column_stack(table.columns) * 10.0 ** np.random.default_rng(0).permutation(
+        np.linspace(-4, 4, 8)
+    )
+    mixed = Table.from_numpy(rows, table.names)
+    outcome = admm(Recording(split_rows(mixed, 4)), Run())
+    central = notears(TableStatistics(mixed), Run(), lambda1=0.01)
+    assert outcome.score >= central.score - 2e-3 * abs(central.score)
+
+
+def test_a_coordinator_that_cannot_move_does_not_claim_agreement(monkeypatch):
+    _, table = simulated(5, 60, 3)
+    monkeypatch.setattr("dagora.parties.horizontal.admm.nearest", partial(nearest, steps=0))
+    outcome = admm(open_federation(table, 3), Run(), max_rounds=60)
+    assert outcome.status == "step-limit"
+    assert "60 rounds did not bring the sites to agree" in outcome.message
+    assert "away from a solution" in outcome.message
+
+
+@pytest.mark.parametrize(("d", "seed"), [(10, 0), (20, 1)])
+def test_sums_of_the_published_schedule_keep_their_size_to_its_end(d, seed):
+    _, table = simulated(d, 256, seed)
+    # β grows to 10¹¹ times the gradients here.
+    exact = admm(Recording(split_rows(table, 8)), Run(), faithful=True)
+    clear = admm(open_federation(table, 8), Run(), faithful=True)
+    assert exact.stats["rounds"] == 197
+    assert np.allclose(exact.weights, clear.weights, atol=1e-6)
+    for residual in ("primal_residual", "dual_residual"):
+        assert exact.stats[residual] == pytest.approx(clear.stats[residual], rel=0.1)
+
+
+def test_the_published_schedule_on_masked_sums_to_its_end():
+    _, table = simulated(10, 120, 0)
+    tables = {f"site{k}": part for k, part in enumerate(split_rows(table, 4))}
+    masked = learn_federated(tables, "admm", faithful=True)
+    assert masked.stats["rounds"] == 197
+    clear = admm(open_federation(table, 4), Run(), faithful=True)
+    assert masked.graph.edges == clear.graph.edges
+    assert np.allclose(masked.weights, clear.weights, atol=1e-6)
 
 
 def test_the_published_schedule():

@@ -6,6 +6,7 @@ import pytest
 from dagora.data.partition import split_rows
 from dagora.errors import KnowledgeError
 from dagora.events import Budget
+from dagora.federated import learn_federated
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.parties.horizontal.admm_mlp import NetworkServer, admm_mlp, initial_vector, strengths_of
@@ -65,7 +66,7 @@ def test_the_local_fit_is_stationary_and_keeps_to_free_edges():
 
 def test_the_server_shrinks_each_layer_as_it_should():
     target = np.random.default_rng(4).normal(size=SHAPE.size)
-    moved = NetworkServer(SHAPE).update(np.zeros(SHAPE.size), target, 2.0, Penalties(0.3, 0.5), FREE)
+    moved = NetworkServer(SHAPE).update(np.zeros(SHAPE.size), target, 2.0, Penalties(0.3, 0.5), FREE).weights
     first, wanted = SHAPE.first_layer(moved), SHAPE.first_layer(target)
     soft = np.sign(wanted) * np.maximum(2.0 * np.abs(wanted) - 0.3, 0) / 2.5
     assert np.allclose(first, np.where(FREE, soft, 0.0))
@@ -98,6 +99,16 @@ def test_the_published_schedule():
     rhos = [question["rho"] for task, question in federation.asked if task == "admm-mlp-step"]
     assert outcome.stats["rounds"] == len(rhos) == 176
     assert np.allclose(rhos, 0.1 * 1.25 ** np.arange(176), rtol=1e-12)
+
+
+def test_the_published_schedule_on_masked_sums_to_its_end():
+    _, table = simulated(3, 60, 0, "mlp")
+    tables = {f"site{k}": part for k, part in enumerate(split_rows(table, 3))}
+    masked = learn_federated(tables, "admm-mlp", faithful=True, hidden=2)
+    assert masked.stats["rounds"] == 176
+    clear = admm_mlp(open_federation(table, 3), Run(), faithful=True, hidden=2)
+    assert masked.stats["primal_residual"] == pytest.approx(clear.stats["primal_residual"], abs=1e-6)
+    assert masked.score == pytest.approx(clear.score, rel=0.05)
 
 
 def test_knowledge_seeds_and_limits():

@@ -111,3 +111,25 @@ def test_sites_that_saw_only_some_levels_end_up_with_the_pooled_codes():
     schema = agree(OpenFederation(sites, TASKS))
     assert schema == table.schema
     assert all(site.table.equals(part) for site, part in zip(sites, parts, strict=True))
+
+
+def test_agreeing_again_changes_nothing_even_of_what_was_declared():
+    rng = np.random.default_rng(3)
+    numbers = [
+        Table.from_numpy(rng.integers(start, start + 15, (40, 2)), names=["x", "y"]) for start in (0, 15)
+    ]
+    federation = OpenFederation([Site(f"s{k}", table) for k, table in enumerate(numbers)], TASKS)
+    declared = agree(federation, discrete=["x"])
+    assert [variable.kind for variable in declared] == [Kind.DISCRETE, Kind.CONTINUOUS]
+    assert agree(federation) == declared
+
+
+def test_a_second_schema_is_refused():
+    site = Site("a", Table(Schema([discrete("x", "p", "q")]), (np.array([0, 1, 1], dtype=np.uint16),)))
+    adopted = write_schema(Schema([discrete("x", "o", "p", "q")]))
+    for _ in range(2):
+        assert TASKS["adopt"](site, adopted) == {}
+        assert site.table.codes(0).tolist() == [1, 2, 2]
+    with pytest.raises(ProtocolError, match="asks for other columns or levels than were agreed on"):
+        TASKS["adopt"](site, write_schema(Schema([discrete("x", "p", "q", "o")])))
+    assert site.table.codes(0).tolist() == [1, 2, 2]

@@ -18,7 +18,7 @@ from dagora.parties.horizontal.masks import (
     unseal,
 )
 
-CONTEXT = Context(b"s" * 32, 3, "task", (4, 5))
+CONTEXT = Context(b"s" * 32, 3, ("a", "b", "c", "d"), "task", (4, 5))
 
 
 def test_both_sides_agree_and_a_recovered_key_is_the_same():
@@ -60,7 +60,15 @@ def test_pairwise_masks_cancel_in_the_sum_and_only_there():
 
 
 @pytest.mark.parametrize(
-    "change", [{"session": b"t" * 32}, {"round": 4}, {"label": "other"}, {"shape": (5, 4)}, {"shape": (20,)}]
+    "change",
+    [
+        {"session": b"t" * 32},
+        {"round": 4},
+        {"members": ("a", "b", "c")},
+        {"label": "other"},
+        {"shape": (5, 4)},
+        {"shape": (20,)},
+    ],
 )
 def test_masks_for_another_purpose_have_nothing_in_common(change):
     other = replace(CONTEXT, **change)

@@ -40,7 +40,7 @@ def views():
     masked, no_self, no_pairs = [], [], []
     for round_ in range(ROUNDS):
         vector = decode(received[f"sum/{round_}/input"])["masked"]
-        context = Context(party.sums._roster.session, round_, f"task {round_}", (SIZE,))
+        context = Context(party.sums._roster.session, round_, tuple(names), f"task {round_}", (SIZE,))
         masked.append(vector)
         no_self.append(vector - self_mask(seeds[round_], context))
         no_pairs.append(vector - pair_masks("s1", party.sites["s1"]._masking, context))

@@ -141,7 +141,7 @@ def test_a_site_lost_after_an_opening_ends_the_run_and_its_vector_stays_closed(m
 
 def test_a_slow_site_is_left_out_and_learns_it():
     names = names_of(4)
-    party = begin(names, patience=0.5)
+    party = begin(names, patience=4.0)
     wire = party.wires["s1"]
     original = wire.send
     held = []

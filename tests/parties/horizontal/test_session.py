@@ -60,6 +60,7 @@ TASKS = {
     "rows": _rows, "moments": _moments, "names": _names, "quote": _quote, "quote names": _quote_names,
     "crash": _crash, "huge": _huge, "object": _object,
 }  # fmt: skip
+SHOWN = ("names", "quote names", "object")
 
 
 def sites_of(names):
@@ -97,7 +98,7 @@ class Meeting:
         self.working = {
             site.name: start(
                 serve_site, self.transports[site.name], site, tasks, identities[site.name],
-                coordinator=self.hub.name, minimum=site_minimum, patience=patience, idle=PATIENCE, log=self.logs[site.name],
+                coordinator=self.hub.name, minimum=site_minimum, patience=patience, idle=PATIENCE, shown=SHOWN, log=self.logs[site.name],
             )
             for site in self.sites
         }  # fmt: skip
@@ -196,6 +197,32 @@ def test_a_site_answers_only_what_it_knows(kind):
     assert all("does not know the task 'names'" in line for line in meeting.lines().values())
 
 
+def test_what_is_meant_for_sums_is_not_shown():
+    meeting = Meeting()
+    told = "answers to 'rows' are added up, never shown"
+    assert failure(meeting, lambda session: session.gather("rows", {})) == f"site 'b': {told}"
+    assert all(told in line for line in meeting.lines().values())
+    assert meeting.logs["b"] == []
+
+
+def test_a_site_remembers_nothing_from_one_run_to_the_next():
+    """Else sites that served different coordinators before would answer differently, whatever they are asked."""
+
+    def remember(site, question):
+        site.memory["count"] = site.memory.get("count", 0) + 1
+        site.table = site.table.select(["x0"])
+        return np.array(site.memory["count"])
+
+    meeting = Meeting(tasks={"remember": remember})
+    tables = [site.table for site in meeting.sites]
+    with meeting.session as session:
+        assert session.count("remember", {}) == 4
+        assert session.count("remember", {}) == 8
+    assert set(meeting.lines().values()) == {""}
+    assert [site.memory for site in meeting.sites] == [{}] * 4
+    assert [site.table for site in meeting.sites] == tables
+
+
 def test_a_site_lost_before_any_sum_is_left_out_with_a_warning():
     warned = []
     meeting = Meeting(on_warning=warned.append)
@@ -270,7 +297,7 @@ def test_a_site_slower_than_its_patience_is_lost():
             go_on.wait(PATIENCE)
         return np.array(1)
 
-    meeting = Meeting(tasks={"slow": slow}, patience=0.5)
+    meeting = Meeting(tasks={"slow": slow}, patience=4.0)
     with meeting.session as session:
         assert session.count("slow", {}) == 3
         assert session.parties == ("b", "c", "e")

@@ -91,7 +91,7 @@ def test_two_hosts():
 @pytest.mark.parametrize(
     ("step", "lie", "line"),
     [
-        ("wishes", {"version": 2}, "use the same dagora"),
+        ("wishes", {"version": 3}, "use the same dagora"),
         ("wishes", {"statistical": 10}, "other security"),
         ("wishes", {"role": "king"}, "neither host nor guest"),
         ("wishes", {"names": ["q", "q"]}, "one name"),

@@ -9,8 +9,8 @@ from dagora.parties.vertical.counts import (
     score_values,
     to_bits,
 )
-from dagora.parties.vertical.log_factorial import Numbers
 from dagora.parties.vertical.score_circuits import family_counts
+from dagora.parties.vertical.widths import Numbers
 from tests.parties.vertical.central import moments_of, naive_score
 
 

@@ -8,8 +8,8 @@ import pytest
 from dagora.parties.vertical import dot_paillier
 from dagora.parties.vertical.agreement import Wishes, put_together
 from dagora.parties.vertical.counts import counts_from_moments
-from dagora.parties.vertical.log_factorial import Numbers
 from dagora.parties.vertical.moments import cross_pairs, product_columns, share_moments, subsets
+from dagora.parties.vertical.widths import Numbers
 from tests.parties.pairs import futures, wires
 from tests.parties.vertical.owners import LONG, pair
 

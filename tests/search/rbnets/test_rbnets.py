@@ -1,5 +1,7 @@
 """The learner, as published and improved."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -53,10 +55,32 @@ def test_as_published(state):
     assert outcome.score == max(outcome.stats["best_seen"], outcome.stats["greedy"])
     assert graph_worth(candidates, outcome.graph) == pytest.approx(outcome.score)
     assert outcome.score <= best_of_all(candidates) + 1e-9
-    curve = [event.score for event in events if event.phase == "learning"]
-    assert len(curve) == 40
-    assert curve == sorted(curve)
-    assert curve[-1] == pytest.approx(outcome.stats["best_seen"])
+    # The trace hears of the best so far; the learning curve has every episode, with its ups and downs.
+    best = [event.score for event in events if event.phase == "learning"]
+    curve = outcome.curves["episode"]
+    assert len(curve) == len(best) == 40
+    assert np.maximum.accumulate(curve).tolist() == best
+    assert best[-1] == pytest.approx(outcome.stats["best_seen"])
+    assert list(curve) != sorted(curve)
+    possible = [best_of_order(candidates, order) for order in itertools.permutations(range(SIZE))]
+    assert all(min(abs(score - each) for each in possible) < 1e-9 for score in curve)
+
+
+def test_episodes_beside_a_search_have_a_curve_and_the_trace_counts_on():
+    candidates = random_candidates(np.random.default_rng(2), 22, most=2)
+    result = dagora.learn(candidates, "rbnets", seed=5, **SMALL)
+    assert [point.step for point in result.trace] == sorted(point.step for point in result.trace)
+    played, polished = result.curves["episode"], result.curves["polished episode"]
+    assert len(played) == len(polished) == result.stats["episodes"] > 0
+    assert max(played) == result.stats["best_seen"]
+    assert max(polished) == result.stats["polished"]
+    assert all(after >= before - 1e-9 for before, after in zip(played, polished, strict=True))
+    assert dagora.Result.from_json(result.to_json()).curves == result.curves
+
+
+def test_without_an_episode_there_is_no_curve():
+    assert rbnets(problem(1), Run(budget=Budget(1e-9)), improve=False, **SMALL).curves == {}
+    assert rbnets(problem(1), Run(), **SMALL).curves == {}, "it was proved before the first episode"
 
 
 @pytest.mark.parametrize("improve", [True, False])

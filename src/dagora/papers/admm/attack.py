@@ -25,7 +25,7 @@ from dagora.parties.horizontal.admm import admm
 from dagora.parties.horizontal.federation import Answer, OpenFederation, Question, Site
 from dagora.parties.horizontal.fixed_point import fraction_bits
 from dagora.parties.horizontal.masks import Context, self_mask
-from dagora.parties.horizontal.questions import ASK, decode_ask, label_of
+from dagora.parties.horizontal.questions import ASK, Conversation, decode_ask
 from dagora.parties.horizontal.roster import Roster
 from dagora.parties.horizontal.shamir import SECRET_BYTES, combine, unpack
 from dagora.parties.horizontal.tasks import TASKS
@@ -202,15 +202,18 @@ class Listening:
     def read(self) -> FirstRound:
         """Read the first step's vectors as if they were the sites' own, less what can be taken off."""
         site = self.peers[0]
-        asked = [(payload, decode_ask(payload, "ask")) for payload in self.sent[site, ASK]]
-        sums = [(payload, ask) for payload, ask in asked if ask["kind"] in {"count", "total"}]
-        round_ = next(i for i, (_, ask) in enumerate(sums) if ask["task"] == STEP)
-        payload, ask = sums[round_]
+        conversation, round_ = Conversation(), -1
+        for payload in self.sent[site, ASK]:
+            conversation.add(payload)
+            ask = decode_ask(payload, "ask")
+            round_ += ask["kind"] in {"count", "total"}
+            if ask["task"] == STEP:
+                break
         vectors = {
             name: decode(self.received[name, f"sum/{round_}/input"][0])["masked"] for name in self.peers
         }
         roster = Roster.decode(self.sent[site, "sum/roster"][0], "the roster")
-        context = Context(roster.session, round_, label_of(STEP, payload), vectors[site].shape)
+        context = Context(roster.session, round_, roster.names, conversation.label(STEP), vectors[site].shape)
         seeds = self.seeds(round_, roster)
         bits = fraction_bits(ask["largest"], len(roster.names))
 

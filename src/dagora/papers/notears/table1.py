@@ -54,7 +54,13 @@ weights below 0.3, as in the paper; “refitted” is what `learn` returns at th
 exactly acyclic; the paper's W_ECP need only be nearly so, and an F of 4.95 below the optimum of 4.97
 (n = 1000, λ = 0, ER2) is out of reach for an acyclic W.
 
-The paper's last row prints 19.70 for Ŵ; its own difference to W_G, −2.13, fits 20.56.
+F differs with the weights that were drawn, so rows of two papers' graphs are compared by what stands above
+their own optimum: “Ŵ above W_G” is F of the thresholded graph, refitted, over F(W_G), in per cent, and beside
+it the paper's F(Ŵ) over its F(W_G).
+
+The paper's last row prints 19.70 for Ŵ; its own difference to W_G, −2.13, fits 20.56. It prints 19.70 for
+the truth as well, where λ times the expected weights (30 edges of 1.25) and 5 for the noise make 23.75: that
+entry looks like the other one, printed twice.
 """)
 
 
@@ -90,6 +96,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
         "thresholded": objective(moments, kept, lambda1),
         "refitted": objective(moments, cut.weights, lambda1),
         "gap": 100 * (solution / optimum - 1),
+        "excess": 100 * (objective(moments, cut.weights, lambda1) / optimum - 1),
         "proved": exact.status == "optimal",
     }
 
@@ -98,6 +105,7 @@ def report(measured: Sequence[Measured]) -> Report:
     """The eight rows, ours and the paper's side by side."""
     rows: list[tuple[Entry, ...]] = []
     panels: list[Panel] = []
+    beaten = 0
     for key, cells in group(measured, ("n", "lambda1", "graph")).items():
         n, lambda1, graph = int(key[0]), float(key[1]), str(key[2])
         published = dict(zip(POINTS, PAPER[n, lambda1, graph], strict=True))
@@ -105,7 +113,13 @@ def report(measured: Sequence[Measured]) -> Report:
         row: list[Entry] = [n, f"{lambda1:g}", graph]
         for point in POINTS:
             row += [ours[point], published[point]]
-        rows.append((*row, mean_of(cells, "refitted"), mean_of(cells, "gap"), len(cells)))
+        excess, their_excess = (
+            mean_of(cells, "excess"),
+            100 * (published["thresholded"] / published["optimum"] - 1),
+        )
+        beaten += excess is not None and excess.value <= their_excess
+        row += [mean_of(cells, "refitted"), mean_of(cells, "gap"), excess, round(their_excess, 2)]
+        rows.append((*row, len(cells)))
         points = [(TICKS[point], value) for point, value in ours.items() if value is not None]
         series = (
             Series("dagora", tuple(name for name, _ in points), tuple(value for _, value in points)),
@@ -114,7 +128,10 @@ def report(measured: Sequence[Measured]) -> Report:
         panels.append(Panel(f"{graph}, n = {n}, λ = {lambda1:g}", series))
     heads = [head for point in POINTS for head in (NAMES[point], f"paper {point}")]
     table = ResultTable(
-        "table1", "F at d = 10", ("n", "λ", "graph", *heads, "Ŵ refitted", "gap %", "graphs"), tuple(rows)
+        "table1",
+        "F at d = 10",
+        ("n", "λ", "graph", *heads, "Ŵ refitted", "gap %", "Ŵ above W_G %", "paper's %", "graphs"),
+        tuple(rows),
     )
     chart = draw_panels(
         panels, columns=4, x_label="", y_label="F(W)", title="NOTEARS, table 1: F at four points (d = 10)",
@@ -122,6 +139,10 @@ def report(measured: Sequence[Measured]) -> Report:
     )  # fmt: skip
     unproved = sum(not cell.numbers["proved"] for cell in measured)
     doubt = (f"In {unproved} cells the exact search did not finish its proof.",) if unproved else ()
+    verdict = (f"Ours stands no higher above the optimum than the paper's in {beaten} of {len(rows)} rows.",)
     return Report(
-        "notears/table1: distance to the exact optimum", (table,), {"objective": chart}, NOTES + doubt
+        "notears/table1: distance to the exact optimum",
+        (table,),
+        {"objective": chart},
+        NOTES + verdict + doubt,
     )

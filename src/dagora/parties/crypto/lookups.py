@@ -9,6 +9,7 @@ them is free.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from dagora.parties.crypto.builder import Bit, Builder, Word
 
@@ -66,7 +67,7 @@ def shared_sums(build: Builder, wires: Sequence[Bit]) -> list[Bit]:
 
 
 def odd_multiples(
-    build: Builder, bits: Sequence[Bit], factor: float, width: int, *, block: int = 5
+    build: Builder, bits: Sequence[Bit], factor: Fraction, width: int, *, block: int = 5
 ) -> list[Word]:
     """Words whose sum is `factor` times Σ_j ±2^j (+ where bit j is set), each rounded, in two's complement.
 
@@ -79,6 +80,6 @@ def odd_multiples(
         sign = build.invert(part[-1])
         # Under a minus sign every digit is turned round, so that the rest is read with the same table.
         wires = one_hot(build, [build.xor(sign, bit) for bit in part[:-1]])
-        table = [round(factor * (2 * rest + 1) * 2.0**start) for rest in range(1 << (len(part) - 1))]
+        table = [round(factor * (2 * rest + 1 << start)) for rest in range(1 << (len(part) - 1))]
         words.append([build.xor(sign, bit) for bit in lookup(build, wires, table, width)])
     return words

@@ -8,16 +8,21 @@ the loss is that of pooled data. Sites keep B_k and β_k; the coordinator sees o
 and moves W (`consensus`). It also sees, as sums over all sites: n, the largest binary orders of the columns,
 the means (with centre=global), the variances, and the loss of the final weights.
 
+By default the columns are divided by their standard deviations σ, and W by σ_j/σ_i, for all but the program:
+its loss is that of the columns as they are, Σ_j σ_j² (…), its penalty is λ σ_j/σ_i on the entry [i, j], and h
+is the same in all units, since a cycle has every σ above and below. ρ then stands for ρσ_i² on row i of W,
+and no column is ahead of the others because of its unit. Results are in the columns' own units.
+
 After the last round weights below the threshold go, and what still closes a cycle goes, weakest first. By
 default rounds go on from there on the graph that is left, each variable losing its weakest parent below the
 threshold until there is none, and then until sites agree on the weights: those minimise the pooled loss with
-its penalty on that graph. With `faithful` the schedule is the published one: rows centred at each site,
-ρ₁ = ρ₂ = 0.001 growing by 1.75 and 1.25 per round to 10¹⁶ or 200 rounds, and one cut at the end.
+its penalty on that graph. With `faithful` the schedule is the published one: rows centred at each site and
+not scaled, ρ₁ = ρ₂ = 0.001 growing by 1.75 and 1.25 per round to 10¹⁶ or 200 rounds, and one cut at the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +40,7 @@ from dagora.parties.horizontal.admm_rounds import (
     settle,
 )
 from dagora.parties.horizontal.columns import CENTRES, Columns, ask_columns
-from dagora.parties.horizontal.consensus import Penalties, cycles, nearest
+from dagora.parties.horizontal.consensus import Penalties, Solution, cycles, nearest
 from dagora.parties.horizontal.federation import Federation
 from dagora.result import Outcome
 from dagora.run import Run
@@ -50,12 +55,22 @@ FAINT = 1e-3
 
 @dataclass(frozen=True)
 class LinearServer:
-    """One weight per edge."""
+    """One weight per edge, between columns that are divided by units."""
 
-    def update(self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support) -> Vector:
-        """Solve (5)."""
-        weights: Vector = nearest(start[None], target[None], q, penalties, free)[0]
-        return weights
+    unit: Vector
+
+    @property
+    def own(self) -> Vector:
+        """What makes of a weight the one between the columns as they are: unit_j / unit_i for i → j."""
+        return np.outer(1.0 / self.unit, self.unit)
+
+    def update(
+        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
+    ) -> Solution:
+        """Solve (5), losses and sizes of weights being those of the columns as they are."""
+        penalties = replace(penalties, lambda1=penalties.lambda1 * self.own)
+        weights, left = nearest(start[None], target[None], q * np.square(self.unit), penalties, free)
+        return Solution(weights[0], left)
 
     def cycles(self, weights: Vector) -> float:
         """Compute h of the weights."""
@@ -85,24 +100,28 @@ def admm(
     columns = ask_columns(federation, "the method admm", chosen)
     free = ~run.knowledge.forbidden_matrix(columns.names)
     required = run.knowledge.required_matrix(columns.names)
-    consensus = begin(federation, run, columns, faithful=faithful, max_rounds=max_rounds)
-    spread = float(np.square(columns.deviations).mean())
-    server = LinearServer()
-    given = Penalties(lambda1, rho1=PUBLISHED_RHO if faithful else FIRST_RHO1 * spread)
+    unit = np.ones_like(columns.deviations) if faithful else columns.deviations
+    consensus = begin(federation, run, columns, unit, faithful=faithful, max_rounds=max_rounds)
+    server = LinearServer(unit)
+    # Cycles are cheap at first even for the variable with the smallest loss.
+    given = Penalties(lambda1, rho1=PUBLISHED_RHO if faithful else FIRST_RHO1 * float(unit.min()) ** 2)
     if faithful:
         follow_published(consensus, server, given, free)
-        support, dropped = cut_to_dag(consensus.weights, threshold, required)
     else:
         follow_balanced(consensus, server, given, free, max(tolerance, PATH_TOLERANCE))
-        support, dropped = cut_to_dag(consensus.weights, threshold if consensus.over else FAINT, required)
-    path_rounds, path_weights = consensus.rounds, consensus.weights
+    path_rounds, path_weights = consensus.rounds, consensus.weights * server.own
+    if faithful or consensus.over:
+        support, dropped = cut_to_dag(path_weights, threshold, required)
+    else:
+        support, dropped = cut_to_dag(consensus.weights, FAINT, required)
     dropped = [edge for edge in dropped if abs(path_weights[edge]) >= threshold]
-    h = server.cycles(path_weights)
+    h = server.cycles(consensus.weights)
     if not faithful and not consensus.over:
         support = thin(consensus, server, given, support, required, threshold)
         settle(consensus, server, given, support, tolerance)
-    weights = np.where(support, consensus.weights, 0.0)
-    loss = final_loss(consensus, "admm-loss", weights, loss_bound(columns, weights))
+    consensus.weights = np.where(support, consensus.weights, 0.0)
+    weights = consensus.weights * server.own
+    loss = final_loss(consensus, "admm-loss", consensus.weights, loss_bound(columns, weights))
     status, message = ending(consensus, faithful=faithful, tolerance=tolerance)
     return Outcome(
         graph=DAG.from_numpy(support, columns.names),
@@ -126,17 +145,23 @@ def admm(
 
 
 def begin(
-    federation: Federation, run: Run, columns: Columns, *, faithful: bool, max_rounds: int | None
+    federation: Federation,
+    run: Run,
+    columns: Columns,
+    unit: Vector,
+    *,
+    faithful: bool,
+    max_rounds: int | None,
 ) -> Consensus:
     """Weights of zero, scales that make the sums free of units, and the first ρ₂."""
-    deviations = columns.deviations
+    deviations = columns.deviations / unit
     d = len(deviations)
     sites = len(federation.parties)
     return Consensus(
         federation,
         run,
         task="admm-step",
-        begin=columns.question(),
+        begin={**columns.question(), "unit": unit},
         gradient_scale=np.outer(deviations, deviations),
         gradient_unit=float(deviations.max() ** 2),
         weight_unit=float(deviations.max() / deviations.min()),
@@ -158,7 +183,7 @@ def thin(
     """Agree roughly on the weights; each variable loses its weakest parent below the threshold; and again."""
     while not consensus.over:
         settle(consensus, server, given, support, PATH_TOLERANCE)
-        strength = np.where(support & ~required, np.abs(consensus.weights), np.inf)
+        strength = np.where(support & ~required, np.abs(consensus.weights * server.own), np.inf)
         weakest = strength.argmin(axis=0)
         children = np.flatnonzero(strength.min(axis=0) < threshold)
         if len(children) == 0:
@@ -167,7 +192,7 @@ def thin(
         support[weakest[children], children] = False
         consensus.weights = np.where(support, consensus.weights, 0.0)
     # Out of time or rounds: cut once.
-    return support & (required | (np.abs(consensus.weights) >= threshold))
+    return support & (required | (np.abs(consensus.weights * server.own) >= threshold))
 
 
 def final_loss(consensus: Consensus, task: str, weights: Vector, largest: float) -> float | None:
@@ -187,6 +212,8 @@ def ending(consensus: Consensus, *, faithful: bool, tolerance: float) -> tuple[s
     """Status, and how it ended in words."""
     rounds = f"{consensus.rounds} rounds"
     residuals = f"residuals {consensus.primal:.1e} and {consensus.dual:.1e}"
+    if tolerance < consensus.unsolved < np.inf:
+        residuals += f", the coordinator's own weights {consensus.unsolved:.1e} away from a solution"
     if consensus.run.budget.exhausted:
         return "time-limit", f"stopped after {rounds}: {consensus.run.budget.reason}; {residuals}"
     if faithful:

@@ -36,7 +36,7 @@ from dagora.parties.horizontal.admm_rounds import (
     settle,
 )
 from dagora.parties.horizontal.columns import CENTRES, Columns, ask_columns
-from dagora.parties.horizontal.consensus import Penalties, cycles, nearest
+from dagora.parties.horizontal.consensus import Penalties, Solution, cycles, nearest
 from dagora.parties.horizontal.federation import Federation
 from dagora.result import Outcome
 from dagora.run import Run
@@ -57,13 +57,16 @@ class NetworkServer:
 
     shape: Shape
 
-    def update(self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support) -> Vector:
+    def update(
+        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
+    ) -> Solution:
         """Solve (5): biases go to the target, outward weights are shrunk, the first layer must be acyclic."""
         first = self.shape.first_layer
         weights = target.copy()
         weights[self.shape.outward] *= q / (q + penalties.lambda2)
-        weights[: self.shape.inward] = nearest(first(start), first(target), q, penalties, free).ravel()
-        return weights
+        inward, left = nearest(first(start), first(target), q, penalties, free)
+        weights[: self.shape.inward] = inward.ravel()
+        return Solution(weights, left)
 
     def cycles(self, weights: Vector) -> float:
         """Compute h of the strengths."""

@@ -3,6 +3,7 @@
 From Σ_k (β_k + ρD_k), with D_k = B_k − W, the coordinator has V = W + that sum/(Kρ), the mean of B_k + β_k/ρ
 about which equation (5) is centred, and by (7) also keeps track of Σ_k β_k. Residuals are those of Boyd et
 al. (2011), section 3.3, relative to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_before‖².
+They mean something only where W solves (5), so that a third one says how far W is from where it should be.
 
 Two schedules. `follow_published` is that of Ng & Zhang (2022): α by (6), ρ₁ × 1.75 and ρ₂ × 1.25 after every
 round, until both are 10¹⁶ or 200 rounds are over; nothing else ends it. ρ₂ soon freezes W wherever it is.
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
-from dagora.parties.horizontal.consensus import Penalties
+from dagora.parties.horizontal.consensus import Penalties, Solution
 from dagora.parties.horizontal.federation import Federation, Question
 from dagora.parties.messages import Value
 from dagora.run import Run
@@ -43,7 +44,9 @@ TINY = 1e-300
 class Server(Protocol):
     """The model's side of the coordinator: it solves (5) and knows the strengths of edges."""
 
-    def update(self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support) -> Vector:
+    def update(
+        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
+    ) -> Solution:
         """Weights that minimise penalties + (q/2) ‖W − target‖², zero where an edge is not free."""
 
     def cycles(self, weights: Vector) -> float:
@@ -54,8 +57,9 @@ class Server(Protocol):
 class Consensus:
     """The coordinator's state; `begin` is what the sites are told with the first question.
 
-    Gradients are summed in units of `gradient_scale`, entry by entry; squares of weights and multipliers in
-    those of `weight_unit` and `gradient_unit`. So no sum depends on the units of the columns.
+    Gradients are summed in units of `gradient_scale`, entry by entry; squares of weights in those of
+    `weight_unit`, and squares of multipliers in those of `gradient_unit` + ρ `weight_unit`. So no sum depends
+    on the units of the columns, nor grows with ρ.
     """
 
     federation: Federation
@@ -75,7 +79,7 @@ class Consensus:
     rounds: int = 0
     primal: float = np.inf
     dual: float = np.inf
-    history: list[tuple[float, float]] = field(default_factory=list)
+    unsolved: float = np.inf
     _beta: Vector | None = None
     _asked: tuple[Vector, Vector, float] | None = None
 
@@ -85,10 +89,10 @@ class Consensus:
         return self.rounds >= self.max_rounds or self.run.budget.exhausted
 
     def settled(self, tolerance: float) -> bool:
-        """Whether both residuals are small."""
-        return self.primal <= tolerance and self.dual <= tolerance
+        """Whether the residuals are small."""
+        return max(self.primal, self.dual, self.unsolved) <= tolerance
 
-    def round(self, update: Callable[[Vector, float], Vector]) -> None:
+    def round(self, update: Callable[[Vector, float], Solution]) -> None:
         """Ask for the sum at the present W and ρ, and move to W = update(V, Kρ)."""
         before, rho = self.weights, self.rho
         question: dict[str, Value] = {**self.always, "weights": before, "rho": rho}
@@ -108,25 +112,32 @@ class Consensus:
         answer = self.federation.total(self.task, question, largest=largest)
         parties = len(self.federation.parties)
         part = answer[:-2].reshape(before.shape) * self.gradient_scale
-        after = update(before + part / (parties * rho), parties * rho)
-        self._measure(before, after, (part - beta) / rho, answer[-2:], part, parties)
+        after, left = update(before + part / (parties * rho), parties * rho)
+        self._measure(before - after, self._size(after), beta / parties, part / parties, answer[-2:], parties)
+        self.unsolved = left / self._size(after)
         self._asked = (before, part, rho)
         self.weights = after
         self.rounds += 1
 
     def _measure(
-        self, before: Vector, after: Vector, away: Vector, squares: Vector, part: Vector, parties: int
+        self, moved: Vector, size: float, beta: Vector, part: Vector, squares: Vector, parties: int
     ) -> None:
-        """Residuals after W moved: Σ ‖B_k − W‖² follows from Σ ‖D_k‖² and Σ D_k."""
-        moved = before - after
-        cross = 2.0 * float(np.vdot(away, moved)) + parties * float(np.vdot(moved, moved))
-        primal = max(0.0, float(squares[0]) * self.weight_unit**2 + cross)
-        size = np.sqrt(parties) * max(float(np.linalg.norm(after)), 1e-6 * self.weight_unit)
-        pull = self.rho * np.sqrt(parties) * float(np.linalg.norm(moved))
-        force = max(float(squares[1]) * self.gradient_unit**2, float(np.vdot(part, part)) / parties)
+        """Residuals after W moved by −`moved` to that size, from means over sites of β_k and of β_k + ρD_k.
+
+        The mean of ‖B_k − W‖² follows from those of ‖D_k‖² and D_k. A mean of squares is no less than the
+        square of the mean, which is told exactly where the squares are lost to the fixed point.
+        """
+        away = (part - beta) / self.rho
+        unit = self.gradient_unit + self.rho * self.weight_unit
+        distance = float(squares[0]) / parties * self.weight_unit**2
+        primal = max(distance + square(away + moved) - square(away), square(away + moved))
+        force = max(float(squares[1]) / parties * unit**2, square(beta), square(part))
         self.primal = float(np.sqrt(primal) / size)
-        self.dual = float(pull / max(np.sqrt(force), TINY))
-        self.history.append((self.primal, self.dual))
+        self.dual = float(self.rho * np.sqrt(square(moved)) / max(np.sqrt(force), TINY))
+
+    def _size(self, weights: Vector) -> float:
+        """The size of weights, or what counts as none."""
+        return max(float(np.linalg.norm(weights)), 1e-6 * self.weight_unit)
 
     def balance(self) -> None:
         """Change ρ where one residual is much larger than the other."""
@@ -140,6 +151,11 @@ class Consensus:
         """Report the round."""
         message = f"h = {h:.1e}, residuals {self.primal:.1e} and {self.dual:.1e}"
         self.run.on_event(Event(phase, self.rounds, total=self.max_rounds, message=message))
+
+
+def square(vector: Vector) -> float:
+    """The sum of squares."""
+    return float(np.vdot(vector, vector))
 
 
 def follow_published(consensus: Consensus, server: Server, given: Penalties, free: Support) -> None:

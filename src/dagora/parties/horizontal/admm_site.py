@@ -6,8 +6,9 @@
 Written with D = B_k − W, (10) reads (S_k + ρI) D = S_k(I − W) − β_k, in which nothing cancels however large
 ρ grows; one eigendecomposition of S_k serves every ρ. The site answers β_k + ρD, which is its part of
 Σ_k (ρB_k + β_k) less the ρW that everybody knows, and equals minus the gradient of its loss at B_k. Beside it
-go two sums of squares, for the residuals of the consensus. All of it only ever leaves as a sum over sites:
-shown alone, B_k gives S_k away in the first round.
+go two sums of squares, for the residuals of the consensus: of D, and of β_k, which grows as ρ times the last
+move of W does and is told in such units. All of it only ever leaves as a sum over sites: shown alone, B_k
+gives S_k away in the first round.
 """
 
 from __future__ import annotations
@@ -67,24 +68,26 @@ class Local:
         self.weights, self.rho = weights, rho
         part = (self.beta + rho * self.away) / self.gradient_scale
         distance = np.square(self.away / self.weight_unit).sum()
-        multipliers = np.square(self.beta / self.gradient_unit).sum()
+        multipliers = np.square(self.beta / (self.gradient_unit + rho * self.weight_unit)).sum()
         return np.concatenate([part.ravel(), [distance, multipliers]])
 
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresPart:
-    """½ tr((I − B)ᵀ S_k (I − B)), by the eigenvectors of S_k."""
+    """½ tr((I − B)ᵀ S_k (I − B)), by the eigenvectors of S_k; its columns are in given units."""
 
     covariance: Vector
     values: Vector
     vectors: Vector
+    unit: Vector
 
     @classmethod
-    def of(cls, columns: Vector, n: int) -> LeastSquaresPart:
-        """From centred columns, one per row; `n` counts the rows of all sites."""
-        covariance = columns @ columns.T / n
+    def of(cls, columns: Vector, n: int, unit: Vector) -> LeastSquaresPart:
+        """From centred columns, one per row, and a unit for each; `n` counts the rows of all sites."""
+        scaled = columns / unit[:, None]
+        covariance = scaled @ scaled.T / n
         values, vectors = np.linalg.eigh(covariance)
-        return cls(covariance, np.maximum(values, 0.0), vectors)
+        return cls(covariance, np.maximum(values, 0.0), vectors, unit)
 
     def proximal(self, weights: Vector, beta: Vector, rho: float) -> Vector:
         """Equation (10), less W."""
@@ -93,16 +96,17 @@ class LeastSquaresPart:
         return solved
 
     def loss(self, weights: Vector) -> float:
-        """This site's part of the least squares."""
-        residual = np.eye(len(weights)) - weights
+        """This site's part of the least squares, in the columns' own units."""
+        residual = (np.eye(len(weights)) - weights) * self.unit
         return 0.5 * float(np.vdot(residual, self.covariance @ residual))
 
 
 def step(site: Site, question: Question) -> Vector:
     """Task `admm-step`: begins where the question says how to prepare rows, and goes on elsewhere."""
     if "centre" in question:
-        n = cast("int", question["n"])
-        site.memory["admm"] = Local.begin(LeastSquaresPart.of(prepared_columns(site, question), n), question)
+        n, unit = cast("int", question["n"]), cast("Vector", question["unit"])
+        part = LeastSquaresPart.of(prepared_columns(site, question), n, unit)
+        site.memory["admm"] = Local.begin(part, question)
     return local(site, "admm").step(cast("Vector", question["weights"]), cast("float", question["rho"]))
 
 

@@ -5,6 +5,7 @@ that looks like a few categories here and like numbers there. The sites show the
 and levels of their columns (never rows or counts); it makes one schema of them and every site recodes its
 table. A column is discrete with the union of the levels, sorted by the one rule; it is continuous where a
 site has it so, or where the union has more whole numbers than the types of a pooled file would allow.
+A site adopts one schema: another would let a coordinator count the same rows under changing names.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError, DisagreementError, ProtocolError
 from dagora.parties.horizontal.federation import Answer, Federation, Question, Site
+
+# What the site remembers of it.
+ADOPTED = "adopted schema"
 
 
 def agree(federation: Federation, *, discrete: Iterable[str] = (), continuous: Iterable[str] = ()) -> Schema:
@@ -72,7 +76,9 @@ def merge_variable(name: str, described: Mapping[str, Variable], declared: Kind 
     levels = min(declarations) if len(declarations) == 1 else sort_levels(chain.from_iterable(declarations))
     numeric = all(IS_NUMBER.fullmatch(level) for level in levels)
     as_numbers = [party for party, variable in described.items() if variable.kind is Kind.CONTINUOUS]
-    many = numeric and len(levels) > MAX_INTEGER_LEVELS and all(float(level).is_integer() for level in levels)
+    # Levels that all sites declare alike were agreed on already; others are what each saw of one column.
+    inferred = numeric and len(declarations) > 1 and all(float(level).is_integer() for level in levels)
+    many = inferred and len(levels) > MAX_INTEGER_LEVELS
     kind = declared or (Kind.CONTINUOUS if as_numbers or many else Kind.DISCRETE)
     if kind is Kind.CONTINUOUS and not numeric:
         text = next(
@@ -137,6 +143,9 @@ def show_schema(site: Site, question: Question) -> Answer:  # noqa: ARG001
 
 
 def adopt_schema(site: Site, question: Question) -> Answer:
-    """The site's task: recode the table."""
-    site.table = conform(site.table, read_schema("the coordinator", question))
+    """The site's task: recode the table, once."""
+    schema = read_schema("the coordinator", question)
+    if site.memory.setdefault(ADOPTED, schema) != schema:
+        raise ProtocolError("refused: the coordinator asks for other columns or levels than were agreed on")
+    site.table = conform(site.table, schema)
     return {}

@@ -30,7 +30,7 @@ from dagora.optimise.trim import cut_to_dag, refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.agreement import adopt_schema, agree, show_schema
 from dagora.parties.horizontal.federation import Answer, Federation, Question, Site, Task
-from dagora.parties.horizontal.statistics import continuous_columns
+from dagora.parties.horizontal.moments import continuous_columns
 from dagora.result import Outcome
 from dagora.run import Run
 
@@ -122,8 +122,15 @@ def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float,
         warnings.append(f"dropped to reach a DAG: {', '.join(edges)}")
     status, message = ending(run, "the sites' results were merged")
     stats = {"raw_edges": float(raw.sum()), "dropped_edges": float(len(dropped))}
-    graph = DAG.from_numpy(support, names)
-    return Outcome(graph, status, message, None, stats, np.where(support, weights, 0.0), tuple(warnings))
+    return Outcome(
+        DAG.from_numpy(support, names),
+        status,
+        message,
+        stats=stats,
+        weights=np.where(support, weights, 0.0),
+        warnings=tuple(warnings),
+        dropped=tuple((names[i], names[j]) for i, j in dropped),
+    )
 
 
 def ending(run: Run, message: str) -> tuple[str, str]:
@@ -199,7 +206,7 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
         ~run.knowledge.forbidden_matrix(names),
         run.knowledge.required_matrix(names),
     )
-    return solve_by_path(program, run, threshold, "one-by-one", 0).weights
+    return solve_by_path(program, run, threshold, "guarded", 0).weights
 
 
 TASKS: Mapping[str, Task] = {"schema": show_schema, "adopt": adopt_schema, "local-weights": local_weights}

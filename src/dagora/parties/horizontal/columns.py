@@ -21,8 +21,11 @@ from dagora.data.schema import Kind
 from dagora.errors import DataError
 from dagora.parties.horizontal.agreement import adopt_schema, agree, show_schema
 from dagora.parties.horizontal.federation import Federation, Question, Site, Task
-from dagora.parties.horizontal.statistics import (
+from dagora.parties.horizontal.moments import (
+    ask_deviations,
+    ask_means,
     ask_size_and_orders,
+    column_vector,
     continuous_columns,
     size_and_orders,
     sums,
@@ -34,7 +37,7 @@ Vector = NDArray[np.float64]
 
 CENTRES = ("global", "local", "none")
 # A standard deviation below this share of the largest value is rounding.
-CONSTANT = 1e-9
+CONSTANT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +66,10 @@ def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
             )
     n, orders = ask_size_and_orders(federation)
     check_learnable(schema, n)
-    unit = np.ldexp(1.0, orders)
-    mean = np.zeros(len(schema))
-    if centre == "global":
-        mean = federation.total("sums", {"unit": unit}, largest=float(n)) * unit / n
-    question: Question = {"n": n, "centre": centre, "mean": mean, "unit": unit}
-    squares = federation.total("squares-about-centre", question, largest=4.0)
-    deviations = np.sqrt(np.maximum(squares, 0.0)) * unit
-    for variable, deviation, size in zip(schema, deviations, unit, strict=True):
+    mean = ask_means(federation, n, orders) if centre == "global" else np.zeros(len(schema))
+    question: Question = {"centre": centre, "mean": mean}
+    deviations = ask_deviations(federation, "squares-about-centre", question, n, orders)
+    for variable, deviation, size in zip(schema, deviations, np.ldexp(1.0, orders), strict=True):
         # The unit is up to 2⁸ times the largest value.
         if deviation <= CONSTANT * size:
             where = " within every site: choose centre=global" if centre == "local" else ": leave it out"
@@ -89,10 +88,9 @@ def prepared_columns(site: Site, question: Question) -> Vector:
 
 
 def squares_about_centre(site: Site, question: Question) -> Vector:
-    """Task: this site's part of the variances, in given units."""
-    columns = prepared_columns(site, question) / cast("Vector", question["unit"])[:, None]
-    squares: Vector = np.square(columns).sum(axis=1) / cast("int", question["n"])
-    return squares
+    """Task: sums of squares about the centre, in given units."""
+    columns: Vector = prepared_columns(site, question) / column_vector(question, "unit")
+    return np.asarray(np.square(columns).sum(axis=1))
 
 
 TASKS: Mapping[str, Task] = {

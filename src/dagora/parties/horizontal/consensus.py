@@ -4,12 +4,12 @@ With K sites, penalty ρ and V the mean over sites of B_k + β_k/ρ, the quadrat
 constant, (Kρ/2) ‖W − V‖². For models with u weights per edge (u = 1 where linear), W[·, i, j] belonging to
 the edge i → j, A_ij = Σ_u W[u, i, j]² and h(A) = tr exp(A) − d, this minimises
 
-    λ₁ ‖W‖₁ + (λ₂/2) ‖W‖² + α h(A) + (ρ₁/2) h(A)² + (q/2) ‖W − V‖².
+    Σ λ_ij |w_uij| + (λ₂/2) ‖W‖² + α h(A) + (ρ₁/2) h(A)² + ½ Σ q_ij (w_uij − v_uij)².
 
 To first order in A, h(A) ≈ h(A₀) + ⟨G, A − A₀⟩ with G = exp(A₀)ᵀ. With that the problem falls apart into
 single weights, each with a closed form,
 
-    w = soft(q v, λ₁) / (q + λ₂ + 2 (α + ρ₁ h) G_ij),
+    w = soft(q v, λ) / (q + λ₂ + 2 (α + ρ₁ h) G),
 
 a ridge where an edge would close walks. The line towards it leads downhill, and a step along that line is
 taken until the objective hardly falls: a few exponentials in place of the hundreds of evaluations that a
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, log2
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +31,19 @@ Support = NDArray[np.bool_]
 # Steps of one subproblem at most, and the share of the objective that a step must gain to be followed by one.
 STEPS = 50
 ENOUGH = 1e-6
-SHORTEST = 1e-3
-# Terms of the exponential's series, enough where the norm is 1; beyond the largest norm it overflows.
+# How often a step is halved until it leads downhill: often enough for one that led to where cycles overflow.
+HALVINGS = 60
+# Terms of the exponential's series, enough where the norm is 1; and what counts as infinite: products of two
+# such numbers are finite still, and their product with zero is zero.
 TERMS = 18
-LARGEST_NORM = 500.0
+SATURATED = 1e150
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Penalties:
-    """λ₁ on sizes, λ₂ on squares, and α and ρ₁ on cycles."""
+    """λ₁ on sizes, one for all weights or one per edge; λ₂ on squares; α and ρ₁ on cycles."""
 
-    lambda1: float
+    lambda1: float | Vector
     lambda2: float = 0.0
     alpha: float = 0.0
     rho1: float = 0.0
@@ -51,78 +54,114 @@ def cycles(weights: Vector) -> float:
 
     >>> round(cycles(np.array([[[0.0, 1.0], [1.0, 0.0]]])), 6)  # 2 cosh 1 − 2
     1.086161
+    >>> cycles(np.array([[[0.0, 1e9], [0.0, 0.0]]]))
+    0.0
     """
-    return float(np.trace(exponential_less_one(np.square(weights).sum(axis=0))))
+    h = float(np.trace(exponential_less_one(np.square(weights).sum(axis=0))))
+    return h if h < SATURATED else np.inf
 
 
 def exponential_less_one(matrix: Vector) -> Vector:
     """Compute exp(A) − I for A ≥ 0 by scaling and squaring, from products alone.
 
-    Nothing cancels, so that faint cycles are seen exactly, and small products never wait for threads as
-    SciPy's solver does on a busy machine.
+    Nothing cancels, so that faint cycles are seen exactly, and walks that lead nowhere back are never taken
+    for cycles however heavy they are. Entries beyond `SATURATED` are that number. And small products never
+    wait for threads as SciPy's solver does on a busy machine.
     """
+    matrix = np.minimum(matrix, SATURATED)
     norm = float(matrix.sum(axis=0).max(initial=0.0))
-    if not norm < LARGEST_NORM:
-        return np.full_like(matrix, np.inf)
     halvings = max(0, ceil(log2(norm))) if norm > 0 else 0
-    scaled = matrix / 2.0**halvings
+    scaled = np.ldexp(matrix, -halvings)
     identity = np.eye(len(matrix))
     series = identity
     for term in range(TERMS, 1, -1):
         series = identity + scaled @ series / term
     power: Vector = scaled @ series
     for _ in range(halvings):
-        power = 2.0 * power + power @ power
+        power = np.minimum(2.0 * power + power @ power, SATURATED)
     return power
+
+
+class Solution(NamedTuple):
+    """Weights, and how far from them the next step would aim: zero where (5) is solved exactly."""
+
+    weights: Vector
+    left: float
 
 
 def nearest(
     start: Vector,
     target: Vector,
-    q: float,
+    q: float | Vector,
     penalties: Penalties,
     free: Support,
     *,
     enough: float = ENOUGH,
     steps: int = STEPS,
-) -> Vector:
+) -> Solution:
     """Weights near `target` under the penalties, zero where not free; `start` is where the search begins.
+
+    `q` is what it costs to be away from the target: one number, or one per edge.
 
     >>> target = np.array([[[0.0, 2.0], [1.0, 0.0]]])
     >>> off_diagonal = ~np.eye(2, dtype=bool)
-    >>> nearest(0 * target, target, 1.0, Penalties(0.5), off_diagonal)
+    >>> nearest(0 * target, target, 1.0, Penalties(0.5), off_diagonal).weights
     array([[[0. , 1.5], [0.5, 0. ]]])
-    >>> nearest(0 * target, target, 1.0, Penalties(0.5, alpha=100.0, rho1=100.0), off_diagonal).round(2)
+    >>> dear = Penalties(0.5, alpha=100.0, rho1=100.0)
+    >>> nearest(0 * target, target, 1.0, dear, off_diagonal).weights.round(2)
     array([[[0. , 1.5], [0. , 0. ]]])
     """
     pull = np.where(free, np.sign(target) * np.maximum(np.abs(q * target) - penalties.lambda1, 0.0), 0.0)
     ridge = q + penalties.lambda2
     if penalties.alpha == 0 and penalties.rho1 == 0:
-        return pull / ridge
-
-    def objective(weights: Vector) -> tuple[float, float, Vector]:
-        power = exponential_less_one(np.square(weights).sum(axis=0))
-        h = float(np.trace(power))
-        size = penalties.lambda1 * np.abs(weights).sum() + 0.5 * penalties.lambda2 * np.square(weights).sum()
-        far = 0.5 * q * np.square(weights - target).sum()
-        return float((penalties.alpha + 0.5 * penalties.rho1 * h) * h + size + far), h, power
-
-    identity = np.eye(len(free))
-    weights = np.where(free, start, 0.0)
-    value, h, power = objective(weights)
+        return Solution(pull / ridge, 0.0)
+    program = Program(target, q, penalties, pull, ridge)
+    point = program.at(np.where(free, start, 0.0))
     for _ in range(steps):
-        goal = pull / (ridge + 2.0 * (penalties.alpha + penalties.rho1 * h) * (power.T + identity))
-        length = 1.0
-        while True:
-            trial = weights + length * (goal - weights)
-            trial_value, trial_h, trial_power = objective(trial)
-            if trial_value < value or length < SHORTEST:
-                break
-            length /= 2
-        if not trial_value < value:
+        lower = downhill(program, point)
+        if lower is None:
             break
-        gained = value - trial_value
-        weights, value, h, power = trial, trial_value, trial_h, trial_power
-        if gained <= enough * abs(value):
+        gained, point = point.value - lower.value, lower
+        if gained <= enough * abs(point.value):
             break
-    return weights
+    return Solution(point.weights, float(np.linalg.norm(point.goal - point.weights)))
+
+
+class Point(NamedTuple):
+    """Weights, their objective, and the closed form's answer there."""
+
+    weights: Vector
+    value: float
+    goal: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Equation (5), with what its closed form needs of the target: soft(q v, λ) and q + λ₂."""
+
+    target: Vector
+    q: float | Vector
+    penalties: Penalties
+    pull: Vector
+    ridge: float | Vector
+
+    def at(self, weights: Vector) -> Point:
+        """Evaluate at weights."""
+        given = self.penalties
+        walks = exponential_less_one(np.square(weights).sum(axis=0))
+        h = float(np.trace(walks))
+        size = (given.lambda1 * np.abs(weights)).sum() + 0.5 * given.lambda2 * np.square(weights).sum()
+        far = 0.5 * (self.q * np.square(weights - self.target)).sum()
+        price = (given.alpha + 0.5 * given.rho1 * h) * h if h < SATURATED else np.inf
+        with np.errstate(over="ignore"):
+            ridge = self.ridge + 2.0 * (given.alpha + given.rho1 * h) * (walks.T + np.eye(len(walks)))
+        return Point(weights, float(price + size + far), self.pull / ridge)
+
+
+def downhill(program: Program, point: Point) -> Point | None:
+    """A point on the line to the goal where the objective is lower; None where there is none to be seen."""
+    for halvings in range(HALVINGS):
+        trial = program.at(point.weights + 0.5**halvings * (point.goal - point.weights))
+        if trial.value < point.value:
+            return trial
+    return None

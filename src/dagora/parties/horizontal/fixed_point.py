@@ -70,6 +70,15 @@ def fraction_bits(largest: float, parties: int) -> int:
     return REAL_BITS - (parties - 1).bit_length() - exponent
 
 
+def rounding(largest: float, parties: int) -> float:
+    """By how much a sum can be off: half a unit for each party.
+
+    >>> rounding(1.0, 4) == 2 * 2.0**-60
+    True
+    """
+    return math.ldexp(parties / 2, -fraction_bits(largest, parties))
+
+
 def encode_reals(values: ArrayLike, largest: float, parties: int) -> NDArray[np.uint64]:
     """Encode a party's real numbers, none above `largest` in size, or refuse.
 
@@ -96,8 +105,7 @@ def decode_reals(sums: NDArray[np.uint64], largest: float, parties: int) -> NDAr
     """
     bits = fraction_bits(largest, parties)
     numbers: NDArray[np.float64] = np.ldexp(sums.view(np.int64).astype(np.float64), -bits)
-    slack = math.ldexp(parties / 2, -bits)
-    if numbers.size and float(np.abs(numbers).max()) > largest + slack:
+    if numbers.size and float(np.abs(numbers).max()) > largest + rounding(largest, parties):
         raise ProtocolError(
             f"a sum exceeds the largest that was agreed on ({largest:.6g}); give a larger one"
         )

@@ -1,12 +1,12 @@
 """Random masks that cancel in the sum: X25519 key agreement, HKDF-SHA256, AES-256 in counter mode.
 
 Sites i and j share the secret s_ij = X25519(private_i, public_j). In every round both derive a key of their
-own from it, HKDF(s_ij; session, round, label, shape), and expand it to a vector PRG(key) modulo 2⁶⁴; the
-one whose name comes first adds it, the other subtracts it. Each site adds one more vector from a seed of
-its own, which protects it when its pairwise masks must be recovered although its message arrives after all
-(Bonawitz et al., Practical secure aggregation for privacy-preserving machine learning, CCS 2017). What is
-bound into the derivation need not be sent: sites that were asked different things, in another session or
-round, get masks that do not cancel, and the sum is noise.
+own from it, HKDF(s_ij; session, round, members, label, shape), and expand it to a vector PRG(key) modulo
+2⁶⁴; the one whose name comes first adds it, the other subtracts it. Each site adds one more vector from a
+seed of its own, which protects it when its pairwise masks must be recovered although its message arrives
+after all (Bonawitz et al., Practical secure aggregation for privacy-preserving machine learning, CCS 2017).
+What is bound into the derivation need not be sent: sites that were asked different things, in another session
+or round, or that take others for the members of the sum, get masks that do not cancel, and the sum is noise.
 """
 
 from __future__ import annotations
@@ -67,13 +67,15 @@ class Context:
 
     session: bytes
     round: int
+    members: tuple[str, ...]
     label: str
     shape: tuple[int, ...]
 
     def info(self, use: str) -> bytes:
         """The bytes that go into the key derivation."""
         where: dict[str, Value] = {"session": self.session, "round": self.round}
-        return encode({"use": use, **where, "label": self.label, "shape": list(self.shape)})
+        what: dict[str, Value] = {"label": self.label, "shape": list(self.shape)}
+        return encode({"use": use, **where, "members": list(self.members), **what})
 
 
 def derive(secret: bytes, info: bytes) -> bytes:

@@ -2,6 +2,9 @@
 
 Kinds: `count` and `total` (answers that are only seen as sums), `gather` (answers that are shown), `set-up`
 (keys for the sums), `done`.
+
+A site's answer depends on all that it was told before: the columns it adopted, the weights of earlier rounds.
+So both sides keep a digest of the whole `Conversation`, and each sum is made under it.
 """
 
 from __future__ import annotations
@@ -38,9 +41,27 @@ def decode_ask(payload: bytes, what: str) -> dict[str, Any]:
     return asked
 
 
-def label_of(task: str, payload: bytes) -> str:
-    """Return the label under which the answers to a message are summed: sites asked otherwise get another."""
-    return f"{task}/{sha256(payload).hexdigest()}"
+class Conversation:
+    """A digest of every question so far, in order, whether its answers are summed or shown.
+
+    >>> one, other = Conversation(), Conversation()
+    >>> for question in (encode_ask("gather", "schema"), encode_ask("count", "rows")):
+    ...     one.add(question)
+    >>> other.add(encode_ask("count", "rows"))
+    >>> one.label("rows") == other.label("rows")
+    False
+    """
+
+    def __init__(self) -> None:
+        self._digest = b""
+
+    def add(self, question: bytes) -> None:
+        """Note a question, as it came."""
+        self._digest = sha256(self._digest + sha256(question).digest()).digest()
+
+    def label(self, task: str) -> str:
+        """Return the label under which answers to the last question are summed."""
+        return f"{task}/{self._digest.hex()}"
 
 
 def needs_cryptography(module: str) -> Any:  # noqa: ANN401

@@ -7,15 +7,16 @@ error, never with a value: errors about data quote data. The site's owner sees t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dagora.errors import DagoraError, ProtocolError
 from dagora.parties.horizontal.federation import Answer, Site, Task
 from dagora.parties.horizontal.fixed_point import OutOfRangeError, encode_integers, encode_reals
-from dagora.parties.horizontal.questions import ANSWER, ASK, decode_ask, label_of, needs_cryptography
+from dagora.parties.horizontal.questions import ANSWER, ASK, Conversation, decode_ask, needs_cryptography
 from dagora.parties.horizontal.replies import refusal
+from dagora.parties.horizontal.tasks import SHOWN
 from dagora.parties.messages import encode
 from dagora.parties.transport import Transport, reason_to_tell
 
@@ -45,17 +46,22 @@ def serve_site(
     minimum: int = 3,
     patience: float = 1200.0,
     idle: float = math.inf,
+    shown: Collection[str] = SHOWN,
     log: list[Asked] | None = None,
 ) -> list[Asked]:
     """Answer the coordinator until it is done, then return what was asked; `log` is filled as it comes.
 
     Between questions the site waits `idle` seconds, within a sum `patience`. It takes part in no sum of fewer
-    than `minimum` sites. The transport is closed at the end, with the reason if there was an error.
+    than `minimum` sites, and shows its own answers only to the tasks in `shown`. What it remembers lasts for
+    one run: the `site` given stays as it is. The transport is closed at the end, with the reason if there was
+    an error.
     """
     sums = needs_cryptography("sum_site").SumSite(
         transport, identity, coordinator=coordinator, minimum=minimum, patience=patience
     )
-    service = _Service(transport, site, tasks, coordinator, sums, [] if log is None else log)
+    # State that this coordinator did not set would be outside of the conversation that all sites share.
+    unasked = replace(site, memory={})
+    service = _Service(transport, unasked, tasks, shown, coordinator, sums, [] if log is None else log)
     try:
         while service.answer_next(idle):
             pass
@@ -74,9 +80,11 @@ class _Service:
     transport: Transport
     site: Site
     tasks: Mapping[str, Task]
+    shown: Collection[str]
     coordinator: str
     sums: SumSite
     log: list[Asked]
+    conversation: Conversation = field(default_factory=Conversation)
     ready: bool = False
     refused: bool = False
 
@@ -84,6 +92,7 @@ class _Service:
         """Answer one question; false when the coordinator is done."""
         message = self.transport.receive(self.coordinator, ASK, idle)
         asked = decode_ask(message, f"party '{self.coordinator}'")
+        self.conversation.add(message)
         kind, task = asked["kind"], asked["task"]
         if kind == "done":
             return False
@@ -96,7 +105,7 @@ class _Service:
             if kind == "gather":
                 self._show(task, asked)
             else:
-                self._add(task, asked, label_of(task, message))
+                self._add(task, asked, self.conversation.label(task))
         return True
 
     def _show(self, task: str, asked: Mapping[str, Any]) -> None:
@@ -130,6 +139,8 @@ class _Service:
         """Compute and encode an answer; of an error, the coordinator learns the kind and the owner all."""
         if task not in self.tasks:
             self._refuse(refuse, ProtocolError(f"this site does not know the task '{task}'"))
+        if asked["kind"] == "gather" and task not in self.shown:
+            self._refuse(refuse, ProtocolError(f"answers to '{task}' are added up, never shown"))
         try:
             answer = self.tasks[task](self.site, asked["question"])
         except Exception as error:

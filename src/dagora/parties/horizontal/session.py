@@ -1,9 +1,9 @@
 """A federation over a transport: the coordinator asks, the sites answer, sums stay secret on the way.
 
-The coordinator sends each site the same question. Sums go through `SecureSum`, under a label that holds the
-digest of the question: what sites answer to different questions does not add up to anything but noise. Keys
-are exchanged when the first sum is asked for. A site lost before that sum is opened is left out, with a
-warning, as long as enough remain; one lost later ends the run.
+The coordinator sends each site the same questions, in the same order. Sums go through `SecureSum`, under a
+label that holds the digest of all questions so far: once sites were told different things, what they answer
+adds up to nothing but noise. Keys are exchanged when the first sum is asked for. A site lost before that sum
+is opened is left out, with a warning, as long as enough remain; one lost later ends the run. None joins late.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dagora.errors import ProtocolError
 from dagora.parties.horizontal.federation import Answer, Question
 from dagora.parties.horizontal.fixed_point import decode_integers, decode_reals
-from dagora.parties.horizontal.questions import ANSWER, ASK, encode_ask, label_of, needs_cryptography
+from dagora.parties.horizontal.questions import ANSWER, ASK, Conversation, encode_ask, needs_cryptography
 from dagora.parties.horizontal.replies import collect, tell
 from dagora.parties.horizontal.serving import Asked, serve_site
 from dagora.parties.transport import Transport, reason_to_tell
@@ -50,6 +50,7 @@ class CoordinatorSession:
         self._transport = transport
         self._patience = patience
         self._on_warning = on_warning
+        self._conversation = Conversation()
         self._asked = 0
         self._ready = False
         if minimum < 2:
@@ -82,31 +83,41 @@ class CoordinatorSession:
         self, kind: str, task: str, question: Question, largest: float
     ) -> tuple[NDArray[np.uint64], int]:
         self._set_up()
-        message = encode_ask(kind, task, question, largest)
+        message = self._say(kind, task, question, largest)
         # The sites choose their unit by the number of sites that were asked.
         parties = len(self._sum.members)
         with self._transport.ledger.phase(self._phase(task)):
-            opened = self._sum.sum(label_of(task, message), lambda site: self._send(site, message))
+            opened = self._sum.sum(self._conversation.label(task), lambda site: self._send(site, message))
         return opened.values, parties
 
     def _set_up(self) -> None:
         if self._ready:
             return
         with self._transport.ledger.phase("set-up"):
-            message = encode_ask("set-up")
-            self._sum.lose(tell(self._transport, dict.fromkeys(self.parties, message), ASK))
+            self._tell_all(self._say("set-up"))
             self._sum.set_up()
         self._ready = True
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name."""
-        message = encode_ask("gather", task, question)
+        message = self._say("gather", task, question)
         with self._transport.ledger.phase(self._phase(task)):
-            self._sum.lose(tell(self._transport, dict.fromkeys(self.parties, message), ASK))
+            self._tell_all(message)
             replies = collect(self._transport, self.parties, ANSWER, {"answer": dict}, self._patience)
             self._sum.lose(replies.lost)
         self._sum.check_present()
         return {site: replies.contents[site]["answer"] for site in self.parties}
+
+    def _say(
+        self, kind: str, task: str = "", question: Question | None = None, largest: float = 0.0
+    ) -> bytes:
+        """Write a question that every site is about to be asked."""
+        message = encode_ask(kind, task, question, largest)
+        self._conversation.add(message)
+        return message
+
+    def _tell_all(self, message: bytes) -> None:
+        self._sum.lose(tell(self._transport, dict.fromkeys(self.parties, message), ASK))
 
     def _phase(self, task: str) -> str:
         self._asked += 1

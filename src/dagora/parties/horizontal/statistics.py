@@ -1,10 +1,7 @@
 """The `Statistics` of rows that nobody pools: every count and moment is a secure sum over the sites.
 
 Counts of a set of columns are summed cell by cell over all its cells, occupied or not, for which cells a site
-occupies is its own affair; many sets go in one round. Moments take four rounds: the number of rows with the
-binary order of the largest value per column (as a histogram over the sites), the means, the variances about
-them, and the cross products of standardised columns, which no sum of which can exceed the number of rows, so
-that the fixed point can be fine: about 18 digits whatever the units.
+occupies is its own affair; many sets go in one round. Moments are those of `moments`.
 """
 
 from __future__ import annotations
@@ -22,6 +19,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError, RowsUnavailableError
 from dagora.parties.horizontal.federation import Federation, Question, Site
+from dagora.parties.horizontal.moments import ask_moments, ask_size_and_orders
 from dagora.stats.statistics import (
     CellCounts,
     ColumnSets,
@@ -33,8 +31,6 @@ from dagora.stats.statistics import (
 
 # Cells of one set, and of one round, that are summed at most.
 MOST_CELLS = 1 << 22
-# Binary orders of size are told apart in steps of 2⁸, from 2⁻¹⁰²⁴ to 2¹⁰²⁴.
-ORDER_STEP, ORDERS = 8, 256
 
 
 class SecureStatistics:
@@ -126,74 +122,7 @@ class SecureStatistics:
     @cached_property
     def _moments(self) -> Moments:
         n, orders = self._size_and_orders
-        d = len(orders)
-        if d == 0:
-            return Moments(n, np.zeros(0), np.zeros((0, 0)))
-        unit = np.ldexp(1.0, orders)
-        mean = self.federation.total("sums", {"unit": unit}, largest=float(n)) * unit / n
-        squares = self.federation.total("squares", {"unit": unit, "mean": mean}, largest=4.0 * n)
-        spread = np.sqrt(squares / n) * unit
-        spread = np.where(spread > 0, spread, 1.0)
-        products = self.federation.total("products", {"mean": mean, "spread": spread}, largest=1.01 * n + 1)
-        sums, upper = products[:d], products[d:]
-        scatter = np.zeros((d, d))
-        scatter[np.triu_indices(d)] = upper
-        scatter = scatter + np.triu(scatter, 1).T - np.outer(sums, sums) / n
-        return Moments(n, mean + spread * sums / n, scatter * np.outer(spread, spread))
-
-
-def ask_size_and_orders(federation: Federation) -> tuple[int, NDArray[np.int64]]:
-    """Number of rows of all sites, and for each continuous column a binary order that no value exceeds."""
-    sums = federation.count("size-and-orders", {})
-    histogram = sums[1:].reshape(-1, ORDERS)
-    largest = ORDERS - 1 - np.argmax(histogram[:, ::-1] > 0, axis=1)
-    return int(sums[0]), (largest + 1) * ORDER_STEP - ORDERS * ORDER_STEP // 2
-
-
-def continuous_columns(table: Table) -> NDArray[np.float64]:
-    """The continuous columns, one per row."""
-    chosen = [
-        values
-        for variable, values in zip(table.schema, table.columns, strict=True)
-        if variable.kind is Kind.CONTINUOUS
-    ]
-    return np.stack(chosen) if chosen else np.zeros((0, table.n_rows))
-
-
-def size_and_orders(site: Site, question: Question) -> NDArray[np.int64]:  # noqa: ARG001
-    """The site's task: its number of rows, and a 1 at the order of the largest value of each column."""
-    columns = continuous_columns(site.table)
-    histogram = np.zeros((len(columns), ORDERS), dtype=np.int64)
-    _, exponents = np.frexp(np.abs(columns).max(axis=1, initial=0.0))
-    steps = np.clip(-((-exponents) // ORDER_STEP) - 1 + ORDERS // 2, 0, ORDERS - 1)
-    histogram[np.arange(len(columns)), steps] = 1
-    return np.concatenate([[site.table.n_rows], histogram.ravel()])
-
-
-def sums(site: Site, question: Question) -> NDArray[np.float64]:
-    """The site's task: sums of its columns, in given units."""
-    scaled: NDArray[np.float64] = continuous_columns(site.table) / column_vector(question, "unit")
-    return np.asarray(scaled.sum(axis=1))
-
-
-def squares(site: Site, question: Question) -> NDArray[np.float64]:
-    """The site's task: sums of squares about given means, in given units."""
-    columns = continuous_columns(site.table) - column_vector(question, "mean")
-    return np.asarray(((columns / column_vector(question, "unit")) ** 2).sum(axis=1))
-
-
-def products(site: Site, question: Question) -> NDArray[np.float64]:
-    """The site's task: sums and cross products of its standardised columns."""
-    columns = (continuous_columns(site.table) - column_vector(question, "mean")) / column_vector(
-        question, "spread"
-    )
-    return np.concatenate([columns.sum(axis=1), (columns @ columns.T)[np.triu_indices(len(columns))]])
-
-
-def column_vector(question: Question, name: str) -> NDArray[np.float64]:
-    """A vector of the question, one entry per continuous column, as a column."""
-    vector: NDArray[np.float64] = np.asarray(question[name], dtype=np.float64)
-    return vector[:, None]
+        return ask_moments(self.federation, n, orders)
 
 
 def cells(site: Site, question: Question) -> NDArray[np.int64]:

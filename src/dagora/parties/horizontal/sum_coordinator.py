@@ -149,7 +149,7 @@ class SecureSum:
             self._pass_shares_on()
         total, survivors = self._add_vectors(label)
         round_, lost = self._round, [name for name in self._members if name not in survivors]
-        context = Context(self._roster.session, round_, label, total.shape)
+        context = Context(self._roster.session, round_, self._members, label, total.shape)
         message = encode({"round": round_, "survivors": list(survivors), "lost": lost})
         # The lost are told too: one that was merely slow learns that it is out.
         unreached = self._tell(dict.fromkeys(self._members, message), f"sum/{round_}/open")

@@ -182,7 +182,7 @@ class SumSite:
             self._share()
         round_ = self._round
         self._round += 1
-        context = Context(self._roster.session, round_, label, vector.shape)
+        context = Context(self._roster.session, round_, self.members, label, vector.shape)
         others = {name: self._masking[name] for name in self.members if name != self._name}
         masked = np.array(vector, dtype=np.uint64)
         masked += self_mask(self._seeds.pop(round_), context)

@@ -39,11 +39,11 @@ class TaskEntry:
 ENTRIES = (
     TaskEntry("schema", "names, kinds and levels of the columns", "agreement:show_schema", shown=True),
     TaskEntry("adopt", "nothing", "agreement:adopt_schema", shown=True),
-    TaskEntry("size-and-orders", "number of rows, orders of size", "statistics:size_and_orders"),
+    TaskEntry("size-and-orders", "number of rows, orders of size", "moments:size_and_orders"),
     TaskEntry("cells", "joint counts", "statistics:cells"),
-    TaskEntry("sums", "sums of columns", "statistics:sums"),
-    TaskEntry("squares", "sums of squares", "statistics:squares"),
-    TaskEntry("products", "sums of products", "statistics:products"),
+    TaskEntry("sums", "sums of columns", "moments:sums"),
+    TaskEntry("squares", "sums of squares", "moments:squares"),
+    TaskEntry("products", "sums of products", "moments:products"),
     TaskEntry("squares-about-centre", "sums of squares", "columns:squares_about_centre"),
     TaskEntry("admm-step", "one round of ADMM", "admm_site:step"),
     TaskEntry("admm-loss", "loss of given weights", "admm_site:loss"),
@@ -53,3 +53,4 @@ ENTRIES = (
 )
 
 TASKS: dict[str, Task] = {entry.name: entry.load() for entry in ENTRIES}
+SHOWN = frozenset(entry.name for entry in ENTRIES if entry.shown)

@@ -29,7 +29,7 @@ from dagora.search.k2 import read_order
 
 Role = Literal["host", "guest"]
 
-VERSION = 1
+VERSION = 2
 COMPUTATIONAL_BITS = 128
 STATISTICAL_BITS = 40
 CHOICES = {"score": ("f", "g"), "mode": ("hidden", "adaptive"), "crypto": ("rlwe", "paillier")}

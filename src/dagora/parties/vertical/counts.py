@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.parties.crypto.circuit import evaluate_plain
-from dagora.parties.vertical.log_factorial import Numbers
 from dagora.parties.vertical.score_circuits import family_score, log_factorial_circuit
+from dagora.parties.vertical.widths import Numbers
 
 Words = NDArray[np.uint64]
 

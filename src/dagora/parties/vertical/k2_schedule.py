@@ -17,7 +17,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.vertical.log_factorial import Numbers
 from dagora.parties.vertical.plan import Planner, Slots, Stage
 from dagora.parties.vertical.score_circuits import (
     chain,
@@ -31,6 +30,7 @@ from dagora.parties.vertical.score_circuits import (
     step,
     union,
 )
+from dagora.parties.vertical.widths import Numbers
 
 # By a mask of child (bit 0) and parents chosen so far (bits 1, 2, ...) and by places of candidates left.
 Moments = dict[tuple[int, tuple[int, ...]], Slots]

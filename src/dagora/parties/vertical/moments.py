@@ -20,7 +20,7 @@ from dagora.events import Observer, ignore
 from dagora.parties.transport import Transport
 from dagora.parties.vertical.agreement import Role, Terms
 from dagora.parties.vertical.dot_products import dot_products
-from dagora.parties.vertical.log_factorial import Numbers
+from dagora.parties.vertical.widths import Numbers
 
 Words = NDArray[np.uint64]
 Set = tuple[int, ...]

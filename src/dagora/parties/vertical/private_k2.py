@@ -34,10 +34,10 @@ from dagora.parties.transport import Transport
 from dagora.parties.vertical.agreement import Role, Terms, Wishes, agree, binary_columns
 from dagora.parties.vertical.dot_products import MAX_MODULUS
 from dagora.parties.vertical.intersection import intersect
-from dagora.parties.vertical.log_factorial import Numbers
 from dagora.parties.vertical.moments import share_moments
 from dagora.parties.vertical.secret_search import Found, adaptive_search, hidden_search
 from dagora.parties.vertical.turns import Turns
+from dagora.parties.vertical.widths import Numbers
 from dagora.result import Outcome
 
 RandomBytes = Callable[[int], bytes]

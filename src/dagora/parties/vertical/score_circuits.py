@@ -6,12 +6,19 @@ some variables) by inclusion and exclusion. A step is that of the central search
 first candidate within 1e-9 (relative) of the best wins, if the best beats the present score by more than
 that.
 
-When the structure is the central one: a score errs by at most 3 · 2^k · `Numbers.error`, so two searches can
-differ only where a difference of scores lies that close to the tolerance. Where it counts most it does not
-err at all: families with the same counts in other places, empty configurations, and (for counts in tables)
-scores that are equal as rational numbers come out equal to the last bit, as ties. Up to 1022 rows all counts
-are in tables. Beyond, such ties between large counts stay ties while the tolerance, 1e-9 of the score, is
-larger than the errors of both: from 12 000 nats on with a million rows and three parents.
+When the structure is the central one. A configuration of n_j rows contributes −ln N with the whole number N =
+(n_j + 1) C(n_j, α), so |score| ≥ Σ_j ln(n_j + 1).
+
+* Counts in tables (all of them up to 1022 rows): N has at most log₂ N prime factors, each off by a unit of
+  the last bit, so a score errs by 1e-12 of itself at most, and scores that are equal as rational numbers are
+  equal to the last bit. So are, everywhere, families with the same counts in other places.
+* Larger counts: with min α < 2^8 two values lie outside of tables, and err by less than ¼ 1e-9 ln(n_j + 1)
+  each (`log_factorial`); otherwise three do, but ln C(n_j, α) ≥ α ln 2 > 177. A score errs by less than half
+  of 1e-9 of itself, so two that are equal as rational numbers are within the tolerance: a tie is a tie for
+  any number of rows and parents. By the errors that the circuits were seen to have, a score's is 1.1e-10.
+
+So the two searches can differ only where scores differ by nearly the tolerance itself, 0.7 to 1.3 times
+1e-9 of their size: then rounding decides, here as in floating point.
 """
 
 from __future__ import annotations
@@ -34,7 +41,8 @@ from dagora.parties.crypto.words import (
     mux,
     subtract,
 )
-from dagora.parties.vertical.log_factorial import Numbers, log_factorial
+from dagora.parties.vertical.log_factorial import log_factorial
+from dagora.parties.vertical.widths import Numbers
 from dagora.scores.local_score import TIE
 
 TIE_DROPPED = 20  # bits of a score that do not matter for its tolerance

@@ -20,9 +20,9 @@ from dagora.parties.crypto.yao import Party
 from dagora.parties.vertical.agreement import Terms
 from dagora.parties.vertical.counts import counts_from_moments, known_scores, to_bits
 from dagora.parties.vertical.k2_schedule import adaptive_plan, hidden_plan
-from dagora.parties.vertical.log_factorial import Numbers
 from dagora.parties.vertical.moments import MomentShares
 from dagora.parties.vertical.plan import Slots, Stage, count_ands
+from dagora.parties.vertical.widths import Numbers
 from dagora.search.k2 import run_k2
 
 Bits = NDArray[np.uint8]

@@ -5,12 +5,13 @@ This is what two owners would start in two terminals, with certificates that liv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dagora.errors import ProtocolError
+from dagora.errors import DisagreementError, ProtocolError
 from dagora.parties.certificates import temporary_certificates
-from dagora.parties.processes import LineObserver, Processes
+from dagora.parties.processes import BAD_INPUT, LineObserver, PartyFailedError, Processes
 from dagora.result import Result
 
 HOST, GUEST = "host", "guest"
@@ -39,6 +40,7 @@ def run_both(
     Options are those of `dagora private host` and `join`, the key's column among them.
     """
     with (
+        common_refusal(),
         temporary_certificates([HOST, GUEST]) as credentials,
         Processes(on_line=on_line) as processes,
     ):
@@ -53,3 +55,14 @@ def run_both(
     if both.host.graph.edges != both.guest.graph.edges:
         raise ProtocolError("host and guest ended with different graphs, which should never happen")
     return both
+
+
+@contextmanager
+def common_refusal() -> Iterator[None]:
+    """What a party refuses once both are there is for both of them, and needs no name of a party."""
+    try:
+        yield
+    except PartyFailedError as failure:
+        if failure.ended.code != BAD_INPUT:
+            raise
+        raise DisagreementError(failure.ended.last_words.removeprefix("dagora: error: ")) from None

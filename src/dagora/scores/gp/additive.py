@@ -51,6 +51,8 @@ class Derivatives:
 class Additive:
     """Additive model of every column of a table given others; levels are made when first needed."""
 
+    together = 32
+
     def __init__(self, columns: Array) -> None:
         self.columns = columns
         self.rows = len(columns)

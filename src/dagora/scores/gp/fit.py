@@ -30,6 +30,9 @@ NEGLIGIBLE = 12.0
 class Model(Protocol):
     """A family's likelihood times prior, in the logarithms of its parameters."""
 
+    together: int
+    """Of how many families the modes are best sought at once."""
+
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log densities at parameters, of one family or of one per row."""
 
@@ -55,10 +58,11 @@ class Fit:
 
 
 class Fitter:
-    """Fits families of one model; pairs that it fitted are remembered."""
+    """Fits families of one model; pairs that it fitted are remembered, and in `alone` their best modes."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.alone: dict[tuple[int, int], Array] = {}
         self._singles: dict[tuple[int, int], Fit] = {}
 
     def fit(self, children: Positions, parents: Positions) -> list[Fit]:
@@ -91,6 +95,7 @@ class Fitter:
             children, parents = both[:, 0], both[:, 1:]
             fits = self._climbed(children, parents, *self.model.starts(children, parents))
             self._singles.update(zip(fresh, fits, strict=True))
+            self.alone.update((pair, fit.modes.points[0]) for pair, fit in zip(fresh, fits, strict=True))
         return [self._singles[pair] for pair in pairs]
 
     def improved(self, child: int, parents: Positions, fit: Fit, point: Array) -> Fit:
@@ -114,7 +119,8 @@ class Fitter:
         """Starts for several parents, from what each fits alone."""
         size = parents.shape[1]
         pairs = list(zip(np.repeat(children, size).tolist(), parents.ravel().tolist(), strict=True))
-        best = np.array([fit.modes.points[0] for fit in self._singly(pairs)])
+        self._singly([pair for pair in pairs if pair not in self.alone])
+        best = np.array([self.alone[pair] for pair in pairs])
         return np.array([self.model.joined(some) for some in best.reshape(len(children), size, -1)])
 
 

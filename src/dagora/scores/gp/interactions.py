@@ -50,6 +50,9 @@ NONE = np.empty((0, 0))
 class Interactions:
     """Model with main effects and first-order interactions of every column given others."""
 
+    # Families are computed one by one, each for seconds: no need to wait for many.
+    together = 4
+
     def __init__(self, columns: Array, variant: str = "paper") -> None:
         if variant not in VARIANTS:
             raise OptionError(f"variant is one of {', '.join(VARIANTS)}, not '{variant}'")

@@ -11,23 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import DataError, OptionError
-from dagora.scores.gaussian import gaussian_moments
 from dagora.scores.gp.additive import Additive
 from dagora.scores.gp.fit import Fit, Fitter, Model
+from dagora.scores.gp.memory import Arrays, Details, Key, from_arrays, to_arrays
 from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
 from dagora.scores.gp.root import root_evidence
 from dagora.scores.local_score import Family, Watch, unwatched
+from dagora.scores.usable_moments import gaussian_moments
 from dagora.stats.statistics import Moments, Statistics
 
 Array = NDArray[np.float64]
-Key = tuple[int, tuple[int, ...]]
 
 ESTIMATORS = ("qmc", "laplace", "bridge")
 KERNELS = ("additive", "interactions")
@@ -36,20 +36,6 @@ KERNELS = ("additive", "interactions")
 TAIL = 0.25
 # A point this much higher, in nats, than the modes shows that the climbs missed one.
 MISSED = 0.5
-# Families whose modes are sought together.
-TOGETHER = 32
-
-
-@dataclass(frozen=True)
-class Details:
-    """What is known of a family's score: the best mode (in the parameters' own units) and the error."""
-
-    log_score: float
-    standard_error: float
-    ess: float
-    points: int
-    mode: tuple[float, ...]
-    modes: int
 
 
 class GaussianProcessScore:
@@ -81,6 +67,7 @@ class GaussianProcessScore:
         self._schema = statistics.schema
         self._columns = standardised(statistics)
         self._fitter = Fitter(model_of(kernel, self._columns, variant))
+        self._settings = (kernel, estimator, points, variant)
         self._estimator = estimator
         self._points = points
         self._jobs = max(1, jobs)
@@ -123,6 +110,30 @@ class GaussianProcessScore:
         self.families([family])
         return self._known[int(family[0]), tuple(sorted(map(int, family[1])))]
 
+    def standard_errors(self) -> dict[Family, float]:
+        """Standard errors, in nats, of the families that were estimated so far with one."""
+        return {
+            key: details.standard_error
+            for key, details in self._known.items()
+            if key[1] and np.isfinite(details.standard_error)
+        }
+
+    def fingerprint(self) -> str:
+        """Text that scores share which give the same numbers: of columns and settings."""
+        said = repr((self._schema.names, self._columns.shape, self._settings)).encode()
+        return sha256(said + self._columns.tobytes()).hexdigest()
+
+    def remembered(self) -> dict[str, NDArray[np.generic]]:
+        """All that was computed so far."""
+        return to_arrays(self._known, self._fitter.alone)
+
+    def recall(self, arrays: Arrays) -> int:
+        """Know again what a score with the same fingerprint remembered; return the number of families."""
+        known, alone = from_arrays(arrays)
+        self._known.update(known)
+        self._fitter.alone.update(alone)
+        return len(known)
+
     def _learn(self, keys: Sequence[Key], watch: Watch) -> None:
         """Score the families that are not known yet."""
         fresh = [key for key in dict.fromkeys(keys) if key not in self._known]
@@ -132,14 +143,14 @@ class GaussianProcessScore:
             return
         # A few at a time, so that the watcher hears of them.
         with ThreadPoolExecutor(self._jobs) as pool:
-            for group in groups_of(fresh):
+            for group in groups_of(fresh, self._fitter.model.together):
                 halves = [group[start :: self._jobs] for start in range(min(self._jobs, len(group)))]
                 fitted = self._fitted(group)
                 found = pool.map(
                     lambda some, fits=fitted: [(key, self._estimate(key, fits[key])) for key in some], halves
                 )
-                for pairs in found:
-                    self._known.update(pairs)
+                # All of them or none: what is left when it is interrupted begins with a new group.
+                self._known.update([pair for pairs in found for pair in pairs])
                 done += len(group)
                 watch(done, total)
 
@@ -211,12 +222,12 @@ def model_of(kernel: str, columns: Array, variant: str) -> Model:
     return Interactions(columns, variant)
 
 
-def groups_of(keys: Sequence[Key]) -> Iterator[list[Key]]:
+def groups_of(keys: Sequence[Key], together: int) -> Iterator[list[Key]]:
     """Families of one size, some at a time, small sizes first."""
     for size in sorted({len(parents) for _, parents in keys}):
         same = [key for key in keys if len(key[1]) == size]
-        for start in range(0, len(same), TOGETHER):
-            yield same[start : start + TOGETHER]
+        for start in range(0, len(same), together):
+            yield same[start : start + together]
 
 
 def gp(statistics: Statistics, *, estimator: str = "qmc", points: int = 256) -> GaussianProcessScore:

@@ -8,7 +8,7 @@ out: they would place a variable twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,11 +22,16 @@ CAPACITY = 2000
 
 @dataclass(eq=False)
 class Seen:
-    """The best order of an agent's episodes, its score, and how many episodes there were."""
+    """The best order of an agent's episodes, its score, and the scores of all of them: the learning curve."""
 
     order: Order
     score: float = -np.inf
-    episodes: int = 0
+    curve: list[float] = field(default_factory=list)
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes there were."""
+        return len(self.curve)
 
 
 def learn_orders(agent: Agent, run: Run, episodes: int) -> Seen:
@@ -37,7 +42,7 @@ def learn_orders(agent: Agent, run: Run, episodes: int) -> Seen:
         order, score, values = play(agent, values, run)
         if len(order) < agent.graph.size:
             break
-        best.episodes += 1
+        best.curve.append(score)
         if score > best.score:
             best.order, best.score = order, score
         run.on_event(Event("learning", best.episodes, score=best.score, total=episodes))

@@ -112,11 +112,15 @@ class Searches:
 
 @dataclass(eq=False)
 class Learned:
-    """What the episodes came to: the best score as played and as polished, and how many there were."""
+    """What the episodes came to, one score each: their orders as played, and as polished."""
 
-    played: float = -np.inf
-    polished: float = -np.inf
-    episodes: int = 0
+    played: list[float] = field(default_factory=list)
+    polished: list[float] = field(default_factory=list)
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes there were."""
+        return len(self.played)
 
 
 def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: float) -> Learned:
@@ -131,9 +135,8 @@ def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: flo
         if not len(orders):
             break
         better, scores = polish(searches, orders, found.episodes)
-        found.played = max(found.played, *(searches.problem.score(order) for order in orders))
-        found.polished = max(found.polished, *scores)
-        found.episodes += len(orders)
+        found.played += [searches.problem.score(order) for order in orders]
+        found.polished += scores
         searches.adopt(better[int(np.argmax(scores))], max(scores))
         if not run.budget.exhausted and not reached(searches, bound):
             agent.replay.store(transitions_of(agent.graph, np.concatenate([orders, better])))

@@ -44,7 +44,7 @@ def rbnets(
     walks (`walk`). Numbers in `stats`: `best_seen`, the best score of an episode; `greedy`, that of
     the order which the network gives at the end; `compile_seconds`, which are no part of learning. With
     `improve`, `seeded` is what order search came to before the first episode, and `polished` the best
-    that an episode's order was improved to.
+    that an episode's order was improved to. The learning curve, a score per episode, is in `curves`.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = rbnets(Candidates.of("ab", listed), Run())
@@ -81,11 +81,12 @@ def as_published(candidates: Candidates, run: Run, episodes: int, state: str, hi
         "greedy": score,
         "compile_seconds": compiling,
     }
-    order = greedy
-    if seen.episodes:
-        stats["best_seen"] = problem.score(seen.order)
-        order = greedy if score > stats["best_seen"] else seen.order
-    return outcome_of(candidates, order, run, stats, f"{seen.episodes} episodes")
+    if not seen.episodes:
+        return outcome_of(candidates, greedy, run, stats, "no episode")
+    stats["best_seen"] = problem.score(seen.order)
+    order = greedy if score > stats["best_seen"] else seen.order
+    outcome = outcome_of(candidates, order, run, stats, f"{seen.episodes} episodes")
+    return replace(outcome, curves={"episode": tuple(seen.curve)})
 
 
 def improved(candidates: Candidates, run: Run, episodes: int, state: str, hidden: int) -> Outcome:
@@ -101,6 +102,7 @@ def improved(candidates: Candidates, run: Run, episodes: int, state: str, hidden
         bound = upper_bound(found, run)
         seeded = searches.leader.best
         stats = {"episodes": 0.0, "seeded": seeded, "bound": bound}
+        curves: dict[str, tuple[float, ...]] = {}
         if not run.budget.exhausted and seeded < bound - TIE * abs(bound):
             agent = Agent.new(OrderGraph.of(found), run.seed, state, hidden, CAPACITY)
             stats["compile_seconds"] = agent.compile(agent.graph.size, TOGETHER)
@@ -113,11 +115,12 @@ def improved(candidates: Candidates, run: Run, episodes: int, state: str, hidden
                 "greedy": searches.problem.score(greedy),
             }
             if learned.episodes:
-                stats |= {"best_seen": learned.played, "polished": learned.polished}
+                stats |= {"best_seen": max(learned.played), "polished": max(learned.polished)}
+                curves = {"episode": tuple(learned.played), "polished episode": tuple(learned.polished)}
         leader = searches.leader
         stats["disturbances"] = float(searches.steps)
     effort = f"{stats['episodes']:.0f} episodes and {searches.steps} disturbances of orders"
-    outcome = outcome_of(found, leader.best_order, run, stats, effort)
+    outcome = replace(outcome_of(found, leader.best_order, run, stats, effort), curves=curves)
     proved = leader.best >= bound - TIE * abs(bound) and found.complete
     if outcome.status == "finished" and proved:
         message = "no network scores higher: proved by dynamic programming over parts of the problem"

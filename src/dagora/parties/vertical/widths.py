@@ -1,0 +1,85 @@
+"""How many bits counts and scores have in the circuits of private K2, and how much a value of ln x! may err.
+
+All of it follows from the number of common rows, the limit on parents and the score, which both parties know.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dagora.errors import OptionError
+
+ScoreName = Literal["f", "g"]
+COMPLETE = 10  # bits of a count up to which all values are in a table
+MOST_BITS = 21  # of a count, as for shares of it
+PRECISION = 34  # fraction bits of a value by Stirling's series
+SEGMENTS = 8  # bits of a mantissa that choose a polynomial
+FINEST = 44  # fraction bits of a score, where its word has room for them
+WORD = 64  # most bits of a score
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Widths of counts and scores for a number of rows, a limit on parents and a score."""
+
+    rows: int
+    max_parents: int
+    score: ScoreName = "f"
+
+    def __post_init__(self) -> None:
+        if self.score not in ("f", "g"):
+            raise OptionError(f"option 'score' must be f or g, not '{self.score}'")
+        if not 1 <= self.rows < (1 << MOST_BITS) - 1:
+            raise OptionError(
+                f"private K2 takes 1 to {(1 << MOST_BITS) - 2} common rows, not {self.rows}: take a sample"
+            )
+
+    @property
+    def bits(self) -> int:
+        """Bits of a count: those of rows + 1; shares of counts are modulo 2^bits."""
+        return (self.rows + 1).bit_length()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every value comes from a table."""
+        return self.bits <= COMPLETE
+
+    @property
+    def fraction(self) -> int:
+        """Fraction bits of a score; |score| < 2^bits where not all values are in a table."""
+        return min(FINEST, WORD - 2 - self.bits)
+
+    @property
+    def width(self) -> int:
+        """Bits of a score: |score| < 2^(width − 2 − fraction), so that sums with a tolerance fit.
+
+        A configuration of n_j rows has −ln [(n_j + 1) C(n_j, α)], at most n_j ln 2 + ln(n_j + 1) in size; for
+        g it has two constants of ½ ln 2π more.
+        """
+        configurations = 1 << self.max_parents
+        each = math.log(self.rows / configurations + 1.0) + 2.0
+        return self.fraction + math.ceil(math.log2(self.rows * math.log(2.0) + configurations * each)) + 2
+
+    @property
+    def small(self) -> int:
+        """Bits of a count below which its value comes from a table."""
+        if self.complete:
+            return self.bits
+        return 8 if self.score == "f" else 9  # g's series needs larger counts
+
+    @property
+    def places(self) -> int:
+        """Bits of the number of places that a count is shifted by."""
+        return (self.bits - self.small - 1).bit_length()
+
+    @property
+    def mantissa(self) -> int:
+        """Fraction bits of 2^-e ln x!, for counts from 2^e on."""
+        return self.bits - 1 + PRECISION
+
+    @property
+    def error(self) -> float:
+        """How much a value errs at most, in nats, over all counts (`log_factorial`)."""
+        return 5.0e-10 if self.score == "f" else 1.7e-7

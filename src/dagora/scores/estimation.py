@@ -1,0 +1,58 @@
+"""How exactly a score is known that is itself an estimate: its standard errors over the families scored.
+
+Two families that differ by less than the errors of their scores cannot be told apart by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+
+from dagora.scores.local_score import EstimatedScore, Family, LocalScore
+
+# Standard error, in nats, above which a score is told of: a tenth more or less of a family's weight.
+DOUBTFUL = 0.1
+
+
+def estimation(score: LocalScore | None) -> tuple[dict[str, float], list[str]]:
+    """Median and largest standard error of the families scored, and a warning where one is doubtful.
+
+    Nothing, where a score is exact or knows no errors.
+    """
+    errors = errors_of(score)
+    if score is None or not errors:
+        return {}, []
+    stats = {
+        "estimated_families": float(len(errors)),
+        "score_error_median": median(errors.values()),
+        "score_error_largest": max(errors.values()),
+    }
+    doubtful = sum(error > DOUBTFUL for error in errors.values())
+    if not doubtful:
+        return stats, []
+    (child, parents), worst = max(errors.items(), key=lambda item: item[1])
+    names = score.schema.names
+    given = ", ".join(f"'{names[parent]}'" for parent in parents)
+    others = f", and {doubtful - 1} more above {DOUBTFUL:g}" if doubtful > 1 else ""
+    warning = (
+        f"the score of '{names[child]}' given {given} has a standard error of {worst:.2g} nat{others}: edges "
+        "that hang on it are less sure than they look; take more points, or another estimator"
+    )
+    return stats, [warning]
+
+
+def errors_of(score: object) -> Mapping[Family, float]:
+    """Standard errors of the families scored; none where a score knows of none."""
+    return score.standard_errors() if isinstance(score, EstimatedScore) else {}
+
+
+def describe_errors(stats: Mapping[str, float]) -> str:
+    """The errors in a line.
+
+    >>> describe_errors({"estimated_families": 8, "score_error_median": 0.0123, "score_error_largest": 0.05})
+    'standard error of the score: median 0.012, largest 0.05 nat, over 8 families'
+    """
+    return (
+        f"standard error of the score: median {stats['score_error_median']:.2g}, largest "
+        f"{stats['score_error_largest']:.2g} nat, over {stats['estimated_families']:.0f} families"
+    )

@@ -1,0 +1,81 @@
+"""Which moments linear regressions can take: continuous columns that vary, within what numbers can hold.
+
+A weight is as large as the ratio of two standard deviations, and programs square it and multiply variances,
+so that these must not only be numbers but leave room for their products.
+
+Two columns that are equal up to scale and shift explain each other perfectly and everything else equally
+well: a program whose result is weights, or a graph of tests, has no answer there, and refuses them. A
+marginal likelihood or a BIC has one (all graphs that exchange the two score alike), and takes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind, Schema
+from dagora.errors import DataError
+from dagora.scores.gaussian import COLLINEAR
+from dagora.stats.statistics import Moments, Statistics
+
+# Products and ratios of two variances within these bounds, and sums of such, are numbers.
+LARGEST_VARIANCE, SMALLEST_VARIANCE = 1e140, 1e-140
+# A standard deviation below this share of the mean is rounding.
+CONSTANT = 1e-14
+
+
+def gaussian_moments(statistics: Statistics, owner: str) -> Moments:
+    """Moments of columns that linear regressions can take: all continuous, none constant, huge or tiny.
+
+    A refusal names its owner, as in "the score bge" or "the method notears".
+    """
+    for variable in statistics.schema:
+        if variable.kind is not Kind.CONTINUOUS:
+            raise DataError(
+                f"{owner} needs continuous columns, but '{variable.name}' is discrete: "
+                "declare it continuous if it is a number, leave it out, or use a discrete score"
+            )
+    moments = statistics.moments()
+    variances = np.diag(moments.scatter) / max(1, moments.n)
+    refuse_unusable(statistics.schema.names, moments.mean, variances, owner)
+    return moments
+
+
+def refuse_unusable(
+    names: Sequence[str], means: NDArray[np.float64], variances: NDArray[np.float64], owner: str
+) -> None:
+    """Refuse columns that are constant, or whose variances cannot be computed with.
+
+    >>> refuse_unusable(["a"], np.array([0.0]), np.array([np.inf]), "the method notears")
+    Traceback (most recent call last):
+    dagora.errors.DataError: the values of column 'a' are too large to be squared: scale it down
+    """
+    for name, mean, variance in zip(names, means, variances, strict=True):
+        if not (np.isfinite(mean) and variance <= LARGEST_VARIANCE):
+            raise DataError(f"the values of column '{name}' are too large to be squared: scale it down")
+        if mean == variance == 0:
+            raise DataError(
+                f"column '{name}' is constant, or too small to be squared, and {owner} is not defined on it: "
+                "leave it out, or scale it up"
+            )
+        vanishing = variance < SMALLEST_VARIANCE
+        if np.sqrt(variance) <= CONSTANT * abs(mean) and not (vanishing and mean**2 < SMALLEST_VARIANCE):
+            raise DataError(f"column '{name}' is constant, and {owner} is not defined on it: leave it out")
+        if vanishing:
+            raise DataError(f"the values of column '{name}' are too small to be squared: scale it up")
+
+
+def refuse_duplicates(moments: Moments, schema: Schema, owner: str) -> None:
+    """Refuse two columns that are equal up to scale and shift: no data tell their edges apart."""
+    spread = np.sqrt(np.diag(moments.scatter))
+    # What is left of the variance of column j, given column i alone.
+    left = 1 - (moments.scatter / np.outer(spread, spread)) ** 2
+    pairs = np.argwhere(np.triu(left <= COLLINEAR, 1))
+    if len(pairs):
+        one, other = (schema[int(i)].name for i in pairs[0])
+        raise DataError(
+            f"columns '{one}' and '{other}' are equal up to scale and shift, so {owner} cannot tell their "
+            "edges apart: leave one of them out"
+        )
