@@ -7,7 +7,7 @@ import dagora
 from dagora.data.partition import split_rows
 from dagora.data.schema import Kind
 from dagora.demo_network import greenhouse
-from dagora.errors import OptionError, ProtocolError, RowsUnavailableError
+from dagora.errors import DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.federated import learn_federated
 from dagora.network.sample import sample
 
@@ -75,3 +75,14 @@ def test_a_site_cannot_be_called_coordinator():
 def test_bad_options_end_everybody():
     with pytest.raises(OptionError, match="restrats"):
         learn_federated(sites(sample(greenhouse(), 100, seed=2)), restrats=3)
+
+
+@pytest.mark.parametrize("method", ["admm", "vote", "average", "notears"])
+@pytest.mark.parametrize(
+    ("unit", "line"), [(1e300, "too large to be squared"), (1e-200, "too small to be sq")]
+)
+def test_units_beyond_what_can_be_squared_are_refused(method, unit, line):
+    rows = np.random.default_rng(0).normal(size=(30, 3)) * np.array([unit, 1.0, 1.0])
+    table = dagora.Table.from_numpy(rows, names=list("abc"))
+    with pytest.raises(DataError, match=rf"column 'a' .*{line}"):
+        learn_federated(sites(table), method)

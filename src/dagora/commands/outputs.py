@@ -126,7 +126,7 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
     click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
-    if "varsortability" in result.stats:
+    if "varsortability" in result.stats or "sort_and_regress_objective" in result.stats:
         click.echo(describe_scale(result.stats))
     if "score_error_median" in result.stats:
         click.echo(describe_errors(result.stats))
@@ -148,13 +148,17 @@ def describe_scale(stats: Mapping[str, float]) -> str:
     >>> describe_scale({"varsortability": 0.5, "r2_sortability": 0.25})
     'sortability: 50% by variance, 25% by R²'
     """
-    line = f"sortability: {stats['varsortability']:.0%} by variance, {stats['r2_sortability']:.0%} by R²"
+    parts = []
+    if "varsortability" in stats:
+        parts.append(
+            f"sortability: {stats['varsortability']:.0%} by variance, {stats['r2_sortability']:.0%} by R²"
+        )
     if "sort_and_regress_objective" in stats:
-        line += (
-            f"; sorting by variance alone: objective {stats['sort_and_regress_objective']:.4f} "
+        parts.append(
+            f"sorting by variance alone: objective {stats['sort_and_regress_objective']:.4f} "
             f"against {stats['objective']:.4f}, other edges at {stats['sort_and_regress_distance']:.0f} pairs"
         )
-    return line
+    return "; ".join(parts)
 
 
 def show_comparison(comparison: Comparison) -> None:

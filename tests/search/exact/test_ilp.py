@@ -290,3 +290,18 @@ def test_without_the_solver_the_reader_is_told_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(OptionError, match=r"pip install 'dagora\[exact\]'"):
         ilp_module.ilp(competing_lists(np.random.default_rng(8), 4), Run())
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e-8, 1e12, 1e60])
+def test_scores_in_any_unit(no_search, unit):
+    """The solver's tolerances and its infinity are absolute; ours are not."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        usual = competing_lists(rng, 8)
+        listed = [
+            list(zip(child.parents, (child.scores * unit).tolist(), strict=True)) for child in usual.sets
+        ]
+        scaled = Candidates.of(usual.names, listed)
+        outcome = ilp(scaled, Run())
+        assert outcome.status == "optimal"
+        assert outcome.score == pytest.approx(best_by_subsets(usual) * unit, rel=1e-9)

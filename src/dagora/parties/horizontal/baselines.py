@@ -33,6 +33,7 @@ from dagora.parties.horizontal.federation import Answer, Federation, Question, S
 from dagora.parties.horizontal.moments import continuous_columns
 from dagora.result import Outcome
 from dagora.run import Run
+from dagora.scores.usable_moments import refuse_unusable
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
@@ -200,8 +201,14 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
     names = site.table.names
     columns = continuous_columns(site.table)
     columns = columns - columns.mean(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        covariance = np.ascontiguousarray(columns @ columns.T / columns.shape[1])
+    # A column may be constant at one site, but not beyond what numbers can hold.
+    varying = columns.any(axis=1)
+    varied = [name for name, varies in zip(names, varying, strict=True) if varies]
+    refuse_unusable(varied, np.zeros(len(varied)), np.diag(covariance)[varying], "NOTEARS")
     program = Program(
-        np.ascontiguousarray(columns @ columns.T / columns.shape[1]),
+        covariance,
         lambda1,
         ~run.knowledge.forbidden_matrix(names),
         run.knowledge.required_matrix(names),

@@ -31,6 +31,7 @@ from dagora.parties.horizontal.moments import (
     sums,
 )
 from dagora.parties.messages import Value
+from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.oddities import check_learnable
 
 Vector = NDArray[np.float64]
@@ -74,6 +75,8 @@ def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
         if deviation <= CONSTANT * size:
             where = " within every site: choose centre=global" if centre == "local" else ": leave it out"
             raise DataError(f"{owner} cannot learn about column '{variable.name}', it is constant{where}")
+    with np.errstate(over="ignore"):
+        refuse_unusable(schema.names, np.zeros_like(mean), np.square(deviations), owner)
     return Columns(schema.names, n, centre, mean, deviations)
 
 

@@ -45,7 +45,8 @@ def ask_moments(federation: Federation, n: int, orders: NDArray[np.int64]) -> Mo
     scatter = scatter + np.triu(scatter, 1).T - np.outer(sums, sums) / n
     # Rounding must not make a variance negative.
     np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
-    return Moments(n, mean + spread * sums / n, scatter * np.outer(spread, spread))
+    with np.errstate(over="ignore"):  # whoever uses them refuses what is not finite
+        return Moments(n, mean + spread * sums / n, scatter * np.outer(spread, spread))
 
 
 def ask_size_and_orders(federation: Federation) -> tuple[int, NDArray[np.int64]]:

@@ -78,7 +78,7 @@ def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, me
     finally:
         program.free()
     if status == "optimal":
-        verify(problem, start, best, claim, bound)
+        verify(problem, start, best, claim, bound, program.unit)
         return Answer(best, problem.score(best), "optimal", stats)
     reason = "memory-limit" if status == "memlimit" else "time-limit"
     return Answer(best, max(bound, problem.score(best)), reason, stats)
@@ -117,11 +117,13 @@ def worth_keeping(problem: LocalProblem, order: Order) -> NDArray[np.int64]:
     return np.flatnonzero((best - problem.scores <= gap + tolerance) & (problem.rows != NO_ROW))
 
 
-def verify(problem: LocalProblem, start: Order, best: Order, claim: float, bound: float) -> None:
+def verify(
+    problem: LocalProblem, start: Order, best: Order, claim: float, bound: float, unit: float = 1.0
+) -> None:
     """Check an optimum: its order's score is what the solver claims, meets the bound, and beats the start."""
     score = problem.score(best)
-    # The solver sees scores less each child's best.
-    tolerance = AGREEMENT * max(1.0, problem.bound - score) + TIE * abs(score)
+    # The solver sees scores less each child's best, in its unit.
+    tolerance = AGREEMENT * max(unit, problem.bound - score) + TIE * abs(score)
     if abs(score - claim) > tolerance or abs(score - bound) > tolerance:
         raise VerificationError(
             f"the solver claims a score of {claim:.6f} and a bound of {bound:.6f}, "

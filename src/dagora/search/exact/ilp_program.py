@@ -58,6 +58,9 @@ KICKS = 2
 # An arc of less weight is taken as none when facets are looked for.
 LEAST_WEIGHT = 1e-6
 
+# Largest gains that the solver takes as they are.
+USUAL = (1.0, 1e9)
+
 SECONDS_A_REPORT = 0.1
 
 SETTINGS = {
@@ -79,6 +82,18 @@ SETTINGS = {
     "randomization/randomseedshift": 0,
     "randomization/permutationseed": 0,
 }
+
+
+def unit_of(gains: NDArray[np.float64]) -> float:
+    """A unit in which the solver, whose tolerances and infinity are absolute, sees gains of a usual size.
+
+    >>> unit_of(np.array([-3.5, -1000.0])), unit_of(np.array([-(2.0**100)])), unit_of(np.zeros(1))
+    (1.0, 1.2379400392853803e+27, 1.0)
+    """
+    largest = float(np.abs(gains).max(initial=0.0))
+    if largest == 0.0 or USUAL[0] <= largest <= USUAL[1]:
+        return 1.0
+    return 2.0 ** (math.floor(math.log2(largest)) - 10)
 
 
 class Program:
@@ -111,8 +126,10 @@ class Program:
         self._configure(memory)
         best = problem.scores[problem.offsets[:-1]]
         gains = problem.scores[kept] - np.repeat(best, np.diff(self.offsets))
+        self.unit = unit_of(gains)
         self.variables = [
-            self.model.addVar(f"I{row}", vtype="B", obj=gain) for row, gain in enumerate(gains.tolist())
+            self.model.addVar(f"I{row}", vtype="B", obj=gain)
+            for row, gain in enumerate((gains / self.unit).tolist())
         ]
         self.model.setMaximize()
         self.arcs = self._add_rows()
@@ -187,12 +204,12 @@ class Program:
     @property
     def bound(self) -> float:
         """What no network of the problem can exceed, as far as it is known."""
-        return self.whole.bound + min(0.0, float(self.model.getDualbound()))
+        return self.whole.bound + self.unit * min(0.0, float(self.model.getDualbound()))
 
     @property
     def claim(self) -> float:
         """Score of the solver's best network, by the solver's own account."""
-        return self.whole.bound + float(self.model.getPrimalbound())
+        return self.whole.bound + self.unit * float(self.model.getPrimalbound())
 
     @property
     def stats(self) -> dict[str, float]:
