@@ -66,7 +66,8 @@ def test_the_local_fit_is_stationary_and_keeps_to_free_edges():
 
 def test_the_server_shrinks_each_layer_as_it_should():
     target = np.random.default_rng(4).normal(size=SHAPE.size)
-    moved = NetworkServer(SHAPE).update(np.zeros(SHAPE.size), target, 2.0, Penalties(0.3, 0.5), FREE).weights
+    server = NetworkServer(SHAPE, np.zeros(FREE.shape))
+    moved = server.update(np.zeros(SHAPE.size), target, 2.0, Penalties(0.3, 0.5), FREE).weights
     first, wanted = SHAPE.first_layer(moved), SHAPE.first_layer(target)
     soft = np.sign(wanted) * np.maximum(2.0 * np.abs(wanted) - 0.3, 0) / 2.5
     assert np.allclose(first, np.where(FREE, soft, 0.0))

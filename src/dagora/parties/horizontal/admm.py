@@ -55,9 +55,10 @@ FAINT = 1e-3
 
 @dataclass(frozen=True)
 class LinearServer:
-    """One weight per edge, between columns that are divided by units."""
+    """One weight per edge, between columns that are divided by units; required edges count as there."""
 
     unit: Vector
+    required: Vector
 
     @property
     def own(self) -> Vector:
@@ -68,13 +69,13 @@ class LinearServer:
         self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
     ) -> Solution:
         """Solve (5), losses and sizes of weights being those of the columns as they are."""
-        penalties = replace(penalties, lambda1=penalties.lambda1 * self.own)
+        penalties = replace(penalties, lambda1=penalties.lambda1 * self.own, present=self.required)
         weights, left = nearest(start[None], target[None], q * np.square(self.unit), penalties, free)
         return Solution(weights[0], left)
 
     def cycles(self, weights: Vector) -> float:
         """Compute h of the weights."""
-        return cycles(weights[None])
+        return cycles(weights[None], self.required)
 
 
 def admm(
@@ -102,7 +103,7 @@ def admm(
     required = run.knowledge.required_matrix(columns.names)
     unit = np.ones_like(columns.deviations) if faithful else columns.deviations
     consensus = begin(federation, run, columns, unit, faithful=faithful, max_rounds=max_rounds)
-    server = LinearServer(unit)
+    server = LinearServer(unit, required.astype(np.float64))
     # Cycles are cheap at first even for the variable with the smallest loss.
     given = Penalties(lambda1, rho1=PUBLISHED_RHO if faithful else FIRST_RHO1 * float(unit.min()) ** 2)
     if faithful:

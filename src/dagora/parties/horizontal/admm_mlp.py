@@ -53,9 +53,10 @@ PATH_TOLERANCE = 5e-2
 
 @dataclass(frozen=True)
 class NetworkServer:
-    """Several weights per edge, and parameters that belong to no edge."""
+    """Several weights per edge, and parameters that belong to no edge; required edges count as there."""
 
     shape: Shape
+    required: Vector
 
     def update(
         self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
@@ -64,13 +65,14 @@ class NetworkServer:
         first = self.shape.first_layer
         weights = target.copy()
         weights[self.shape.outward] *= q / (q + penalties.lambda2)
+        penalties = replace(penalties, present=self.required)
         inward, left = nearest(first(start), first(target), q, penalties, free)
         weights[: self.shape.inward] = inward.ravel()
         return Solution(weights, left)
 
     def cycles(self, weights: Vector) -> float:
         """Compute h of the strengths."""
-        return cycles(self.shape.first_layer(weights))
+        return cycles(self.shape.first_layer(weights), self.required)
 
 
 def admm_mlp(
@@ -99,7 +101,7 @@ def admm_mlp(
     free = ~run.knowledge.forbidden_matrix(names)
     required = run.knowledge.required_matrix(names)
     shape = Shape(hidden, len(names))
-    server = NetworkServer(shape)
+    server = NetworkServer(shape, required.astype(np.float64))
     start = initial_vector(shape, free, run.seed)
     rounds = max_rounds or PUBLISHED_ROUNDS
     consensus = begin(federation, run, columns, start, shape, free, faithful=faithful, max_rounds=rounds)

@@ -41,23 +41,27 @@ SATURATED = 1e150
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """λ₁ on sizes, one for all weights or one per edge; λ₂ on squares; α and ρ₁ on cycles."""
+    """λ₁ on sizes, one for all weights or one per edge; λ₂ on squares; α and ρ₁ on cycles.
+
+    `present` has a 1 for each edge that counts as there, whatever its weights: no cycle may lead along it.
+    """
 
     lambda1: float | Vector
     lambda2: float = 0.0
     alpha: float = 0.0
     rho1: float = 0.0
+    present: float | Vector = 0.0
 
 
-def cycles(weights: Vector) -> float:
-    """Compute h of weights [u, i, j]; infinite where it overflows.
+def cycles(weights: Vector, present: float | Vector = 0.0) -> float:
+    """Compute h of weights [u, i, j], some edges being present in any case; infinite where it overflows.
 
     >>> round(cycles(np.array([[[0.0, 1.0], [1.0, 0.0]]])), 6)  # 2 cosh 1 − 2
     1.086161
     >>> cycles(np.array([[[0.0, 1e9], [0.0, 0.0]]]))
     0.0
     """
-    h = float(np.trace(exponential_less_one(np.square(weights).sum(axis=0))))
+    h = float(np.trace(exponential_less_one(np.square(weights).sum(axis=0) + present)))
     return h if h < SATURATED else np.inf
 
 
@@ -148,7 +152,7 @@ class Program:
     def at(self, weights: Vector) -> Point:
         """Evaluate at weights."""
         given = self.penalties
-        walks = exponential_less_one(np.square(weights).sum(axis=0))
+        walks = exponential_less_one(np.square(weights).sum(axis=0) + given.present)
         h = float(np.trace(walks))
         size = (given.lambda1 * np.abs(weights)).sum() + 0.5 * given.lambda2 * np.square(weights).sum()
         far = 0.5 * (self.q * np.square(weights - self.target)).sum()
