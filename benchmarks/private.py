@@ -172,11 +172,8 @@ def paillier_section(options: argparse.Namespace) -> Section:
     lines, judged = session_lines(
         options, settings, Promise(seconds=600.0), promised_modes=("hidden", "adaptive")
     )
-    return [
-        "### Paillier's encryption, adaptive mode: as in the paper",
-        TEXT,
-        markdown_table(HEADER, lines),
-    ], judged
+    heading = "### Paillier's encryption, adaptive mode: as in the paper"
+    return [heading, markdown_table(HEADER, lines)], judged
 
 
 def wide_section(options: argparse.Namespace) -> Section:
