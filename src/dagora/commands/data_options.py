@@ -75,22 +75,27 @@ def list_names(listed: Iterable[str]) -> str:
     return line.getvalue()
 
 
+CELLS = (
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "drop", "level"]),
+        default="error",
+        show_default=True,
+        help="What to do with missing cells: refuse, drop their rows, or make them a level.",
+    ),
+    click.option(
+        "--separator", metavar="CHAR", help="Column separator of a text file (comma; tab for .tsv)."
+    ),
+)
+
+
 def data_options(command: F) -> F:
     """Add the reading options to a command, which gets them as one argument `reading`."""
     options = (
         click.option("--discrete", default="", metavar="A,B", help="Columns to take as discrete."),
         click.option("--continuous", default="", metavar="A,B", help="Columns to take as continuous."),
         click.option("--drop", default="", metavar="A,B", help="Columns to leave out."),
-        click.option(
-            "--missing",
-            type=click.Choice(["error", "drop", "level"]),
-            default="error",
-            show_default=True,
-            help="What to do with missing cells: refuse, drop their rows, or make them a level.",
-        ),
-        click.option(
-            "--separator", metavar="CHAR", help="Column separator of a text file (comma; tab for .tsv)."
-        ),
+        *CELLS,
         click.option(
             "--discretise",
             type=click.Choice(["mean", "width", "quantile"]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import names
+from dagora.commands.data_options import CELLS, names
 from dagora.commands.federate import seconds
 from dagora.commands.gathering import F, gathered
 
@@ -123,16 +123,7 @@ def private_options(command: F) -> F:
     """Add the options that all parties have; the command gets them as one argument `asked`."""
     options = (
         click.option("--key", required=True, metavar="COLUMN", help="Column that identifies rows."),
-        click.option(
-            "--missing",
-            type=click.Choice(["error", "drop", "level"]),
-            default="error",
-            show_default=True,
-            help="What to do with missing cells: refuse, drop their rows, or make them a level.",
-        ),
-        click.option(
-            "--separator", metavar="CHAR", help="Column separator of a text file (comma; tab for .tsv)."
-        ),
+        *CELLS,
         click.option("--max-parents", type=int, metavar="U", help="No variable gets more (host: 3)."),
         click.option(
             "--order", metavar="A,B,C", help="All variables of both (host: its own, then the guest's)."

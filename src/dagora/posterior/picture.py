@@ -74,7 +74,7 @@ def draw_probabilities(
         parts.append(
             f"<g><title>{clean_text(note)}</title>{_square(corner, side, value, numbered=numbered)}</g>"
         )
-    known = _true_edges(truth)
+    known = true_edges(truth)
     for i, j in places:  # frames lie on top of the neighbours' squares
         if (names[i], names[j]) in known:
             x, y, inner = left + side * j + 1.2, top + side * i + 1.2, side - 2.4
@@ -85,7 +85,7 @@ def draw_probabilities(
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _true_edges(truth: Graph | None) -> set[tuple[str, str]]:
+def true_edges(truth: Graph | None) -> set[tuple[str, str]]:
     """Edges of the truth; an undirected one counts both ways."""
     if truth is None:
         return set()

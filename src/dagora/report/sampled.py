@@ -7,7 +7,7 @@ import numpy as np
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
 from dagora.posterior.mixing import counted, mixing_warnings
-from dagora.posterior.picture import draw_probabilities
+from dagora.posterior.picture import draw_probabilities, true_edges
 from dagora.posterior.posterior import Posterior
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
@@ -85,9 +85,7 @@ def consensus_section(posterior: Posterior, truth: Graph | None) -> Section:
 def edge_section(posterior: Posterior, truth: Graph | None) -> Section:
     """Edges with their probabilities and Monte Carlo errors."""
     names, probability, error = posterior.nodes, posterior.edge_probability, posterior.edge_error
-    known = (
-        set() if truth is None else {*truth.edges, *truth.undirected, *((b, a) for a, b in truth.undirected)}
-    )
+    known = true_edges(truth)
     chosen = posterior.consensus().to_numpy()
     shown = (probability >= LEAST_PROBABLE) | chosen
     np.fill_diagonal(shown, val=False)
