@@ -239,7 +239,7 @@ METHODS = (
                 "text",
                 "guarded",
                 "how they go: one by one, at once as published, per column the better way (more edges), or "
-                "guarded: one by one unless a column loses much by it",
+                "guarded: one by one unless a column loses much by it (logistic, poisson: one by one)",
                 choices=("guarded", "one-by-one", "at-once", "better"),
             ),
             Option(
