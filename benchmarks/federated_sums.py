@@ -12,16 +12,16 @@ from statistics import median
 import numpy as np
 
 from dagora.data.table import Table
-from dagora.parties.certificates import Credentials, temporary_certificates
-from dagora.parties.horizontal.federation import Site
-from dagora.parties.horizontal.identity import CertifiedIdentity, hand_out_keys
-from dagora.parties.horizontal.session import CoordinatorSession, serve_site
-from dagora.parties.horizontal.sum_coordinator import SecureSum
-from dagora.parties.horizontal.sum_site import SumSite, epoch_rounds
-from dagora.parties.listener import Listener
-from dagora.parties.memory import memory_network
-from dagora.parties.tcp import connect
-from dagora.parties.transport import Transport
+from dagora.parties.horizontal.secure_sum.coordinator import SecureSum
+from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, hand_out_keys
+from dagora.parties.horizontal.secure_sum.site import SumSite, epoch_rounds
+from dagora.parties.horizontal.session.federation import Site
+from dagora.parties.horizontal.session.session import CoordinatorSession, serve_site
+from dagora.parties.transport.certificates import Credentials, temporary_certificates
+from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.transport.listener import Listener
+from dagora.parties.transport.tcp import connect
+from dagora.parties.transport.transport import Transport
 
 COORDINATOR = "coordinator"
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.two_owners import Session, costs, random_rows, run_session
-from dagora.parties.crypto.garbling import evaluate, garble
+from dagora.parties.crypto.garbling.half_gates import evaluate, garble
 from dagora.parties.vertical.log_factorial import Numbers
 from dagora.parties.vertical.score_circuits import log_factorial_circuit
 from report import deliver, digits, machine, markdown_table, promises, verdict

@@ -23,14 +23,15 @@ import numpy as np
 from dagora.data.table import Table
 from dagora.events import Budget
 from dagora.learning import make_score
-from dagora.posterior.chain_state import Plan, room_for
-from dagora.posterior.chains import Walk, start
-from dagora.posterior.order_mcmc import WALK as ORDERS
-from dagora.posterior.order_mcmc import order_plan
-from dagora.posterior.partition_mcmc import WALK as PARTITIONS
-from dagora.posterior.partition_mcmc import partition_plan
-from dagora.posterior.problem import Problem, pose
-from dagora.posterior.space import MOST_IN_FULL, Space
+from dagora.posterior.chains.build_target import build_target
+from dagora.posterior.chains.chain_state import Plan, room_for
+from dagora.posterior.chains.order_walk import WALK as ORDERS
+from dagora.posterior.chains.order_walk import order_plan
+from dagora.posterior.chains.partition_walk import WALK as PARTITIONS
+from dagora.posterior.chains.partition_walk import partition_plan
+from dagora.posterior.chains.run_chains import Walk, start
+from dagora.posterior.chains.sampling_target import SamplingTarget
+from dagora.posterior.space.space import MOST_IN_FULL, Space
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from report import deliver, machine, markdown_table, promises, verdict
@@ -68,7 +69,7 @@ class Rate:
     accepted: float
 
 
-def pose_problem(nodes: int) -> Problem:
+def pose_problem(nodes: int) -> SamplingTarget:
     """The problem of one size."""
     rng = np.random.default_rng([SEED, nodes])
     rows = rng.normal(size=(ROWS, nodes))
@@ -80,7 +81,7 @@ def pose_problem(nodes: int) -> Problem:
     space = Space.full(nodes)
     if nodes > MOST_IN_FULL:
         space = Space.plus_one([core_of(j, parents, rng) for j in range(nodes)], "true neighbours and others")
-    return pose(
+    return build_target(
         score, Run(), prior="uniform", edge_penalty=0.0, space=space, alpha=0.05, grow="none", memory=4.0
     )
 
@@ -93,7 +94,7 @@ def core_of(node: int, parents: list[list[int]], rng: np.random.Generator) -> li
     return [*sorted(near), *others][:CORE]
 
 
-def measure(walk: Walk, plan: Plan, problem: Problem, seconds: float) -> Rate:
+def measure(walk: Walk, plan: Plan, problem: SamplingTarget, seconds: float) -> Rate:
     """Steps and draws per CPU second, after the warm-up."""
     chain = start(walk, problem, Run(budget=Budget()), 1)[0]
     kept = room_for(1, len(problem.names))

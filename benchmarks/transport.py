@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from statistics import median
 
-from dagora.parties.certificates import Credentials, temporary_certificates
-from dagora.parties.listener import Listener
-from dagora.parties.tcp import connect
+from dagora.parties.transport.certificates import Credentials, temporary_certificates
+from dagora.parties.transport.listener import Listener
+from dagora.parties.transport.tcp import connect
 from report import deliver, digits, machine, promises, verdict
 
 TRIPS = 1000

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 import dagora
@@ -19,7 +20,7 @@ PACKAGE = Path(dagora.__file__).resolve().parent
 
 # From the ground up; a module may import its own floor and those below. "" is the package's front door.
 FLOORS = (
-    ("errors", "events", "options", "accelerated", "compiled", "files"),
+    ("errors", "events", "loading", "options", "accelerated", "compiled", "kernel_random", "files"),
     ("graph",),
     ("run", "result"),
     ("data",),
@@ -92,6 +93,30 @@ def test_no_import_points_up(file: Path) -> None:
         assert floor(target) <= here, (
             f"{module} imports {target}, which lives on a higher floor: move one of them"
         )
+
+
+def room_of(module: str, folder: str) -> str:
+    """The file or folder directly inside `folder` in which a module stands."""
+    return module.removeprefix(f"{folder}.").partition(".")[0]
+
+
+FOLDERS = sorted({module_name(file.parent / "__init__.py") for file in MODULES})
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_inside_a_folder_imports_go_one_way(folder: str) -> None:
+    """Between the files and rooms of a folder there is no circle, so that each can be read before the next."""
+    arrows = nx.DiGraph()
+    for file in MODULES:
+        module = module_name(file)
+        if module.startswith(f"{folder}."):
+            for target in imported(file.read_text(encoding="utf-8")):
+                if target.startswith(f"{folder}."):
+                    arrows.add_edge(room_of(module, folder), room_of(target, folder), why=(module, target))
+    arrows.remove_edges_from(list(nx.selfloop_edges(arrows)))
+    circles = [room for room in nx.strongly_connected_components(arrows) if len(room) > 1]
+    tied = [why for a, b, why in arrows.edges(data="why") if any({a, b} <= circle for circle in circles)]
+    assert not circles, f"a circle inside {folder}: {tied}"
 
 
 def test_the_walk_sees_every_kind_of_import() -> None:

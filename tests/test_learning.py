@@ -15,7 +15,7 @@ from dagora.events import Budget, Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learning import as_statistics, candidates, known_knowledge, learn, make_score, score_graph
+from dagora.learning import as_knowledge, as_statistics, candidates, learn, make_score, score_graph
 from dagora.methods import METHODS, method_named
 from dagora.result import Outcome, Result
 from dagora.run import Run
@@ -176,10 +176,10 @@ def test_knowledge_in_every_form(tmp_path, form):
 
 
 def test_the_stricter_parent_limit_holds():
-    assert known_knowledge({"max_parents": 2}, 3).max_parents == 2
-    assert known_knowledge({"max_parents": 2}, 1).max_parents == 1
-    assert known_knowledge(None, 0).max_parents == 0
-    assert known_knowledge({"max_parents": 2}, None).max_parents == 2
+    assert as_knowledge({"max_parents": 2}, 3).max_parents == 2
+    assert as_knowledge({"max_parents": 2}, 1).max_parents == 1
+    assert as_knowledge(None, 0).max_parents == 0
+    assert as_knowledge({"max_parents": 2}, None).max_parents == 2
     assert learn(TABLE, max_parents=0).graph.edges == ()
 
 

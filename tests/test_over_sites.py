@@ -11,8 +11,8 @@ from dagora.graph.dag import DAG
 from dagora.learning import learn
 from dagora.methods import METHODS
 from dagora.options import Option
-from dagora.parties.horizontal.federation import OpenFederation, Site
-from dagora.parties.horizontal.statistics import SecureStatistics
+from dagora.parties.horizontal.session.federation import OpenFederation, Site
+from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.horizontal.tasks import TASKS
 from dagora.result import Result
 from dagora.scores.registry import SCORES

@@ -16,7 +16,7 @@ from dagora.events import Budget, Event
 from dagora.graph.enumerate import all_parent_sets
 from dagora.options import Option
 from dagora.posterior.draws import Draws
-from dagora.posterior.posterior import Posterior
+from dagora.posterior.summary.posterior import Posterior
 from dagora.run import Run
 from dagora.samplers import REFUSED, SAMPLERS, Sampler, sampler_named
 from dagora.sampling import laplace_options, sample
@@ -229,7 +229,7 @@ def test_data_that_tell_nothing(enumeration: Sampler) -> None:
 @pytest.mark.parametrize("score", SCORES, ids=lambda entry: entry.name)
 def test_scores_that_are_no_marginal_likelihood(enumeration: Sampler, score: Score) -> None:
     if score.name == "gp2":
-        pytest.skip("too dear here; it is of one kind with gp")
+        pytest.skip("too expensive here; it is of one kind with gp")
     table = TABLE if score.kind.value == "discrete" else NUMBERS
     if score.name in REFUSED:
         with pytest.raises(OptionError, match=f"{score.name}.*no log probability"):

@@ -13,8 +13,8 @@ import numpy as np
 from clock import hand_over, peak_memory, timed
 
 import dagora
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 
 # The untimed run need not come to an end.
 WARMING = 20.0

@@ -11,8 +11,9 @@ Names are imported on first use, so that importing the package costs next to not
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dagora.loading import load
 
 if TYPE_CHECKING:
     from dagora.data.discretise import discretise
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from dagora.network.likelihood import log_likelihood
     from dagora.network.sample import sample as sample_network
     from dagora.network.simulate import simulate
-    from dagora.posterior.posterior import Posterior
+    from dagora.posterior.summary.posterior import Posterior
     from dagora.report import write_report
     from dagora.result import Result
     from dagora.sampling import sample
@@ -40,31 +41,31 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "CPDAG": "graph.cpdag",
-    "DAG": "graph.dag",
-    "DagoraError": "errors",
-    "Knowledge": "graph.knowledge",
-    "Posterior": "posterior.posterior",
-    "Result": "result",
-    "Table": "data.table",
-    "candidates": "learning",
-    "compare": "graph.metrics",
-    "discretise": "data.discretise",
-    "fit": "network.fit",
-    "learn": "learning",
-    "log_likelihood": "network.likelihood",
-    "random_dag": "graph.random_graphs",
-    "read_graph": "formats.registry",
-    "read_network": "formats.registry",
-    "read_table": "data.readers",
-    "sample": "sampling",
-    "sample_network": "network.sample:sample",
-    "score": "learning:score_graph",
-    "simulate": "network.simulate",
-    "write_graph": "formats.registry",
-    "write_network": "formats.registry",
-    "write_report": "report",
-    "write_table": "data.writers",
+    "CPDAG": "dagora.graph.cpdag:CPDAG",
+    "DAG": "dagora.graph.dag:DAG",
+    "DagoraError": "dagora.errors:DagoraError",
+    "Knowledge": "dagora.graph.knowledge:Knowledge",
+    "Posterior": "dagora.posterior.summary.posterior:Posterior",
+    "Result": "dagora.result:Result",
+    "Table": "dagora.data.table:Table",
+    "candidates": "dagora.learning:candidates",
+    "compare": "dagora.graph.metrics:compare",
+    "discretise": "dagora.data.discretise:discretise",
+    "fit": "dagora.network.fit:fit",
+    "learn": "dagora.learning:learn",
+    "log_likelihood": "dagora.network.likelihood:log_likelihood",
+    "random_dag": "dagora.graph.random_graphs:random_dag",
+    "read_graph": "dagora.formats.registry:read_graph",
+    "read_network": "dagora.formats.registry:read_network",
+    "read_table": "dagora.data.readers:read_table",
+    "sample": "dagora.sampling:sample",
+    "sample_network": "dagora.network.sample:sample",
+    "score": "dagora.learning:score_graph",
+    "simulate": "dagora.network.simulate:simulate",
+    "write_graph": "dagora.formats.registry:write_graph",
+    "write_network": "dagora.formats.registry:write_network",
+    "write_report": "dagora.report:write_report",
+    "write_table": "dagora.data.writers:write_table",
 }
 
 __all__ = [
@@ -100,8 +101,7 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'dagora' has no attribute '{name}'")
-    module, _, attribute = _HOMES[name].partition(":")
-    value: object = getattr(import_module(f"dagora.{module}"), attribute or name)
+    value: object = load(_HOMES[name])
     globals()[name] = value
     return value
 

@@ -18,19 +18,19 @@ from dagora.files import naming
 from dagora.learning import learn, named_score
 from dagora.methods import method_named
 from dagora.options import refuse_missing
-from dagora.parties.horizontal.agreement import agree
-from dagora.parties.horizontal.federation import Federation, OpenFederation, Site
-from dagora.parties.horizontal.statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import TASKS
-from dagora.parties.transport import check_name
+from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site
+from dagora.parties.horizontal.statistics.agreement import agree
+from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
+from dagora.parties.horizontal.tasks import SHOWN, TASKS
+from dagora.parties.transport.transport import check_name
 from dagora.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dagora.parties.horizontal.serving import Asked
-    from dagora.parties.ledger import Books
-    from dagora.parties.transport import Transport
+    from dagora.parties.horizontal.session.serving import Asked
+    from dagora.parties.transport.ledger import Books
+    from dagora.parties.transport.transport import Transport
 
 COORDINATOR = "coordinator"
 FEWEST = 3
@@ -115,9 +115,9 @@ def sites_in_threads(
 
     `watch` may wrap the coordinator's transport, to write down what it sees.
     """
-    from dagora.parties.horizontal.identity import hand_out_keys
-    from dagora.parties.horizontal.session import CoordinatorSession, serve_site
-    from dagora.parties.memory import memory_network
+    from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
+    from dagora.parties.horizontal.session.session import CoordinatorSession, serve_site
+    from dagora.parties.transport.in_memory import memory_network
 
     names = [site.name for site in sites]
     if COORDINATOR in names:
@@ -126,7 +126,9 @@ def sites_in_threads(
     identities = hand_out_keys(names)
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         work = {
-            name: pool.submit(serve_site, network[name], site, TASKS, identities[name], minimum=minimum)
+            name: pool.submit(
+                serve_site, network[name], site, TASKS, identities[name], minimum=minimum, shown=SHOWN
+            )
             for name, site in zip(names, sites, strict=True)
         }
         # Whatever goes wrong here, the sites hear of it and do not wait for ever.

@@ -22,17 +22,17 @@ from dagora.methods import Method, method_named
 from dagora.options import Option, check_options
 from dagora.result import Result, TracePoint
 from dagora.run import Run
-from dagora.scores.candidate_score import CandidateScore
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidate_score import CandidateScore
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
+from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.estimation import estimation
-from dagora.scores.jkl import read_jkl
-from dagora.scores.level_search import find_candidates
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
-from dagora.stats.oddities import check_learnable, oddities
+from dagora.stats.data_warnings import check_learnable, oddities
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
@@ -65,12 +65,12 @@ def learn(
     (('a', 'b'),)
     """
     entry = method_named(method)
-    known = known_knowledge(knowledge, max_parents)
+    known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     source = read_source(data, jobs)
     known.check_nodes(source.names)
     chosen = choose_score(entry, score, source)
-    method_options, score_options = share_options(entry, chosen, options)
+    method_options, score_options = split_options(entry, chosen, options)
     trace: list[TracePoint] = []
     steps: dict[str, int] = {}  # every phase counts its own
 
@@ -238,7 +238,7 @@ def candidates(
     statistics = as_statistics(data, jobs)
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
-    known = known_knowledge(knowledge, max_parents)
+    known = as_knowledge(knowledge, max_parents)
     known.check_nodes(local.schema.names)
     return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))
 
@@ -254,7 +254,7 @@ def as_statistics(data: object, jobs: int = 1) -> Statistics:
     return TableStatistics(Table.from_frame(data), jobs)
 
 
-def known_knowledge(
+def as_knowledge(
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None, max_parents: int | None
 ) -> Knowledge:
     """Bring knowledge in any of its forms together with a parent limit; the stricter limit holds."""
@@ -320,7 +320,7 @@ class Entry(Protocol):
         """Its options."""
 
 
-def share_options(
+def split_options(
     method: Entry, score: Score | None, options: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Hand each option to the method or the score that declares it, checked and completed by defaults."""

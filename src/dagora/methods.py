@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import cast
 
+from dagora.loading import load
 from dagora.options import Option, find
 from dagora.result import Outcome
 
@@ -36,8 +36,7 @@ class Method:
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""
-        module, function = self.learner.split(":")
-        return cast("Callable[..., Outcome]", getattr(import_module(module), function))
+        return cast("Callable[..., Outcome]", load(self.learner))
 
 
 RESTARTS = (
@@ -280,7 +279,7 @@ METHODS = (
         returns="dag",
         promise="a DAG from a local optimum of the penalised fit; edges cut to reach it are listed",
         reference="Zheng, Dan, Aragam, Ravikumar & Xing 2020",
-        learner="dagora.optimise.mlp:notears_mlp",
+        learner="dagora.optimise.mlp.notears_mlp:notears_mlp",
         options=(
             Option("lambda1", "float", 0.01, "weight of the penalty on the first layer", low=0.0),
             Option("lambda2", "float", 0.01, "weight of the ridge on all weights", low=0.0),
@@ -314,7 +313,7 @@ METHODS = (
         returns="dag",
         promise="acyclic weights that all sites agree on; the coordinator sees sums over sites only",
         reference="Ng & Zhang 2022",
-        learner="dagora.parties.horizontal.admm:admm",
+        learner="dagora.parties.horizontal.learners.admm:admm",
         options=(
             Option("lambda1", "float", 0.01, "price of a unit of weight", low=0.0),
             Option("threshold", "float", 0.3, "smaller weights are dropped", low=0.0),
@@ -329,7 +328,7 @@ METHODS = (
         returns="dag",
         promise="a DAG from networks that the sites agree on; the coordinator sees sums over sites only",
         reference="Ng & Zhang 2022; Zheng, Dan, Aragam, Ravikumar & Xing 2020",
-        learner="dagora.parties.horizontal.admm_mlp:admm_mlp",
+        learner="dagora.parties.horizontal.learners.admm_mlp:admm_mlp",
         options=(
             Option("lambda1", "float", 0.01, "weight of the penalty on the first layer", low=0.0),
             Option("lambda2", "float", 0.01, "weight of the ridge on all weights", low=0.0),
@@ -346,7 +345,7 @@ METHODS = (
         returns="dag",
         promise="a baseline; every site's weights are shown to the coordinator",
         reference="Na & Yang 2010; Ng & Zhang 2022",
-        learner="dagora.parties.horizontal.baselines:vote",
+        learner="dagora.parties.horizontal.learners.baselines:vote",
         options=ALONE,
     ),
     Method(
@@ -356,7 +355,7 @@ METHODS = (
         returns="dag",
         promise="a baseline; every site's weights are shown to the coordinator",
         reference="Ng & Zhang 2022",
-        learner="dagora.parties.horizontal.baselines:average",
+        learner="dagora.parties.horizontal.learners.baselines:average",
         options=ALONE,
     ),
     Method(
@@ -366,7 +365,7 @@ METHODS = (
         returns="dag",
         promise="a baseline that needs the truth; every site's weights are shown to the coordinator",
         reference="Ng & Zhang 2022",
-        learner="dagora.parties.horizontal.baselines:best",
+        learner="dagora.parties.horizontal.learners.baselines:best",
         options=(
             *ALONE,
             Option(

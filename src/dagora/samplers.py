@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import cast
 
 from dagora.errors import OptionError
+from dagora.loading import load
 from dagora.options import Option, find
 from dagora.posterior.draws import Draws
-from dagora.posterior.priors import PRIORS
+from dagora.posterior.space.priors import PRIORS
 from dagora.scores.registry import Score
 
 
@@ -30,8 +30,7 @@ class Sampler:
 
     def load(self) -> Callable[..., Draws]:
         """Import the sampler."""
-        module, function = self.sampler.split(":")
-        return cast("Callable[..., Draws]", getattr(import_module(module), function))
+        return cast("Callable[..., Draws]", load(self.sampler))
 
 
 PRIOR = (
@@ -46,7 +45,7 @@ CHAIN = (
         "text",
         "auto",
         "parents that may be drawn: all of them, or those that a search proposes and any one more "
-        "(auto: all up to 12 variables, or 7 where scores are dear)",
+        "(auto: all up to 12 variables, or 7 where scores are expensive)",
         choices=("auto", "full", "ges", "dual-pc", "candidates"),
     ),
     Option("alpha", "float", 0.05, "level of the tests with space=dual-pc", low=0.0, high=1.0, open_low=True),
@@ -55,7 +54,7 @@ CHAIN = (
         "text",
         "auto",
         "how a space that leaves something out is enlarged first: by what short chains draw, by the best "
-        "graph (auto: where scores are dear), or not at all",
+        "graph (auto: where scores are expensive), or not at all",
         choices=("auto", "draws", "best", "none"),
     ),
     Option(
@@ -78,7 +77,7 @@ SAMPLERS = (
         summary="Markov chains over ordered partitions of the variables",
         promise="graphs with the probability that score and prior say, once the chains have mixed",
         reference="Kuipers & Moffa 2017; Kuipers, Suter & Moffa 2022",
-        sampler="dagora.posterior.partition_mcmc:partition_mcmc",
+        sampler="dagora.posterior.chains.partition_mcmc:partition_mcmc",
         options=CHAIN,
     ),
     Sampler(
@@ -86,7 +85,7 @@ SAMPLERS = (
         summary="Markov chains over orders of the variables; faster, with a prior of its own",
         promise="graphs once the chains have mixed, favoured by the number of orders they agree with",
         reference="Friedman & Koller 2003; Kuipers, Suter & Moffa 2022",
-        sampler="dagora.posterior.order_mcmc:order_mcmc",
+        sampler="dagora.posterior.chains.order_mcmc:order_mcmc",
         options=CHAIN,
     ),
     Sampler(
@@ -94,7 +93,7 @@ SAMPLERS = (
         summary="exact edge probabilities and independent draws; to about 15 variables",
         promise="no chains: draws are independent, and edge probabilities carry no Monte Carlo error",
         reference="Tian & He 2009; Talvitie, Vuoksenmaa & Koivisto 2020",
-        sampler="dagora.posterior.exact:exact",
+        sampler="dagora.posterior.exact.exact_posterior:exact",
         options=(*PRIOR, MEMORY),
     ),
 )

@@ -11,16 +11,16 @@ from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Observer, ignore
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import (
+    as_knowledge,
     check_circumstances,
-    known_knowledge,
     plain,
     read_source,
-    share_options,
+    split_options,
     versions,
 )
-from dagora.posterior.mixing import diagnose, mixing_warnings
-from dagora.posterior.posterior import Posterior
-from dagora.posterior.reweighting import reweight as weigh
+from dagora.posterior.summary.mixing import diagnose, mixing_warnings
+from dagora.posterior.summary.posterior import Posterior
+from dagora.posterior.summary.reweighting import reweight as weigh
 from dagora.run import Run
 from dagora.samplers import judge_score, sampler_named
 from dagora.scores.estimation import estimation
@@ -61,7 +61,7 @@ def sample(
     """
     entry = sampler_named(method)
     check_numbers(draws, chains)
-    known = known_knowledge(knowledge, max_parents)
+    known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     source = read_source(data, jobs)
     if source.rows is None:
@@ -73,7 +73,7 @@ def sample(
     notes = judge_score(chosen)
     if reweight is not None:
         options = laplace_options(chosen, reweight, options)
-    sampler_options, score_options = share_options(entry, chosen, options)
+    sampler_options, score_options = split_options(entry, chosen, options)
     run = Run(known, seed, clock, jobs, on_event)
     local = asked = chosen.make(statistics, **score_options)
     found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)

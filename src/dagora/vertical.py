@@ -19,7 +19,7 @@ from dagora.events import Budget, Observer, ignore
 from dagora.federated import with_traffic
 from dagora.files import naming
 from dagora.learning import versions
-from dagora.parties.footprint import peak_megabytes
+from dagora.parties.processes.peak_memory import peak_megabytes
 from dagora.parties.vertical.agreement import Role, Terms, Wishes, binary_columns
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.private_k2 import Holding, private_k2
@@ -28,7 +28,7 @@ from dagora.result import Result
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from dagora.parties.transport import Transport
+    from dagora.parties.transport.transport import Transport
     from dagora.parties.vertical.session_log import SessionLog
 
 HOST, GUEST = "host", "guest"
@@ -158,7 +158,7 @@ def learn_private(
 
 def learn_both(host: Holding, guest: Holding, wishes: Wishes, *, on_event: Observer = ignore) -> Result:
     """Run both parties as threads; the error of the one that failed first is raised."""
-    from dagora.parties.memory import memory_network
+    from dagora.parties.transport.in_memory import memory_network
 
     # First use compiles kernels, for longer than a peer would otherwise wait.
     network = memory_network([HOST, GUEST], timeout=600.0)

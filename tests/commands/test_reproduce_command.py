@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dagora.papers.experiment import Numbers, Parameters
+from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.registry import ITEMS, Item
 from dagora.run import Run
 from tests.papers.toy import computed, square, toy, wait_on_two

@@ -12,7 +12,7 @@ import pytest
 
 import dagora
 from dagora.data.writers import write_table
-from dagora.posterior.posterior import Posterior
+from dagora.posterior.summary.posterior import Posterior
 
 CONTRACT = {
     "method", "score_name", "score", "status", "message", "nodes", "edges", "undirected", "seconds", "stats",
@@ -221,7 +221,7 @@ def test_a_single_edge_is_one_edge(run: Callable, tmp_path: Path, edges: int) ->
 def test_a_run_interrupted_while_scoring_writes_no_posterior_and_goes_on(
     run: Callable, bed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real Ctrl-C amid a dear score: exit 1, a line that says what is kept, and then the same answer."""
+    """A real Ctrl-C amid an expensive score: exit 1, a line that says what is kept, and then the same answer."""
     import signal
 
     from dagora.scores.gp.score import GaussianProcessScore

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dagora
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.jkl import read_jkl
 
 
 @pytest.mark.parametrize("name", ["s.jkl", "s.jkl.gz"])

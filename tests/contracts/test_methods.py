@@ -27,8 +27,8 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.methods import METHODS, Method
 from dagora.network.sample import sample
-from dagora.parties.horizontal.federation import OpenFederation, Site
-from dagora.parties.horizontal.statistics import SecureStatistics
+from dagora.parties.horizontal.session.federation import OpenFederation, Site
+from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.horizontal.tasks import TASKS
 from dagora.result import STATUSES, Result
 from dagora.scores.registry import SCORES, Score
@@ -441,7 +441,7 @@ def other(kind: Kind) -> Kind:
 def test_a_score_takes_its_kind_of_column_and_no_other(score: Score) -> None:
     table = table_of(score.kind)
     if score.name in NEED_ROWS:
-        # Scores of rows are dear.
+        # Scores of rows are expensive.
         table = table.select(table.names[:3]).take(np.arange(40))
     result = dagora.learn(table, score=score.name)
     assert result.score_name == score.name

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dagora.data.cells import is_plain, null_missing, parse_numbers
 from dagora.data.columns import MAX_INTEGER_LEVELS, type_column
-from dagora.data.schema import Kind
-from dagora.data.table import MAX_LEVELS, check_column
+from dagora.data.schema import MAX_LEVELS, Kind
+from dagora.data.table import check_column
 from dagora.errors import DataError
 from tests.data.table_strategies import quick
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dagora.data.frames import table_from_frame, table_from_numpy
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -42,7 +41,7 @@ def native(table):
 def test_all_frames_and_a_file_agree(tmp_path_factory, table):
     columns = native(table)
     for make in FRAMES.values():
-        assert table_from_frame(make(columns)).equals(table)
+        assert Table.from_frame(make(columns)).equals(table)
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     write_table(table, path)
     assert read_table(path).equals(table)
@@ -52,8 +51,8 @@ def test_all_frames_and_a_file_agree(tmp_path_factory, table):
 @given(table=tables(unseen=True))
 def test_categorical_columns_keep_their_levels(table):
     arrow = arrow_table(table)
-    assert table_from_frame(arrow).equals(table)
-    assert table_from_frame(arrow.to_pandas()).equals(table)
+    assert Table.from_frame(arrow).equals(table)
+    assert Table.from_frame(arrow.to_pandas()).equals(table)
     enums = {
         variable.name: pl.Series(
             [variable.levels[code] for code in values] if variable.levels else values,
@@ -61,7 +60,7 @@ def test_categorical_columns_keep_their_levels(table):
         )
         for variable, values in zip(table.schema, table.columns, strict=True)
     }
-    assert table_from_frame(pl.DataFrame(enums)).equals(table)
+    assert Table.from_frame(pl.DataFrame(enums)).equals(table)
 
 
 @quick
@@ -70,7 +69,7 @@ def test_missing_cells_mean_the_same_everywhere(values):
     assume("missing" not in values)
     expected = ["missing" if value is None else value for value in values]
     for make in (pd.DataFrame, lambda columns: pl.DataFrame(columns, schema={"a": pl.String}), pa.table):
-        table = table_from_frame(make({"a": values}), missing="level")
+        table = Table.from_frame(make({"a": values}), missing="level")
         assert [table.schema[0].levels[code] for code in table.codes(0)] == expected
 
 
@@ -81,13 +80,13 @@ def test_missing_numbers():
         pl.DataFrame({"x": [1.5, float("nan")]}),
         pa.table({"x": [1.5, None]}),
     ):
-        assert table_from_frame(frame, missing="drop").values(0).tolist() == [1.5]
+        assert Table.from_frame(frame, missing="drop").values(0).tolist() == [1.5]
         with pytest.raises(DataError, match="1 cell is missing, the first in column 'x', data row 2"):
-            table_from_frame(frame)
+            Table.from_frame(frame)
 
 
 def test_nullable_integers_of_pandas():
-    table = table_from_frame(pd.DataFrame({"a": pd.array([1, None, 10], dtype="Int64")}), missing="level")
+    table = Table.from_frame(pd.DataFrame({"a": pd.array([1, None, 10], dtype="Int64")}), missing="level")
     assert set(table.schema[0].levels) == {"1", "10", "missing"}
 
 
@@ -95,13 +94,13 @@ def test_levels_of_a_polars_categorical_are_those_seen():
     frame = pl.DataFrame(
         {"a": ["x", "y"], "b": ["p", "q"]}, schema={"a": pl.Categorical, "b": pl.Categorical}
     )
-    assert [variable.levels for variable in table_from_frame(frame).schema] == [("x", "y"), ("p", "q")]
-    assert table_from_frame(frame[:1]).schema[0].levels == ("x",)
+    assert [variable.levels for variable in Table.from_frame(frame).schema] == [("x", "y"), ("p", "q")]
+    assert Table.from_frame(frame[:1]).schema[0].levels == ("x",)
 
 
 def test_intervals_of_pandas_are_levels():
     cut = pd.cut(pd.Series([1.0, 5.0, 20.0]), [0, 2, 10, 30, 40])
-    assert table_from_frame(pd.DataFrame({"a": cut})).schema[0].levels == (
+    assert Table.from_frame(pd.DataFrame({"a": cut})).schema[0].levels == (
         "(0, 2]",
         "(2, 10]",
         "(10, 30]",
@@ -110,11 +109,11 @@ def test_intervals_of_pandas_are_levels():
 
 
 def test_names_that_are_no_text():
-    assert table_from_frame(pd.DataFrame(np.eye(2))).names == ("0", "1")
+    assert Table.from_frame(pd.DataFrame(np.eye(2))).names == ("0", "1")
 
 
 def test_a_record_batch():
-    assert table_from_frame(pa.record_batch({"a": [1, 2]})).schema[0].levels == ("1", "2")
+    assert Table.from_frame(pa.record_batch({"a": [1, 2]})).schema[0].levels == ("1", "2")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ def test_a_record_batch():
 )
 def test_frames_that_cannot_be_tables(frame, message):
     with pytest.raises(DataError, match=message) as caught:
-        table_from_frame(frame)
+        Table.from_frame(frame)
     assert "\n" not in str(caught.value)
 
 
@@ -151,7 +150,7 @@ def test_a_matrix_of_floats_is_continuous_unless_declared():
 @given(st.lists(st.lists(st.integers(-5, 5), min_size=2, max_size=2), min_size=1, max_size=6))
 def test_matrices_and_frames_agree(matrix):
     array = np.array(matrix)
-    expected = table_from_frame(pd.DataFrame(array, columns=["x0", "x1"]))
+    expected = Table.from_frame(pd.DataFrame(array, columns=["x0", "x1"]))
     for version in (
         array,
         array.astype("i1"),
@@ -160,14 +159,14 @@ def test_matrices_and_frames_agree(matrix):
         array.astype(object),
         array.astype(str),
     ):
-        assert table_from_numpy(version).equals(expected)
+        assert Table.from_numpy(version).equals(expected)
 
 
 def test_text_is_read_like_a_file_and_objects_like_a_frame():
-    table = table_from_numpy(np.array([["1.5", "a", ""], ["2.5", "b", "7"]]), missing="level")
+    table = Table.from_numpy(np.array([["1.5", "a", ""], ["2.5", "b", "7"]]), missing="level")
     assert [str(variable.kind) for variable in table.schema] == ["continuous", "discrete", "discrete"]
     mixed = np.array([[1, "a", 2.5, None], [2, "b", 1, "q"]], dtype=object)
-    table = table_from_numpy(mixed, missing="level")
+    table = Table.from_numpy(mixed, missing="level")
     assert [variable.levels for variable in table.schema] == [("1", "2"), ("a", "b"), (), ("missing", "q")]
 
 
@@ -186,12 +185,12 @@ def test_text_is_read_like_a_file_and_objects_like_a_frame():
 )
 def test_arrays_that_cannot_be_tables(array, message):
     with pytest.raises(DataError, match=message):
-        table_from_numpy(array)
+        Table.from_numpy(array)
 
 
 def test_names_must_fit():
     with pytest.raises(DataError, match="1 names for a matrix of 2 columns"):
-        table_from_numpy([[1, 2]], names=["a"])
+        Table.from_numpy([[1, 2]], names=["a"])
     with pytest.raises(DataError, match="two columns are named 'a'"):
-        table_from_numpy([[1, 2]], names=["a", "a"])
-    assert table_from_numpy([[1, 2]], names=[0, 1]).names == ("0", "1")
+        Table.from_numpy([[1, 2]], names=["a", "a"])
+    assert Table.from_numpy([[1, 2]], names=[0, 1]).names == ("0", "1")

@@ -5,15 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.data.ingest import build_table
+from dagora.data.ingest import type_columns
 from dagora.data.schema import Kind
+from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from tests.data.table_strategies import quick
 
 
 def build(columns, **options):
     options.setdefault("text_cells", True)
-    return build_table(list(columns), [pa.chunked_array([values]) for values in columns.values()], **options)
+    raw = [pa.chunked_array([values]) for values in columns.values()]
+    return Table.from_columns(type_columns(list(columns), raw, **options))
 
 
 def decode(table, column):
@@ -58,7 +60,7 @@ def test_drop_names_the_column_that_is_to_blame():
 
 def test_declared_levels_survive_a_drop():
     column = pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), ["b", "a", "c"])
-    table = build_table(["v"], [pa.chunked_array([column])], missing="drop")
+    table = Table.from_columns(type_columns(["v"], [pa.chunked_array([column])], missing="drop"))
     assert table.schema[0].levels == ("a", "b", "c")
     assert decode(table, 0) == ["b", "a"]
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from dagora.data.schema import Kind, Schema, Variable
-from dagora.data.table import MAX_LEVELS, Table
+from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
+from dagora.data.table import Table
 from dagora.errors import DataError
 
 A = Variable("a", Kind.DISCRETE, ("no", "yes"))

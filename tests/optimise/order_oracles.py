@@ -4,9 +4,9 @@ from itertools import permutations
 
 import numpy as np
 
-from dagora.optimise.columns import room_for, solve_column
-from dagora.optimise.order_moves import OrderSolution, solve_order
-from dagora.optimise.path import Program
+from dagora.optimise.path.column_problem import solve_column, workspace_for
+from dagora.optimise.path.order_moves import OrderSolution, solve_order
+from dagora.optimise.path.smooth_path import PathProgram
 from tests.optimise.optimise_oracles import plain_lasso, random_covariance
 
 
@@ -23,7 +23,7 @@ def random_program(rng, d, lambda1, *, rows=None, profile=False, known=False):
         ranks = rng.permutation(d)
         required = (rng.random((d, d)) < 0.15) & (ranks[:, None] < ranks[None, :])
         allowed = (allowed | required) & ~required.T
-    return Program(moments, lambda1, allowed, required, profile)
+    return PathProgram(moments, lambda1, allowed, required, profile)
 
 
 def obeys(order, required):
@@ -119,7 +119,7 @@ class FreshSolves:
             free = np.zeros(d, dtype=bool)
             free[list(key[1])] = True
             self.known[key] = solve_column(
-                self.program.terms, child, free, np.zeros(d), np.empty(d), room_for(d)
+                self.program.column_problem, child, free, np.zeros(d), np.empty(d), workspace_for(d)
             )[0]
         return self.known[key]
 
@@ -133,14 +133,14 @@ class FreshSolves:
         return [(new, self.order(new)) for new in moved if obeys(new, self.program.required)]
 
 
-def state_of(program, order, start=None, terms=None):
+def state_of(program, order, start=None, problem=None):
     """A solution as the kernels keep it, for an order."""
     d = len(program)
     columns = np.zeros((d, d)) if start is None else start.copy()
     state = OrderSolution(
         np.array(order, dtype=np.int64), columns, np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(terms or program.terms, state)
+    solve_order(problem or program.column_problem, state)
     return state
 
 

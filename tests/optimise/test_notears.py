@@ -16,8 +16,8 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.optimise.losses import LeastSquares
 from dagora.optimise.notears import Task, beside_sorting, notears
-from dagora.optimise.path import CUTS, Program
-from dagora.optimise.path_solver import NEARLY
+from dagora.optimise.path.path_solver import NEARLY
+from dagora.optimise.path.smooth_path import CUTS, PathProgram
 from dagora.optimise.sortability import r2_sortability, varsortability
 from dagora.result import Result
 from dagora.run import Run
@@ -122,7 +122,7 @@ def test_after_the_threshold_it_is_the_best_of_all_orders_that_are_nearly_best(c
     for seed in range(6):
         _, table = simulated(6, 100, seed, kind="sf" if seed % 2 else "er", degree=4.0)
         moments = np.cov(rows_of(table).T, bias=True)
-        program = Program(moments, 0.1, ~np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool))
+        program = PathProgram(moments, 0.1, ~np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool))
         full, thinned = FreshSolves(program), FreshSolves(program, 0.5, cut)
         orders = obeying_orders(program)
         enough = min(full.order(order) for order in orders) * (1 + NEARLY)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dagora.papers.experiment import Measured
+from dagora.papers.cell import Measured
 from dagora.papers.tables import Mean, ResultTable, group, mean, mean_of
 
 CELLS = [

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dagora.errors import DataError
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters
+from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.experiment import Experiment
 from dagora.papers.reports import Report
 from dagora.papers.tables import ResultTable, group, mean_of
 from dagora.run import Run

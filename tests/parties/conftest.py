@@ -2,7 +2,7 @@
 
 import pytest
 
-from dagora.parties.certificates import make_certificates
+from dagora.parties.transport.certificates import make_certificates
 from tests.parties.network import Network
 
 NAMES = ["host", "b", "c", "d", "stranger"]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from dagora.parties.certificates import Credentials
-from dagora.parties.frames import Kind
-from dagora.parties.listener import Listener
-from dagora.parties.memory import memory_network
-from dagora.parties.tcp import connect
-from dagora.parties.transport import Limits, Transport
+from dagora.parties.transport.certificates import Credentials
+from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.transport.listener import Listener
+from dagora.parties.transport.tcp import connect
+from dagora.parties.transport.transport import Limits, Transport
+from dagora.parties.transport.wire_format import Kind
 
 PATIENCE = 60.0
 

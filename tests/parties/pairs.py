@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 from scipy.stats import chisquare
 
-from dagora.parties.memory import memory_network
-from dagora.parties.transport import reason_to_tell
+from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.transport.transport import reason_to_tell
 from tests.parties.horizontal.sums import Wire
 from tests.parties.network import PATIENCE, start
 
@@ -63,7 +63,7 @@ def uniformity(content):
 
 def deal_seeds(monkeypatch):
     """Seeds from a dealer that both sides ask: no security, no curve."""
-    from dagora.parties.crypto import oblivious_transfer
+    from dagora.parties.crypto.transfer import oblivious_transfer
 
     def seed(i, bit):
         return hashlib.sha256(b"%d %d" % (i, bit)).digest()[:16]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import dagora
-from dagora.parties import processes
-from dagora.parties.processes import PartyFailedError, Processes
+from dagora.parties.processes import processes
+from dagora.parties.processes.processes import PartyFailedError, Processes
 from tests.parties.network import PATIENCE
 
 # Each party ends as its arguments say, after those that are to end before it.

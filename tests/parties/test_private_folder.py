@@ -14,7 +14,7 @@ from tests.parties.network import PATIENCE
 
 MAKER = """
 import sys
-from dagora.parties.certificates import temporary_certificates
+from dagora.parties.transport.certificates import temporary_certificates
 from dagora.parties.private_folder import private_folder
 with private_folder() as folder, temporary_certificates(["a", "b"]):
     (folder / "rows.csv").write_text("secret")

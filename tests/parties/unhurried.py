@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dagora.parties.connection import Connection
-from dagora.parties.listener import Listener
+from dagora.parties.transport.connection import Connection
+from dagora.parties.transport.listener import Listener
 from tests.parties.network import PATIENCE, eventually
 
 
@@ -36,7 +36,7 @@ class Attendance:
 
         clock = SimpleNamespace(monotonic=lambda: time.monotonic() + self._ahead)
         patch.setattr(Listener, "_look_after", look)
-        patch.setattr("dagora.parties.listener.time", clock)
+        patch.setattr("dagora.parties.transport.listener.time", clock)
 
     def wait_for(self, *names: str) -> None:
         """Wait until these parties are there."""

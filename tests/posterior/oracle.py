@@ -18,9 +18,9 @@ from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_parent_sets
 from dagora.posterior.draws import Draws
-from dagora.posterior.mixing import diagnose
-from dagora.posterior.posterior import Posterior
-from dagora.posterior.priors import Prior, prior_named
+from dagora.posterior.space.priors import Prior, prior_named
+from dagora.posterior.summary.mixing import diagnose
+from dagora.posterior.summary.posterior import Posterior
 from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 from dagora.stats.table import TableStatistics

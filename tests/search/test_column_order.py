@@ -4,7 +4,7 @@ import pytest
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.equivalence import cpdag_matrix
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.search.column_order import family_scores, in_column_order
 
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from dagora.graph.bits import pack
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.search.components import NO_ROW, LocalProblem, components, feasible_order, undominated
 from tests.search.exact.exact_oracles import best_of_graphs, layered_lists, random_lists
 from tests.search.order.order_oracles import best_of_order

@@ -34,7 +34,7 @@ class Reading:
         from dagora.data.discretise import discretise
         from dagora.data.readers import read_table
         from dagora.files import naming
-        from dagora.stats.oddities import check_learnable
+        from dagora.stats.data_warnings import check_learnable
 
         if self.bins is not None and self.discretise is None:
             raise OptionError("--bins goes with --discretise")

@@ -16,9 +16,9 @@ from dagora.commands.learn_options import Request, learn_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dagora.parties.horizontal.federation import Question, Site, Task
-    from dagora.parties.horizontal.serving import Asked
-    from dagora.parties.ledger import Books
+    from dagora.parties.horizontal.session.federation import Question, Site, Task
+    from dagora.parties.horizontal.session.serving import Asked
+    from dagora.parties.transport.ledger import Books
 
 EXAMPLES = """\b
 Examples: a terminal for each party of a consortium, here on one machine
@@ -73,7 +73,7 @@ def keys(*, folder: str, sites: str, days: int) -> None:
 
     FOLDER/NAME goes to that party and to nobody else; FOLDER/ca.key to nobody at all.
     """
-    from dagora.parties.certificates import make_certificates
+    from dagora.parties.transport.certificates import make_certificates
 
     listed = site_names(sites)
     with own_mistakes():
@@ -119,9 +119,9 @@ def coordinator(
     from dagora.errors import OptionError
     from dagora.federated import agreed_statistics, check_over_sites, with_traffic
     from dagora.learning import learn
-    from dagora.parties.certificates import Credentials
-    from dagora.parties.horizontal.session import CoordinatorSession
-    from dagora.parties.listener import Listener
+    from dagora.parties.horizontal.session.session import CoordinatorSession
+    from dagora.parties.transport.certificates import Credentials
+    from dagora.parties.transport.listener import Listener
 
     listed = site_names(sites)
     check_number("--sites", len(listed), minimum)
@@ -181,11 +181,12 @@ def client(
 ) -> None:
     """Let the coordinator ask for sums over the rows of DATA, and say in the end what it asked for."""
     from dagora.errors import OptionError
-    from dagora.parties.certificates import Credentials
-    from dagora.parties.horizontal.federation import Site
-    from dagora.parties.horizontal.identity import CertifiedIdentity
-    from dagora.parties.horizontal.serving import serve_site
-    from dagora.parties.tcp import connect as connect_to
+    from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
+    from dagora.parties.horizontal.session.federation import Site
+    from dagora.parties.horizontal.session.serving import serve_site
+    from dagora.parties.horizontal.tasks import SHOWN
+    from dagora.parties.transport.certificates import Credentials
+    from dagora.parties.transport.tcp import connect as connect_to
 
     host, port = address(connect)
     with own_mistakes():
@@ -196,7 +197,9 @@ def client(
     identity = CertifiedIdentity(credentials)
     transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
     tasks = allowed_tasks(show_weights=show_weights)
-    asked = serve_site(transport, Site(credentials.name, table), tasks, identity, minimum=minimum)
+    asked = serve_site(
+        transport, Site(credentials.name, table), tasks, identity, minimum=minimum, shown=SHOWN
+    )
     if not quiet:
         click.echo(describe_visit(asked, transport.ledger.books()), err=True)
 
@@ -250,7 +253,7 @@ def own_mistakes() -> Iterator[None]:
 def site_names(listed: str) -> list[str]:
     """Names of sites, checked."""
     from dagora.errors import OptionError
-    from dagora.parties.transport import check_name
+    from dagora.parties.transport.transport import check_name
 
     with own_mistakes():
         sites = [check_name(name) for name in names(listed)]
@@ -285,14 +288,14 @@ def address(text: str) -> tuple[str, int]:
 def allowed_tasks(*, show_weights: bool) -> dict[str, Task]:
     """What a site answers: beyond the schema, it shows nothing of its own unless its owner said so."""
     from dagora.errors import OptionError
-    from dagora.parties.horizontal.tasks import ENTRIES, TASKS
+    from dagora.parties.horizontal.tasks import SHOWN, TASKS
 
     def refuse(_site: Site, _question: Question) -> NoReturn:
         raise OptionError(
             "the coordinator asks for the weights that this site learns alone: --show-weights would allow it"
         )
 
-    private = {entry.name for entry in ENTRIES if entry.shown} - {"schema", "adopt"}
+    private = SHOWN - {"schema", "adopt"}
     return {name: refuse if name in private and not show_weights else task for name, task in TASKS.items()}
 
 

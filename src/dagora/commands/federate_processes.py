@@ -29,8 +29,8 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
     The first Ctrl-C goes to the coordinator, which ends its search and gives the best so far.
     """
     from dagora.commands.progress import interruptible
-    from dagora.parties.certificates import temporary_certificates
-    from dagora.parties.processes import Processes
+    from dagora.parties.processes.processes import Processes
+    from dagora.parties.transport.certificates import temporary_certificates
 
     flags = [
         part for kind, columns in kinds.items() if columns for part in (f"--{kind}", list_names(columns))
@@ -60,7 +60,7 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
 @contextmanager
 def own_ends() -> Iterator[None]:
     """End as the party that could not go on: with its output, its last line and its exit code."""
-    from dagora.parties.processes import PartyFailedError
+    from dagora.parties.processes.processes import PartyFailedError
 
     try:
         yield

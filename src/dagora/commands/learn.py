@@ -11,7 +11,7 @@ from dagora.commands.data_options import Reading, data_options
 from dagora.commands.learn_options import Request, learn_options
 
 if TYPE_CHECKING:
-    from dagora.scores.candidates import Candidates
+    from dagora.scores.candidates.candidates import Candidates
 
 EXAMPLES = """\b
 Examples:
@@ -53,7 +53,7 @@ def is_jkl(path: str) -> bool:
 def read_scores(path: str, reading: Reading) -> Candidates:
     """Read candidates; options about columns have no meaning for them."""
     from dagora.errors import OptionError
-    from dagora.scores.jkl import read_jkl
+    from dagora.scores.candidates.jkl import read_jkl
 
     if reading != Reading():
         raise OptionError(f"{path} holds scores and no rows: leave out the options about reading columns")

@@ -80,7 +80,7 @@ class Request(Circumstances):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Arguments of `learn`; a name or value that cannot be is refused."""
-        from dagora.learning import known_knowledge, named_score
+        from dagora.learning import as_knowledge, named_score
         from dagora.methods import method_named
 
         method = method_named(self.method)
@@ -89,7 +89,7 @@ class Request(Circumstances):
         return {
             "method": method.name,
             "score": self.score,
-            "knowledge": known_knowledge(self.knowledge, self.max_parents),
+            "knowledge": as_knowledge(self.knowledge, self.max_parents),
             "seed": self.seed,
             "time_limit": self.time_limit,
             "jobs": self.jobs,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dagora.graph.cpdag import Graph
-    from dagora.posterior.posterior import Posterior
+    from dagora.posterior.summary.posterior import Posterior
 
 MOST_EDGES = 40
 LEAST_PROBABLE = 0.05
@@ -30,7 +30,7 @@ def write_posterior(posterior: Posterior, path: str) -> None:
 def write_probabilities(posterior: Posterior, path: str, *, truth: Graph | None = None) -> None:
     """Draw the edge probabilities, with the edges of the truth framed."""
     from dagora.commands.outputs import check_picture
-    from dagora.posterior.picture import draw_probabilities
+    from dagora.posterior.summary.picture import draw_probabilities
 
     check_picture(path)
     title = f"Edge probabilities: {posterior.method}, {posterior.score_name}"
@@ -56,7 +56,7 @@ def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
 
 def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[str]) -> None:
     """Print a posterior for people; chains that have not mixed show even where warnings are switched off."""
-    from dagora.posterior.mixing import mixing_warnings
+    from dagora.posterior.summary.mixing import mixing_warnings
     from dagora.scores.estimation import describe_errors
 
     draws = posterior.draws
@@ -88,7 +88,7 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
 
 def edge_lines(posterior: Posterior) -> list[str]:
     """The most probable edges, a line each, those of the consensus graph marked."""
-    from dagora.posterior.mixing import counted
+    from dagora.posterior.summary.mixing import counted
 
     probability, error = posterior.edge_probability, posterior.edge_error
     chosen = posterior.consensus()

@@ -12,7 +12,7 @@ from dagora.commands.federate_processes import tidy_end
 from dagora.commands.private_options import Asked, private_options
 
 if TYPE_CHECKING:
-    from dagora.parties.certificates import Credentials
+    from dagora.parties.transport.certificates import Credentials
     from dagora.parties.vertical.session_log import SessionLog
     from dagora.result import Result
 
@@ -71,7 +71,7 @@ def command() -> None:
 )
 def certificates(*, folder: str, days: int) -> None:
     """Make FOLDER/host and FOLDER/guest; each goes to that party alone, FOLDER/ca.key to nobody."""
-    from dagora.parties.certificates import make_certificates
+    from dagora.parties.transport.certificates import make_certificates
 
     with own_mistakes():
         make_certificates(folder, [HOST, GUEST], days=days)
@@ -102,7 +102,7 @@ def host(
     asked: Asked,
 ) -> None:
     """Propose the terms, wait for the guest, and learn together."""
-    from dagora.parties.listener import Listener
+    from dagora.parties.transport.listener import Listener
     from dagora.vertical import learn_with
 
     asked.check()
@@ -142,7 +142,7 @@ def join(
     asked: Asked,
 ) -> None:
     """Join the host, see its terms, and learn together."""
-    from dagora.parties.tcp import connect as connect_to
+    from dagora.parties.transport.tcp import connect as connect_to
     from dagora.vertical import learn_with
 
     asked.check()
@@ -216,7 +216,7 @@ def own_log(log: str | None, folder: str, limit: int, columns: tuple[str, ...]) 
 def own_credentials(folder: str, name: str) -> Credentials:
     """A party's certificates, which must be its own."""
     from dagora.errors import OptionError
-    from dagora.parties.certificates import Credentials
+    from dagora.parties.transport.certificates import Credentials
 
     with own_mistakes():
         credentials = Credentials.load(folder, made_by="dagora private certificates")

@@ -15,7 +15,7 @@ from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import CIRCUMSTANCES, REPORTING, Circumstances, check_truth, parse_pairs
 
 if TYPE_CHECKING:
-    from dagora.posterior.posterior import Posterior
+    from dagora.posterior.summary.posterior import Posterior
 
 EXAMPLES = """\b
 Examples:

@@ -43,7 +43,7 @@ def command(
     from dagora.events import Budget
     from dagora.files import write_whole
     from dagora.learning import candidates
-    from dagora.scores.jkl import check_names, render_jkl
+    from dagora.scores.candidates.jkl import check_names, render_jkl
 
     if not output.lower().removesuffix(".gz").endswith(".jkl"):
         raise FormatError(f"{output}: scores are written as .jkl (or .jkl.gz)")

@@ -16,8 +16,7 @@ import numpy as np
 
 from dagora.data.cells import is_text, parse_floats
 from dagora.data.levels import NUMBER, is_missing_word, level_name, sort_levels
-from dagora.data.schema import Kind, Variable
-from dagora.data.table import MAX_LEVELS
+from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.schema import Kind, Schema, Variable
-from dagora.data.table import MAX_LEVELS, Table
+from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
+from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 
 if TYPE_CHECKING:

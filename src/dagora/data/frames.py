@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.ingest import build_table
+from dagora.data.columns import Column
+from dagora.data.ingest import type_columns
 from dagora.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,21 +21,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import ArrayLike, NDArray
 
-    from dagora.data.table import Table
 
-
-def table_from_frame(
+def columns_of_frame(
     frame: Any,  # noqa: ANN401 (any frame at all)
     *,
     discrete: Iterable[str] = (),
     continuous: Iterable[str] = (),
     missing: str = "error",
-) -> Table:
-    """Make a table from a frame; a lazy one is collected first.
+) -> tuple[Column, ...]:
+    """Take the columns of a frame; a lazy one is collected first.
 
     >>> import pandas
-    >>> table = table_from_frame(pandas.DataFrame({"smoker": [True, False], "weight": [61.5, 80.0]}))
-    >>> [(variable.name, str(variable.kind), variable.levels) for variable in table.schema]
+    >>> columns = columns_of_frame(pandas.DataFrame({"smoker": [True, False], "weight": [61.5, 80.0]}))
+    >>> [(column.variable.name, str(column.variable.kind), column.variable.levels) for column in columns]
     [('smoker', 'discrete', ('False', 'True')), ('weight', 'continuous', ())]
     """
     import narwhals as nw
@@ -59,7 +58,7 @@ def table_from_frame(
         raise DataError(f"the frame cannot be used: {one_line(problem)}") from None
     names = [str(column.name) for column in series]
     columns = [arrow_column(name, column) for name, column in zip(names, series, strict=True)]
-    return build_table(names, columns, discrete=discrete, continuous=continuous, missing=missing)
+    return type_columns(names, columns, discrete=discrete, continuous=continuous, missing=missing)
 
 
 def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
@@ -84,21 +83,21 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
     return pa.chunked_array([column])
 
 
-def table_from_numpy(
+def columns_of_matrix(
     array: ArrayLike,
     names: Iterable[str] | None = None,
     *,
     discrete: Iterable[str] = (),
     continuous: Iterable[str] = (),
     missing: str = "error",
-) -> Table:
-    """Make a table from a matrix with one row per case; columns are named x0, x1, … unless `names` is given.
+) -> tuple[Column, ...]:
+    """Take the columns of a matrix with one row per case; they are named x0, x1, … unless `names` is given.
 
     A matrix of floats is continuous, one of integers follows the usual rule, one of text is read like the
     cells of a CSV file, and one of Python objects column by column.
 
-    >>> table = table_from_numpy([[0, 1, 7], [1, 1, 8]], names="abc", continuous="c")
-    >>> [str(variable.kind) for variable in table.schema]
+    >>> columns = columns_of_matrix([[0, 1, 7], [1, 1, 8]], names="abc", continuous="c")
+    >>> [str(column.variable.kind) for column in columns]
     ['discrete', 'discrete', 'continuous']
     """
     import pyarrow as pa
@@ -117,7 +116,7 @@ def table_from_numpy(
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             raise DataError(mixed_column(label, problem)) from None
         columns.append(pa.chunked_array([column]))
-    return build_table(
+    return type_columns(
         labels,
         columns,
         text_cells=matrix.dtype.kind in "UT",

@@ -1,4 +1,4 @@
-"""From raw columns to a `Table`: names, the policy for missing values, types.
+"""From raw columns to typed ones, of which a `Table` is made: names, the policy for missing values, types.
 
 Missing values are dealt with before types, so that `drop` gives the very table that the file would have given
 without those rows. Rows are counted from 1, the header left out ("data row 1").
@@ -16,8 +16,7 @@ import numpy as np
 from dagora.data.cells import is_text, null_missing, parse_numbers
 from dagora.data.columns import Column, check_type, count_from_one, type_column
 from dagora.data.levels import sort_levels
-from dagora.data.schema import Kind, Schema, Variable
-from dagora.data.table import Table
+from dagora.data.schema import Kind, Variable
 from dagora.errors import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ WORTH_A_THREAD = 100_000
 POLICIES = ("error", "drop", "level")
 
 
-def build_table(
+def type_columns(
     names: Sequence[str],
     columns: list[pa.ChunkedArray],
     *,
@@ -40,16 +39,17 @@ def build_table(
     discrete: Iterable[str] = (),
     continuous: Iterable[str] = (),
     missing: str = "error",
-) -> Table:
-    """Make a table from Arrow columns.
+) -> tuple[Column, ...]:
+    """Check and type Arrow columns; of the result `Table.from_columns` makes a table.
 
     `text_cells` says that text may stand for numbers, as in a CSV file; `words_nulled` is for `null_missing`.
 
     The list of columns is emptied on the way: a large file is then never held twice.
 
     >>> import pyarrow as pa
-    >>> table = build_table(["a"], [pa.chunked_array([["1", "", "3"]])], text_cells=True, missing="level")
-    >>> table.schema[0].levels, table.codes(0)
+    >>> raw = [pa.chunked_array([["1", "", "3"]])]
+    >>> (column,) = type_columns(["a"], raw, text_cells=True, missing="level")
+    >>> column.variable.levels, column.values
     (('1', '3', 'missing'), array([0, 2, 1], dtype=uint16))
     """
     if missing not in POLICIES:
@@ -82,8 +82,7 @@ def build_table(
     # Arrow works outside the interpreter lock; of the wrong columns the first, in order, is reported.
     workers = min(8, os.cpu_count() or 1) if len(columns[0]) >= WORTH_A_THREAD else 1
     with ThreadPoolExecutor(workers) as pool:
-        typed = list(pool.map(type_next, range(len(names))))
-    return Table(Schema(column.variable for column in typed), tuple(column.values for column in typed))
+        return tuple(pool.map(type_next, range(len(names))))
 
 
 def check_names(names: Sequence[object]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def split_file(
     """Read a file; the keys are the cells of the key column as they are written."""
     import pyarrow as pa
 
-    from dagora.data.ingest import build_table
+    from dagora.data.ingest import type_columns
     from dagora.data.readers import (
         SEPARATORS,
         check_file,
@@ -81,9 +81,10 @@ def split_file(
         place = names.index(key)
         keys = columns[place].to_pylist()
         columns[place] = pa.chunked_array([np.arange(len(keys), dtype=np.float64)])
-        numbered = build_table(
+        typed = type_columns(
             names, columns, text_cells=text, words_nulled=text, continuous=[key], missing=missing
         )
+        numbered = Table.from_columns(typed)
     return *unnumbered(numbered, key, keys), f"{file}, column '{key}'"
 
 

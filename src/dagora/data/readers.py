@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dagora.data.cells import is_plain
-from dagora.data.ingest import as_names, build_table, check_known, check_names
+from dagora.data.ingest import as_names, check_known, check_names, type_columns
 from dagora.data.levels import MISSING_WORDS
+from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
-
-    from dagora.data.table import Table
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ENDINGS = (*SEPARATORS, ".parquet", ".feather", ".arrow")
@@ -69,7 +68,7 @@ def read_table(
             names, columns = read_delimited(file, separator or SEPARATORS[ending], drop)
         else:
             names, columns = read_binary(file, ending, drop)
-        return build_table(
+        typed = type_columns(
             names,
             columns,
             text_cells=ending in SEPARATORS,
@@ -78,6 +77,7 @@ def read_table(
             continuous=continuous,
             missing=missing,
         )
+        return Table.from_columns(typed)
 
 
 def file_format(path: str | os.PathLike[str]) -> str:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from dagora.errors import DataError
 
+# Codes are 16 bits wide; a column with more levels than this names rows rather than describing them.
+MAX_LEVELS = 10_000
+
 
 class Kind(StrEnum):
     """The two kinds of column."""

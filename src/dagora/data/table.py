@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.columns import Column
+from dagora.data.frames import columns_of_frame, columns_of_matrix
+from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 from dagora.errors import DataError
-
-MAX_LEVELS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,11 @@ class Table:
         object.__setattr__(self, "columns", views)
 
     @classmethod
+    def from_columns(cls, columns: Sequence[Column]) -> Table:
+        """Make a table from typed columns, as readers hand them out."""
+        return cls(Schema(column.variable for column in columns), tuple(column.values for column in columns))
+
+    @classmethod
     def from_numpy(
         cls,
         array: ArrayLike,
@@ -55,9 +60,9 @@ class Table:
         missing: str = "error",
     ) -> Table:
         """Make a table from a matrix of rows; columns are named x0, x1, … and typed by the usual rule."""
-        from dagora.data.frames import table_from_numpy
-
-        return table_from_numpy(array, names, discrete=discrete, continuous=continuous, missing=missing)
+        return cls.from_columns(
+            columns_of_matrix(array, names, discrete=discrete, continuous=continuous, missing=missing)
+        )
 
     @classmethod
     def from_frame(
@@ -69,9 +74,9 @@ class Table:
         missing: str = "error",
     ) -> Table:
         """Make a table from any pandas, polars or Arrow frame."""
-        from dagora.data.frames import table_from_frame
-
-        return table_from_frame(frame, discrete=discrete, continuous=continuous, missing=missing)
+        return cls.from_columns(
+            columns_of_frame(frame, discrete=discrete, continuous=continuous, missing=missing)
+        )
 
     @property
     def n_rows(self) -> int:

@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 
 from dagora.errors import OptionError
 from dagora.graph.dag import DAG
+from dagora.optimise.acyclic_support import cut_to_dag, describe_dropped, refuse_parent_limit
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
-from dagora.optimise.order_descent import obeying_order
-from dagora.optimise.path import Program
-from dagora.optimise.path_solver import Solved, solve_by_path
+from dagora.optimise.path.order_descent import obeying_order
+from dagora.optimise.path.path_solver import Solved, solve_by_path
+from dagora.optimise.path.smooth_path import PathProgram
+from dagora.optimise.path.thresholding import thin, thin_program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from dagora.optimise.scale import judge_scale
 from dagora.optimise.sortability import sorted_columns
-from dagora.optimise.thinning import thin, thin_program
-from dagora.optimise.trim import cut_to_dag, describe_dropped, refuse_parent_limit
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
@@ -115,13 +115,13 @@ class Task:
     cut: str
 
     @property
-    def program(self) -> Program | None:
+    def program(self) -> PathProgram | None:
         """The program on second moments, where the loss has them."""
         if not isinstance(self.loss, LeastSquares | ProfileLikelihood):
             return None
         moments = np.ascontiguousarray(self.loss.covariance)
         profile = isinstance(self.loss, ProfileLikelihood)
-        return Program(moments, self.lambda1, self.allowed, self.required, profile)
+        return PathProgram(moments, self.lambda1, self.allowed, self.required, profile)
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty."""

@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.optimise.columns import SMALLEST_RESIDUAL, Terms, room_for, solve_column
+from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem, solve_column, workspace_for
 
 
 @final
@@ -55,11 +55,11 @@ class ProfileLikelihood:
         d = self.n_variables
         weights = np.zeros((d, d))
         moments = np.ascontiguousarray(self.covariance)
-        terms = Terms(moments, support, np.zeros_like(support), lambda1, profile=True)
-        gradient, room = np.empty(d), room_for(d)
+        problem = ColumnProblem(moments, support, np.zeros_like(support), lambda1, profile=True)
+        gradient, workspace = np.empty(d), workspace_for(d)
         for child in range(d):
             column = np.zeros(d)
             free = np.ascontiguousarray(support[:, child])
-            solve_column(terms, child, free, column, gradient, room)
+            solve_column(problem, child, free, column, gradient, workspace)
             weights[:, child] = column
         return weights

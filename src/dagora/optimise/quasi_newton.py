@@ -1,4 +1,4 @@
-"""Minimise f(w) + λ‖w‖₁ for a smooth f that is dear to evaluate: proximal quasi-Newton with an active set.
+"""Minimise f(w) + λ‖w‖₁ for an expensive smooth f: proximal quasi-Newton with an active set.
 
 Each step minimises the quadratic model gᵀd + ½ dᵀBd + λ‖w + d‖₁ with the L-BFGS matrix B (see `curvature`)
 over the active set: weights that are not zero, or whose slope comes close to λ. A backtracking line search on

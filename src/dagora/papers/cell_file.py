@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from dagora.errors import FormatError
 from dagora.files import read_text, report_failure
-from dagora.papers.experiment import cell_key
+from dagora.papers.cell import cell_key
 
 if TYPE_CHECKING:
-    from dagora.papers.experiment import Experiment, Numbers, Parameters
+    from dagora.papers.cell import Numbers, Parameters
+    from dagora.papers.experiment import Experiment
 
 
 class CellFile:

@@ -1,21 +1,13 @@
-"""An experiment is a list of independent cells, parameters in and numbers out, with a report on all of them.
-
-A cell's parameters are its identity. Everything its numbers depend on, the seed included, is among them, so
-that a cell measured once need not be measured again, and a changed setting has cells of its own.
-"""
+"""An experiment is a list of independent cells, with a report on all of them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from dagora.papers.cell import Measured, Numbers, Parameters, cell_key
 from dagora.papers.reports import Report
 from dagora.run import Run
-
-Parameters = Mapping[str, str | int | float]
-Numbers = Mapping[str, Any]  # what JSON can hold; numbers for the tables, edges for a picture
 
 
 @dataclass(frozen=True)
@@ -32,14 +24,6 @@ class Size:
         range(5, 8)
         """
         return range(self.seed, self.seed + (full if self.full else quick))
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A cell with its numbers."""
-
-    parameters: Parameters
-    numbers: Numbers
 
 
 @dataclass(frozen=True)
@@ -64,21 +48,3 @@ class Experiment:
     def key(self, cell: Parameters) -> str:
         """Return the identity of a cell as text."""
         return cell_key(self.name, self.revision, cell)
-
-
-def cell_key(item: str, revision: int, parameters: Parameters) -> str:
-    """Return the identity of a cell: its item, the revision of the measurement, its parameters in any order.
-
-    >>> cell_key("paper/table1", 1, {"n": 20, "d": 5}) == cell_key("paper/table1", 1, {"d": 5, "n": 20})
-    True
-    """
-    return json.dumps([item, revision, dict(parameters)], sort_keys=True, ensure_ascii=False)
-
-
-def describe(parameters: Parameters) -> str:
-    """Parameters in a line.
-
-    >>> describe({"graph": "ER2", "n": 20})
-    'graph=ER2 n=20'
-    """
-    return " ".join(f"{name}={value}" for name, value in parameters.items())

@@ -20,8 +20,9 @@ from multiprocessing.synchronize import Event as Switch
 
 from dagora.errors import DagoraError
 from dagora.events import Budget, Event, Observer
+from dagora.papers.cell import Measured, Numbers, Parameters, describe
 from dagora.papers.cell_file import CellFile
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, describe
+from dagora.papers.experiment import Experiment
 from dagora.run import Run
 
 POLL_SECONDS = 0.2

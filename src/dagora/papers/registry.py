@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from dagora.loading import load
 from dagora.options import find
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ class Item:
 
     def load(self) -> Callable[[Size], Experiment]:
         """Import the function that makes the experiment."""
-        module, function = self.maker.split(":")
-        return cast("Callable[[Size], Experiment]", getattr(import_module(module), function))
+        return cast("Callable[[Size], Experiment]", load(self.maker))
 
 
 NOTEARS = "Zheng, Aragam, Ravikumar & Xing 2018, DAGs with NO TEARS"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dagora.papers.experiment import Measured
+    from dagora.papers.cell import Measured
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dagora.result import Result
 if TYPE_CHECKING:
     from dagora.graph.cpdag import Graph
     from dagora.network.networks import Network
-    from dagora.posterior.posterior import Posterior
+    from dagora.posterior.summary.posterior import Posterior
 
 
 def write_report(

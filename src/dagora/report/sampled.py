@@ -6,9 +6,9 @@ import numpy as np
 
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
-from dagora.posterior.mixing import counted, mixing_warnings
-from dagora.posterior.picture import draw_probabilities, true_edges
-from dagora.posterior.posterior import Posterior
+from dagora.posterior.summary.mixing import counted, mixing_warnings
+from dagora.posterior.summary.picture import draw_probabilities, true_edges
+from dagora.posterior.summary.posterior import Posterior
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text

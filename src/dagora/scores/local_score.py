@@ -59,7 +59,7 @@ class BlockScore(Protocol):
 
 
 @runtime_checkable
-class MomentScore(Protocol):
+class HasMoments(Protocol):
     """A score of continuous columns that says which moments stand behind it."""
 
     @property
@@ -77,7 +77,7 @@ class EstimatedScore(Protocol):
 
 @runtime_checkable
 class RememberingScore(Protocol):
-    """A score so dear that what it has computed is worth keeping from one run to the next."""
+    """A score so expensive that what it has computed is worth keeping from one run to the next."""
 
     def fingerprint(self) -> str:
         """Text that scores share which give the same numbers."""
@@ -89,9 +89,9 @@ class RememberingScore(Protocol):
         """Know again what a score with the same fingerprint remembered; return the number of families."""
 
 
-def is_dear(score: object) -> bool:
-    """Whether a family takes milliseconds or more, as a score says by an attribute `dear`."""
-    return bool(getattr(score, "dear", False))
+def is_expensive(score: object) -> bool:
+    """Whether a family takes milliseconds or more, as a score says by an attribute `expensive`."""
+    return bool(getattr(score, "expensive", False))
 
 
 def scores(score: LocalScore, child: int, parent_sets: Sequence[Sequence[int]]) -> NDArray[np.float64]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
+from dagora.loading import load
 from dagora.options import Option, check_options, find
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ class Score:
 
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Make the score of some data."""
-        module, function = self.factory.split(":")
         values = check_options(f"the score {self.name}", self.options, options)
-        return cast("LocalScore", getattr(import_module(module), function)(statistics, **values))
+        return cast("LocalScore", load(self.factory)(statistics, **values))
 
 
 GP_OPTIONS = (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
-from dagora.scores.candidates import Candidates
-from dagora.search.order.moves import choose_parents
+from dagora.scores.candidates.candidates import Candidates
+from dagora.search.best_parents import choose_parents
 
 # The row of a set that is not among the candidates; see `LocalProblem`.
 NO_ROW = -1

@@ -9,7 +9,7 @@ import pytest
 import dagora
 from dagora.data.partition import split_rows
 from dagora.data.writers import write_table
-from dagora.parties.certificates import make_certificates
+from dagora.parties.transport.certificates import make_certificates
 from tests.commands.federate.consortium import COORDINATOR, SITES, Play, client_line, coordinator_line
 from tests.conftest import Ran
 from tests.parties.unhurried import Attendance, take_time

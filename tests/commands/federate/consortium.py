@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dagora.cli import run as run_command
-from dagora.parties.processes import Processes
+from dagora.parties.processes.processes import Processes
 from tests.conftest import ROOT, Ran
 from tests.parties.network import start
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from dagora.errors import PartyTimeoutError
-from dagora.parties import tcp
-from dagora.parties.certificates import Credentials
-from dagora.parties.horizontal.federation import Site
+from dagora.parties.horizontal.session.federation import Site
 from dagora.parties.horizontal.tasks import TASKS
-from dagora.parties.tcp import TcpTransport
+from dagora.parties.transport import tcp
+from dagora.parties.transport.certificates import Credentials
+from dagora.parties.transport.tcp import TcpTransport
 from tests.commands.federate.consortium import COORDINATOR, PATIENCE
 
 GLANCE = 0.05

@@ -11,11 +11,11 @@ import pytest
 
 import dagora
 from dagora.data.table import Table
-from dagora.parties.certificates import Credentials, client_context, make_certificates
-from dagora.parties.connection import Connection
-from dagora.parties.frames import Kind
-from dagora.parties.handshake import shake_hands
-from dagora.parties.transport import Limits
+from dagora.parties.transport.certificates import Credentials, client_context, make_certificates
+from dagora.parties.transport.connection import Connection
+from dagora.parties.transport.handshake import shake_hands
+from dagora.parties.transport.transport import Limits
+from dagora.parties.transport.wire_format import Kind
 from tests.commands.federate.consortium import (
     COORDINATOR,
     PATIENCE,
@@ -78,7 +78,7 @@ def test_a_wrong_port(run: Callable, keys: Path, files: dict[str, Path]) -> None
 def test_waiting_for_the_sites_is_not_in_the_time_limit(
     play: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dagora.parties import tcp
+    from dagora.parties.transport import tcp
 
     def later(*arguments: object, **options: object) -> object:
         time.sleep(1.5)

@@ -11,7 +11,7 @@ import dagora
 from dagora.commands.data_options import Reading, list_names
 from dagora.commands.federate import declared, site_files
 from dagora.data.partition import split_rows
-from dagora.parties.horizontal.agreement import conform
+from dagora.parties.horizontal.statistics.agreement import conform
 from tests.commands.federate.consortium import COORDINATOR, SITES, Troupe
 from tests.commands.federate.pooled import edges_of, pooled
 

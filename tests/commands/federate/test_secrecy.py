@@ -9,10 +9,10 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.data.writers import write_table
-from dagora.parties.horizontal import sum_site
-from dagora.parties.horizontal.fixed_point import encode_integers, encode_reals
-from dagora.parties.memory import MemoryTransport
-from dagora.parties.messages import decode
+from dagora.parties.horizontal.secure_sum import site as sum_site
+from dagora.parties.horizontal.secure_sum.fixed_point import encode_integers, encode_reals
+from dagora.parties.transport.in_memory import MemoryTransport
+from dagora.parties.transport.messages import decode
 from tests.commands.federate.consortium import COORDINATOR
 
 
@@ -38,7 +38,7 @@ class Recording:
                 self.plain.setdefault(threading.current_thread().name, []).append(vector)
                 return vector
 
-            patch.setattr(f"dagora.parties.horizontal.serving.encode_{module}", remember)
+            patch.setattr(f"dagora.parties.horizontal.session.serving.encode_{module}", remember)
 
     def inputs(self) -> dict[str, list[np.ndarray]]:
         """The masked vectors of each site, sum by sum."""
@@ -84,7 +84,7 @@ def test_no_plain_count_or_sum_reaches_the_coordinator(
         for mask in ("self_mask", "pair_masks"):
             patch.setattr(sum_site, mask, lambda *given: np.zeros(given[-1].shape, dtype=np.uint64))
         patch.setattr(
-            "dagora.parties.horizontal.sum_coordinator.self_mask",
+            "dagora.parties.horizontal.secure_sum.coordinator.self_mask",
             lambda *given: np.zeros(given[-1].shape, dtype=np.uint64),
         )
         bare = Recording(patch)

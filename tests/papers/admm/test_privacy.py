@@ -39,7 +39,7 @@ def test_the_attack_reads_sites_off_the_published_exchange_and_not_off_ours() ->
 
 
 def test_without_pairwise_masks_the_attack_on_ours_would_succeed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dagora.parties.horizontal import sum_site
+    from dagora.parties.horizontal.secure_sum import site as sum_site
 
     monkeypatch.setattr(sum_site, "pair_masks", lambda *given: np.zeros(given[-1].shape, dtype=np.uint64))
     tables = dealt_out(simulated(CELL).table, 5)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dagora.papers.admm import sachs
-from dagora.papers.experiment import Measured, Size
+from dagora.papers.cell import Measured
+from dagora.papers.experiment import Size
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from dagora.graph.enumerate import all_parent_sets
 from dagora.papers.gpn.divergence import divergence, floor, shares
 from dagora.posterior.draws import Draws
-from dagora.posterior.enumeration import enumerate_weights
+from dagora.posterior.exact.enumeration import enumerate_weights
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
-from dagora.papers.experiment import Measured, Size
+from dagora.papers.cell import Measured
+from dagora.papers.experiment import Size
 from dagora.papers.gpn import fig1
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, METHODS, PRIORS, WEIGHTED, compete
 from dagora.papers.gpn.sampled import judged

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dagora.data.table import Table
-from dagora.papers.experiment import Measured, Size
+from dagora.papers.cell import Measured
+from dagora.papers.experiment import Size
 from dagora.papers.gpn import fig3
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, gp_score
 from dagora.papers.gpn.remembered import Remembered

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dagora.data.keys import split_key
-from dagora.papers.experiment import Measured
+from dagora.papers.cell import Measured
 from dagora.papers.private_k2 import scaling
 from dagora.papers.private_k2.networks import write_owner
 from dagora.papers.private_k2.two_owners import Session, random_rows

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from dagora.papers.experiment import Measured, Size
+from dagora.papers.cell import Measured
+from dagora.papers.experiment import Size
 from dagora.papers.rbnets import categories, contenders, differences, table2
 from dagora.papers.rbnets.contenders import CLIMB, EXACT, RANDOMISED, SETS, entered
 from dagora.papers.rbnets.published import UNKNOWN_STRUCTURES

@@ -4,7 +4,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from dagora.parties.crypto.aes import cpu_has_aes
-from dagora.parties.crypto.circuit import AND, NOT, XOR, Circuit
+from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR, Circuit
 
 WAYS = [False, True] if cpu_has_aes() else [False]
 

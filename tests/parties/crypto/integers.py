@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dagora.parties.crypto.builder import Bit, Builder, Word
-from dagora.parties.crypto.circuit import Circuit, evaluate_plain
+from dagora.parties.crypto.garbling.builder import Bit, Builder, Word
+from dagora.parties.crypto.garbling.circuit import Circuit, evaluate_plain
 
 Outputs = Sequence[Bit]
 

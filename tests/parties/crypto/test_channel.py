@@ -6,7 +6,7 @@ import pytest
 from dagora.errors import ProtocolError
 from dagora.parties.crypto import channel as channel_module
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.memory import memory_network
+from dagora.parties.transport.in_memory import memory_network
 from tests.parties.pairs import traffic, wires
 
 

@@ -5,12 +5,10 @@ import numpy as np
 from dagora.data.partition import split_rows
 from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
-from dagora.parties.horizontal import admm_mlp_site, admm_site, baselines, columns
-from dagora.parties.horizontal.federation import OpenFederation, Site
-from dagora.parties.horizontal.fixed_point import decode_reals, encode_reals
-from dagora.parties.messages import decode, encode
-
-TASKS = {**columns.TASKS, **admm_site.TASKS, **admm_mlp_site.TASKS, **baselines.TASKS}
+from dagora.parties.horizontal.secure_sum.fixed_point import decode_reals, encode_reals
+from dagora.parties.horizontal.session.federation import OpenFederation, Site
+from dagora.parties.horizontal.tasks import TASKS
+from dagora.parties.transport.messages import decode, encode
 
 
 def simulated(d, n, seed, sem="gaussian"):

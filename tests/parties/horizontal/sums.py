@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dagora.parties.horizontal.identity import hand_out_keys
-from dagora.parties.horizontal.sum_coordinator import SecureSum
-from dagora.parties.horizontal.sum_site import SumSite
-from dagora.parties.memory import memory_network
+from dagora.parties.horizontal.secure_sum.coordinator import SecureSum
+from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
+from dagora.parties.horizontal.secure_sum.site import SumSite
+from dagora.parties.transport.in_memory import memory_network
 from tests.parties.network import PATIENCE, start
 
 SHORT = 5.0

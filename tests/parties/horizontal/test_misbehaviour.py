@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from dagora.errors import ProtocolError
-from dagora.parties.horizontal.identity import hand_out_keys
-from dagora.parties.horizontal.masks import KeyPair
-from dagora.parties.horizontal.roster import Entry, Roster, encode_roster
-from dagora.parties.messages import decode, encode
+from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
+from dagora.parties.horizontal.secure_sum.masks import KeyPair
+from dagora.parties.horizontal.secure_sum.roster import Entry, Roster, encode_roster
+from dagora.parties.transport.messages import decode, encode
 from tests.parties.horizontal.sums import begin, names_of
 from tests.parties.network import PATIENCE
 

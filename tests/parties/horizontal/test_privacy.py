@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from dagora.parties.horizontal import sum_site
-from dagora.parties.horizontal.masks import Context, pair_masks, self_mask
-from dagora.parties.messages import decode
+from dagora.parties.horizontal.secure_sum import site as sum_site
+from dagora.parties.horizontal.secure_sum.masks import Context, pair_masks, self_mask
+from dagora.parties.transport.messages import decode
 from tests.parties.horizontal.sums import begin, names_of
 
 ROUNDS, SIZE = 40, 100

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from dagora.errors import ProtocolError
-from dagora.parties.horizontal.identity import CertifiedIdentity
 from dagora.parties.horizontal.replies import collect, refusal
-from dagora.parties.horizontal.roster import usual_threshold
-from dagora.parties.horizontal.sum_site import epoch_rounds
-from dagora.parties.memory import memory_network
+from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
+from dagora.parties.horizontal.secure_sum.roster import usual_threshold
+from dagora.parties.horizontal.secure_sum.site import epoch_rounds
+from dagora.parties.transport.in_memory import memory_network
 from tests.parties.horizontal.sums import Death, Wire, begin, names_of
 from tests.parties.network import PATIENCE, Network
 

@@ -12,16 +12,16 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.federated import sites_in_threads
-from dagora.parties.horizontal import sum_coordinator
-from dagora.parties.horizontal.admm import admm
-from dagora.parties.horizontal.agreement import write_schema
-from dagora.parties.horizontal.federation import OpenFederation, Site
-from dagora.parties.horizontal.masks import Context, self_mask
-from dagora.parties.horizontal.questions import ANSWER, ASK, Conversation, decode_ask, encode_ask
+from dagora.parties.horizontal.learners.admm import admm
 from dagora.parties.horizontal.replies import collect
-from dagora.parties.horizontal.shamir import pack
+from dagora.parties.horizontal.secure_sum import coordinator as sum_coordinator
+from dagora.parties.horizontal.secure_sum.masks import Context, self_mask
+from dagora.parties.horizontal.secure_sum.shamir import pack
+from dagora.parties.horizontal.session.federation import OpenFederation, Site
+from dagora.parties.horizontal.session.questions import ANSWER, ASK, Conversation, decode_ask, encode_ask
+from dagora.parties.horizontal.statistics.agreement import write_schema
 from dagora.parties.horizontal.tasks import TASKS
-from dagora.parties.messages import decode, encode
+from dagora.parties.transport.messages import decode, encode
 from dagora.run import Run
 from tests.parties.horizontal.federations import Recording
 from tests.parties.horizontal.sums import Wire, begin, names_of

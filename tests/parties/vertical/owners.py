@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dagora.parties.memory import memory_network
+from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.vertical.agreement import Wishes
 from dagora.parties.vertical.private_k2 import Holding, private_k2
 from tests.parties.network import PATIENCE

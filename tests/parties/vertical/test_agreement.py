@@ -5,7 +5,7 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
-from dagora.parties.messages import decode, encode
+from dagora.parties.transport.messages import decode, encode
 from dagora.parties.vertical.agreement import Terms, Wishes, agree, binary_columns, put_together
 from tests.parties.pairs import both, endings, replace, wires
 

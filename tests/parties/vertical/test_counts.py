@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dagora.parties.crypto.circuit import evaluate_plain
+from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.counts import (
     counts_from_moments,
     from_bits,

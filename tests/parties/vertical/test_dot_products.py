@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError
-from dagora.parties.crypto import paillier
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.ring import DEGREE, PACKED
-from dagora.parties.memory import memory_network
-from dagora.parties.messages import encode
+from dagora.parties.crypto.encryption import paillier
+from dagora.parties.crypto.encryption.ring import DEGREE, PACKED
+from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.transport.messages import encode
 from dagora.parties.vertical import dot_paillier, dot_rlwe
 from dagora.parties.vertical.dot_layout import arrange
 from dagora.parties.vertical.dot_products import dot_products

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dagora.errors import DataError, ProtocolError
-from dagora.parties.crypto.oblivious_transfer import TransferReceiver, TransferSender
-from dagora.parties.messages import decode, encode
+from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
+from dagora.parties.transport.messages import decode, encode
 from dagora.parties.vertical import intersection
 from dagora.parties.vertical.cuckoo import number_of_bins
 from dagora.parties.vertical.intersection import intersect, key_texts

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from dagora.parties.crypto.garbling import TWEAKS_PER_AND, evaluate, garble
+from dagora.parties.crypto.garbling.half_gates import TWEAKS_PER_AND, evaluate, garble
 from dagora.parties.vertical.counts import counts_from_moments, known_scores, to_bits
 from dagora.parties.vertical.k2_schedule import (
     AdaptivePlan,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dagora.errors import OptionError
-from dagora.parties.crypto.circuit import evaluate_plain
+from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.counts import from_bits, to_bits
 from dagora.parties.vertical.private_k2 import MOST_ROWS
 from dagora.parties.vertical.score_circuits import log_factorial_circuit

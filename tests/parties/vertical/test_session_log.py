@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dagora.errors import FormatError, OptionError, ProtocolError
-from dagora.parties.memory import memory_network
+from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.vertical.agreement import Terms, Wishes
 from dagora.parties.vertical.session_log import SessionLog
 from dagora.vertical import learn_with

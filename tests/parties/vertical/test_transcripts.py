@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, chisquare
 
-from dagora.parties.crypto import oblivious_transfer, rlwe_products, yao
+from dagora.parties.crypto.encryption import rlwe_products
+from dagora.parties.crypto.garbling import yao
+from dagora.parties.crypto.transfer import oblivious_transfer
 from dagora.parties.vertical import private_k2
 from dagora.parties.vertical.agreement import Wishes
 from tests.parties.pairs import deal_seeds

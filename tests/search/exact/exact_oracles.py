@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from dagora.graph.enumerate import all_parent_sets
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from tests.search.order.order_oracles import graph_worth
 
 

@@ -4,14 +4,14 @@ import pytest
 
 from dagora.events import Budget
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.components import LocalProblem
 from dagora.search.exact import astar as module
 from dagora.search.exact.astar import astar, largest_group, search
 from dagora.search.exact.astar_kernels import closed_component
+from dagora.search.exact.component_solver import Watch
 from dagora.search.exact.dynamic import dynamic
-from dagora.search.exact.frame import Watch
 from tests.search.exact.exact_oracles import (
     best_of_graphs,
     check_optimal,

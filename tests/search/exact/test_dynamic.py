@@ -5,8 +5,8 @@ import pytest
 
 from dagora.events import Budget
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.components import LocalProblem
 from dagora.search.exact import dynamic as module
 from dagora.search.exact.dynamic import completions, dynamic, refusal

@@ -9,10 +9,10 @@ import pytest
 from dagora.errors import OptionError
 from dagora.events import Budget
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.components import LocalProblem
-from dagora.search.exact import frame as exact
+from dagora.search.exact import component_solver as exact
 from dagora.search.exact import ilp as ilp_module
 from dagora.search.exact.ilp import VerificationError, ilp, verify, worth_keeping
 from tests.search.exact.exact_oracles import (
@@ -223,12 +223,12 @@ def test_what_a_callback_raises_is_raised(no_search, error):
 
 @pytest.mark.parametrize("callback", ["separate", "order_of", "improve"])
 def test_errors_of_our_own_callbacks_are_raised(monkeypatch, callback):
-    from dagora.search.exact.ilp_program import Program
+    from dagora.search.exact.ilp_program import IlpProgram
 
     def fail(*_, **__):
         raise ZeroDivisionError(callback)
 
-    monkeypatch.setattr(Program, callback, fail)
+    monkeypatch.setattr(IlpProgram, callback, fail)
     with pytest.raises(ZeroDivisionError, match=callback):
         ilp(competing_lists(np.random.default_rng(5), 12, most=3), Run())
 
@@ -241,10 +241,10 @@ def test_the_same_graph_every_time():
 
 
 def test_a_solver_that_is_wrong_is_not_believed(monkeypatch):
-    from dagora.search.exact.ilp_program import Program
+    from dagora.search.exact.ilp_program import IlpProgram
 
     candidates = competing_lists(np.random.default_rng(7), 8)
-    monkeypatch.setattr(Program, "claim", property(lambda program: program.bound + 0.01))
+    monkeypatch.setattr(IlpProgram, "claim", property(lambda program: program.bound + 0.01))
     outcome = ilp(candidates, Run())
     assert outcome.status == "failed"
     assert "the solver claims" in outcome.message

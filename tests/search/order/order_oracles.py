@@ -4,7 +4,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 
 
 def random_candidates(rng, size, most=3, density=0.5):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from dagora.kernel_random import random_below, shuffle
+from dagora.search.best_parents import choose_parents
 from dagora.search.order.insertions import best_insertion, insert, relocate, stand, with_first_rows, worth
-from dagora.search.order.moves import choose_parents, descend, empty_pool, iterate, random_below, shuffle
+from dagora.search.order.moves import descend, empty_pool, iterate
 from dagora.search.order.swap_moves import select_acyclic, swap_search
 from tests.search.order.order_oracles import best_of_all, best_of_order, graph_worth, random_candidates
 

@@ -6,8 +6,8 @@ import pytest
 from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.order.asobs import asobs
 from dagora.search.order.obs import obs
 from dagora.search.order.order_search import order_search

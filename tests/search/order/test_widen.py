@@ -11,8 +11,8 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import make_score
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
-from dagora.scores.level_search import find_candidates
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.level_search import find_candidates
 from dagora.search.exact.dynamic import dynamic
 from dagora.search.order.order_search import order_search
 from dagora.search.order.widen import Widening

@@ -5,8 +5,8 @@ import pytest
 
 from dagora.events import Budget
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.components import LocalProblem
 from dagora.search.rbnets import bounds
 from dagora.search.rbnets.bounds import upper_bound

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.graph.knowledge import Knowledge
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.search.rbnets.environment import REWARD_A_STEP, OrderGraph
 from tests.search.order.order_oracles import best_of_order, random_candidates
 

@@ -7,8 +7,8 @@ import pytest
 
 from dagora.errors import KnowledgeError
 from dagora.graph.knowledge import Knowledge
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.rbnets.null_models import descended_orders, draw_orders, random_orders
 from tests.search.order.order_oracles import best_of_all, best_of_order, random_candidates
 

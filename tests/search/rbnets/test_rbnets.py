@@ -10,8 +10,8 @@ from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
-from dagora.scores.jkl import read_jkl
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.rbnets.agent import Agent
 from dagora.search.rbnets.environment import OrderGraph
 from dagora.search.rbnets.improved import play_together, transitions_of

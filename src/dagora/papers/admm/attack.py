@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 
 from dagora.data.table import Table
 from dagora.federated import sites_in_threads
-from dagora.parties.horizontal.admm import admm
-from dagora.parties.horizontal.federation import Answer, OpenFederation, Question, Site
-from dagora.parties.horizontal.fixed_point import fraction_bits
-from dagora.parties.horizontal.masks import Context, self_mask
-from dagora.parties.horizontal.questions import ASK, Conversation, decode_ask
-from dagora.parties.horizontal.roster import Roster
-from dagora.parties.horizontal.shamir import SECRET_BYTES, combine, unpack
+from dagora.parties.horizontal.learners.admm import admm
+from dagora.parties.horizontal.secure_sum.fixed_point import fraction_bits
+from dagora.parties.horizontal.secure_sum.masks import Context, self_mask
+from dagora.parties.horizontal.secure_sum.roster import Roster
+from dagora.parties.horizontal.secure_sum.shamir import SECRET_BYTES, combine, unpack
+from dagora.parties.horizontal.session.federation import Answer, OpenFederation, Question, Site
+from dagora.parties.horizontal.session.questions import ASK, Conversation, decode_ask
 from dagora.parties.horizontal.tasks import TASKS
-from dagora.parties.ledger import Ledger
-from dagora.parties.messages import decode
-from dagora.parties.transport import Payload, Transport
+from dagora.parties.transport.ledger import Ledger
+from dagora.parties.transport.messages import decode
+from dagora.parties.transport.transport import Payload, Transport
 from dagora.run import Run
 
 Matrix = NDArray[np.float64]

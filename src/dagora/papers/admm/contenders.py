@@ -22,7 +22,7 @@ from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
 from dagora.learning import learn
 from dagora.network.simulate import Simulation, simulate
-from dagora.papers.experiment import Numbers, Parameters
+from dagora.papers.cell import Numbers, Parameters
 from dagora.result import Result
 from dagora.run import Run
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dagora.papers.admm.contenders import ALL_DATA, MASKED
+from dagora.papers.cell import Measured, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
-from dagora.papers.experiment import Measured, Parameters
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of
 
 NUMBERS = ("shd", "tpr", "fdr")

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dagora.accelerated import require_jax
 from dagora.papers.admm.contenders import ALL_DATA, NONLINEAR, judged, simulated
 from dagora.papers.admm.curves import charts_of, table_of, unsettled
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.run import Run
 

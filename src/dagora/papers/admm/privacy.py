@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from dagora.papers.admm.attack import centred, overheard, relative_error, rows_recovered, shown
 from dagora.papers.admm.attack import covariance_from as invert
 from dagora.papers.admm.contenders import dealt_out, simulated
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, mean, mean_of
 from dagora.run import Run

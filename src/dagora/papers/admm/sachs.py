@@ -18,8 +18,9 @@ from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.papers.admm.contenders import ALL_DATA, LINEAR, judged
 from dagora.papers.admm.curves import charts_of, table_of, unsettled
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.run import Run

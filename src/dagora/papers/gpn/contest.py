@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from dagora.data.table import Table
-from dagora.papers.experiment import Parameters
+from dagora.papers.cell import Parameters
 from dagora.papers.gpn.published import CHOSEN_BGE
 from dagora.papers.gpn.remembered import Remembered
 from dagora.papers.gpn.sampled import SAMPLERS, Timed, reweighted, sampled

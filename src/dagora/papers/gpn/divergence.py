@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.posterior.draws import Draws
-from dagora.posterior.enumeration import Enumeration
+from dagora.posterior.exact.enumeration import Enumeration
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,9 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import (
     BGE,
     GP,

@@ -12,8 +12,9 @@ import numpy as np
 
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, bge_score, gp_score
 from dagora.papers.gpn.divergence import divergence, floor, shares
 from dagora.papers.gpn.remembered import Remembered
@@ -21,9 +22,9 @@ from dagora.papers.gpn.sampled import reweighted, sampled, unless_cut_short
 from dagora.papers.gpn.simulation import ROWS, simulated
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, mean
-from dagora.posterior.diagnostics import weight_ess
 from dagora.posterior.draws import Draws
-from dagora.posterior.enumeration import enumerate_posterior
+from dagora.posterior.exact.enumeration import enumerate_posterior
+from dagora.posterior.summary.diagnostics import weight_ess
 from dagora.run import Run
 
 NODES = 4

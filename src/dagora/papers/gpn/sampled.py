@@ -16,18 +16,18 @@ from dataclasses import dataclass
 from dagora.errors import DagoraError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.papers.experiment import Numbers, Parameters
+from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.gpn.remembered import Cost, Remembered
+from dagora.posterior.chains.order_mcmc import order_mcmc
+from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.draws import Draws
-from dagora.posterior.mixing import diagnose
-from dagora.posterior.order_mcmc import order_mcmc
-from dagora.posterior.partition_mcmc import partition_mcmc
-from dagora.posterior.posterior import Posterior
-from dagora.posterior.priors import Prior, prior_named
-from dagora.posterior.reweighting import reweight
-from dagora.posterior.search_space import find_space
-from dagora.posterior.space import Space
-from dagora.posterior.space_growth import find_space_iteratively
+from dagora.posterior.space.find_space import find_space
+from dagora.posterior.space.growth import find_space_iteratively
+from dagora.posterior.space.priors import Prior, prior_named
+from dagora.posterior.space.space import Space
+from dagora.posterior.summary.mixing import diagnose
+from dagora.posterior.summary.posterior import Posterior
+from dagora.posterior.summary.reweighting import reweight
 from dagora.run import Run
 
 SAMPLERS = {"partition": partition_mcmc, "order": order_mcmc}

@@ -14,7 +14,7 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
-from dagora.papers.experiment import Parameters
+from dagora.papers.cell import Parameters
 
 EDGE_PROBABILITY = 0.2
 ROWS = 100

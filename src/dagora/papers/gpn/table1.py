@@ -16,8 +16,9 @@ from dagora.data.readers import read_table
 from dagora.data.table import Table
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import BGE, GP, METHODS, PRIOR_NOTE, PRIORS, WEIGHTED, compete
 from dagora.papers.gpn.published import SACHS, OnProteins, published_proteins
 from dagora.papers.gpn.sampled import SAMPLERS, Timed, judged, unless_cut_short
@@ -25,8 +26,8 @@ from dagora.papers.gpn.simulation import standardised
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
-from dagora.posterior.mixing import diagnose
-from dagora.posterior.posterior import Posterior
+from dagora.posterior.summary.mixing import diagnose
+from dagora.posterior.summary.posterior import Posterior
 from dagora.run import Run
 
 DATA, CONSENSUS = "sachs/sachs_observational.csv.gz", "sachs/sachs_consensus_edges.csv"

@@ -22,7 +22,7 @@ from dagora.graph.random_graphs import random_dag
 from dagora.learning import learn
 from dagora.network.simulate import Simulation, simulate
 from dagora.optimise.sortability import sort_and_regress, varsortability
-from dagora.papers.experiment import Parameters
+from dagora.papers.cell import Parameters
 from dagora.run import Run
 from dagora.stats.moments import table_moments
 

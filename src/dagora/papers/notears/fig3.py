@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import GRAPHS, estimate, judged, simulated
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of, show
@@ -48,7 +49,7 @@ table, compilation excluded, on the machine at hand.
 
 
 def fig3(size: Size) -> Experiment:
-    """Make the experiment; cells go from cheap to dear."""
+    """Make the experiment; cells go from cheap to expensive."""
     require_matplotlib()
     cells = [
         {"graph": graph, "d": d, "n": n, "noise": noise, **options, "seed": seed}

@@ -17,7 +17,8 @@ from dagora.formats.registry import read_graph
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import estimate, judged
 from dagora.papers.pictures import side_by_side
 from dagora.papers.reference_data import reference_file

@@ -13,8 +13,9 @@ import numpy as np
 
 from dagora.errors import DagoraError
 from dagora.learning import learn
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import simulated
 from dagora.papers.notears.program import objective
 from dagora.papers.reports import Report, paragraphs

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.graph.metrics import compare
+from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Numbers, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import SCORES, k2_graph
 from dagora.papers.private_k2.networks import RANDOM, drawn
 from dagora.papers.reference_data import reference_file
@@ -50,7 +51,7 @@ empty configuration: at few rows that still changes graphs.
 
 
 def f_vs_g(size: Size) -> Experiment:
-    """Make the experiment, from cheap to dear."""
+    """Make the experiment, from cheap to expensive."""
     require_matplotlib()
     for network in NETWORKS:
         if network != RANDOM:

@@ -22,11 +22,11 @@ from dagora.errors import DagoraError
 from dagora.graph.dag import DAG
 from dagora.learning import make_score, scored_candidates
 from dagora.methods import method_named
-from dagora.papers.experiment import Numbers, Parameters
+from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.rbnets.data_sets import prepared
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import LocalScore, graph_score
 
 ORDERS = 300  # the paper's episodes, each of which tries one order

@@ -20,7 +20,7 @@ from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.formats.registry import read_network
 from dagora.network.sample import sample
-from dagora.papers.experiment import Parameters
+from dagora.papers.cell import Parameters
 from dagora.papers.reference_data import reference_file
 
 KEPT, REMOVED = "kept", "removed"

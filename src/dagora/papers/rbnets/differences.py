@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dagora.papers.cell import Measured, Parameters
 from dagora.papers.charts import require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.rbnets.categories import chart, counts_table, quality_table, seconds_table
 from dagora.papers.rbnets.contenders import CLIMB, LONGER, NULL_MODELS, RANDOMISED, SETS, entered, measured
 from dagora.papers.rbnets.data_sets import DATA_SETS, KEPT

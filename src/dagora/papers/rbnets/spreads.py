@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dagora.papers.experiment import Measured
+from dagora.papers.cell import Measured
 from dagora.papers.rbnets.contenders import IDENTITY
 
 # What says which data set, in the order of IDENTITY; and its cells by contender.

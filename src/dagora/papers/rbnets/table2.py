@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dagora.papers.cell import Measured, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
-from dagora.papers.experiment import Experiment, Measured, Parameters, Size
+from dagora.papers.experiment import Experiment, Size
 from dagora.papers.rbnets.contenders import (
     CLIMB,
     EXACT,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import ProtocolError
-from dagora.parties.messages import Array, Field, Value, decode, encode
-from dagora.parties.transport import Transport
+from dagora.parties.transport.messages import Array, Field, Value, decode, encode
+from dagora.parties.transport.transport import Transport
 
 # Rows of a table in one message.
 ROWS = 1 << 16
@@ -25,7 +25,7 @@ ROWS = 1 << 16
 class Channel:
     """Messages to and from one peer; `tag` goes before the tag of each step.
 
-    >>> from dagora.parties.memory import memory_network
+    >>> from dagora.parties.transport.in_memory import memory_network
     >>> network = memory_network(["a", "b"])
     >>> a, b = (Channel.to_peer(network[name], None, "hello") for name in "ab")
     >>> a.send("size", n=3)

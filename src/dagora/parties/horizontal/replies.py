@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dagora.errors import PartyTimeoutError, ProtocolError
-from dagora.parties.messages import Field, decode, encode
-from dagora.parties.transport import Transport, one_line, silent
+from dagora.parties.transport.messages import Field, decode, encode
+from dagora.parties.transport.transport import Transport, one_line, silent
 
 # Equal messages have equal bytes: all refusals begin like this.
 _REFUSAL = encode({"refusal": ""})[:-4]

@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
-from dagora.parties.horizontal.federation import Question, Site, Task
-
-HERE = "dagora.parties.horizontal"
+from dagora.loading import load
+from dagora.parties.horizontal.session.federation import Question, Site, Task
 
 
 @dataclass(frozen=True)
@@ -28,28 +25,49 @@ class TaskEntry:
         """Import the task when it is first asked for: a site that only counts needs no neural networks."""
 
         def answer(site: Site, question: Question) -> Any:  # noqa: ANN401
-            module, function = self.place.split(":")
-            return cast("Callable[..., Any]", getattr(import_module(f"{HERE}.{module}"), function))(
-                site, question
-            )
+            return load(self.place)(site, question)
 
         return answer
 
 
 ENTRIES = (
-    TaskEntry("schema", "names, kinds and levels of the columns", "agreement:show_schema", shown=True),
-    TaskEntry("adopt", "nothing", "agreement:adopt_schema", shown=True),
-    TaskEntry("size-and-orders", "number of rows, orders of size", "moments:size_and_orders"),
-    TaskEntry("cells", "joint counts", "statistics:cells"),
-    TaskEntry("sums", "sums of columns", "moments:sums"),
-    TaskEntry("squares", "sums of squares", "moments:squares"),
-    TaskEntry("products", "sums of products", "moments:products"),
-    TaskEntry("squares-about-centre", "sums of squares", "columns:squares_about_centre"),
-    TaskEntry("admm-step", "one round of ADMM", "admm_site:step"),
-    TaskEntry("admm-loss", "loss of given weights", "admm_site:loss"),
-    TaskEntry("admm-mlp-step", "one round of ADMM on networks", "admm_mlp_site:step"),
-    TaskEntry("admm-mlp-loss", "loss of given networks", "admm_mlp_site:loss"),
-    TaskEntry("local-weights", "weights learned from its own rows", "baselines:local_weights", shown=True),
+    TaskEntry(
+        "schema",
+        "names, kinds and levels of the columns",
+        "dagora.parties.horizontal.statistics.agreement:show_schema",
+        shown=True,
+    ),
+    TaskEntry("adopt", "nothing", "dagora.parties.horizontal.statistics.agreement:adopt_schema", shown=True),
+    TaskEntry(
+        "size-and-orders",
+        "number of rows, orders of size",
+        "dagora.parties.horizontal.statistics.moments:size_and_orders",
+    ),
+    TaskEntry("cells", "joint counts", "dagora.parties.horizontal.statistics.secure_statistics:cells"),
+    TaskEntry("sums", "sums of columns", "dagora.parties.horizontal.statistics.moments:sums"),
+    TaskEntry("squares", "sums of squares", "dagora.parties.horizontal.statistics.moments:squares"),
+    TaskEntry("products", "sums of products", "dagora.parties.horizontal.statistics.moments:products"),
+    TaskEntry(
+        "squares-about-centre",
+        "sums of squares",
+        "dagora.parties.horizontal.statistics.columns:squares_about_centre",
+    ),
+    TaskEntry("admm-step", "one round of ADMM", "dagora.parties.horizontal.learners.admm_site:step"),
+    TaskEntry("admm-loss", "loss of given weights", "dagora.parties.horizontal.learners.admm_site:loss"),
+    TaskEntry(
+        "admm-mlp-step",
+        "one round of ADMM on networks",
+        "dagora.parties.horizontal.learners.admm_mlp_site:step",
+    ),
+    TaskEntry(
+        "admm-mlp-loss", "loss of given networks", "dagora.parties.horizontal.learners.admm_mlp_site:loss"
+    ),
+    TaskEntry(
+        "local-weights",
+        "weights learned from its own rows",
+        "dagora.parties.horizontal.learners.baselines:local_weights",
+        shown=True,
+    ),
 )
 
 TASKS: dict[str, Task] = {entry.name: entry.load() for entry in ENTRIES}

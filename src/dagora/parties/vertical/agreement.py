@@ -23,8 +23,8 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError, DisagreementError, OptionError
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.messages import Field, encode
-from dagora.parties.transport import Transport
+from dagora.parties.transport.messages import Field, encode
+from dagora.parties.transport.transport import Transport
 from dagora.search.k2 import read_order
 
 Role = Literal["host", "guest"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.crypto.circuit import evaluate_plain
+from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.score_circuits import family_score, log_factorial_circuit
 from dagora.parties.vertical.widths import Numbers
 

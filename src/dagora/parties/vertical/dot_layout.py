@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.crypto.ring import DEGREE, PACKED
-from dagora.parties.crypto.rlwe_products import Layout
+from dagora.parties.crypto.encryption.ring import DEGREE, PACKED
+from dagora.parties.crypto.encryption.rlwe_products import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 
 from dagora.events import Event, Observer
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.paillier import KEY_BITS, Multiplier, PublicKey, SecretKey, pack, slots_of, unpack
-from dagora.parties.crypto.ring_samples import RandomBytes
-from dagora.parties.messages import Array
+from dagora.parties.crypto.encryption.paillier import (
+    KEY_BITS,
+    Multiplier,
+    PublicKey,
+    SecretKey,
+    pack,
+    slots_of,
+    unpack,
+)
+from dagora.parties.crypto.encryption.ring_samples import RandomBytes
+from dagora.parties.transport.messages import Array
 
 PHASE = "dot products"
 CIPHERTEXTS_AT_ONCE = 1024  # seconds of work: the peer waits for a message no longer than that

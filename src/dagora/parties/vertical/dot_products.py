@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from dagora.errors import DataError, OptionError
 from dagora.events import Observer, ignore
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.ring_samples import RandomBytes
-from dagora.parties.transport import Transport, one_line
+from dagora.parties.crypto.encryption.ring_samples import RandomBytes
+from dagora.parties.transport.transport import Transport, one_line
 
 Role = Literal["left", "right"]
 Crypto = Literal["rlwe", "paillier"]
@@ -48,7 +48,7 @@ def dot_products(
     same on both sides. Every call on one transport needs a tag of its own.
 
     >>> from threading import Thread
-    >>> from dagora.parties.memory import memory_network
+    >>> from dagora.parties.transport.in_memory import memory_network
     >>> network, pairs = memory_network(["a", "b"]), np.array([[0, 0]], dtype=np.int32)
     >>> shares = {}
     >>> def party(name, role, bits):

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from dagora.errors import OptionError
 from dagora.events import Event, Observer
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.ring import DEGREE, PACKED
-from dagora.parties.crypto.ring_samples import SEED_BYTES, RandomBytes, private_stream
-from dagora.parties.crypto.rlwe import STATISTICAL_BITS, PublicKey, SecretKey, statistical_bits
-from dagora.parties.crypto.rlwe_products import FRESH_AT_ONCE, ProductSums
-from dagora.parties.messages import Array
+from dagora.parties.crypto.encryption.ring import DEGREE, PACKED
+from dagora.parties.crypto.encryption.ring_samples import SEED_BYTES, RandomBytes, private_stream
+from dagora.parties.crypto.encryption.rlwe import STATISTICAL_BITS, PublicKey, SecretKey, statistical_bits
+from dagora.parties.crypto.encryption.rlwe_products import FRESH_AT_ONCE, ProductSums
+from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_layout import Arrangement, arrange
 
 PHASE = "dot products"

@@ -35,11 +35,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError, ProtocolError
-from dagora.parties.crypto.base_transfer import RandomBytes
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.oblivious_prf import receive_values, send_function
-from dagora.parties.crypto.oblivious_transfer import TransferReceiver, TransferSender
-from dagora.parties.transport import Transport
+from dagora.parties.crypto.transfer.base_transfer import RandomBytes
+from dagora.parties.crypto.transfer.oblivious_prf import receive_values, send_function
+from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
+from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.cuckoo import HASHES, number_of_bins, place, three_bins
 
 Role = Literal["receiver", "sender"]

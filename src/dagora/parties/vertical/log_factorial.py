@@ -24,9 +24,9 @@ and by 1/(12 x), so that only tables change; its series ends before 1/(24 z²), 
 
 from __future__ import annotations
 
-from dagora.parties.crypto.builder import Builder, Word
-from dagora.parties.crypto.lookups import lookup, odd_multiples, one_hot
-from dagora.parties.crypto.words import (
+from dagora.parties.crypto.garbling.builder import Builder, Word
+from dagora.parties.crypto.garbling.lookups import lookup, odd_multiples, one_hot
+from dagora.parties.crypto.garbling.words import (
     add,
     constant,
     extend,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Observer, ignore
-from dagora.parties.transport import Transport
+from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.agreement import Role, Terms
 from dagora.parties.vertical.dot_products import dot_products
 from dagora.parties.vertical.widths import Numbers

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.crypto.circuit import Circuit, evaluate_plain
+from dagora.parties.crypto.garbling.circuit import Circuit, evaluate_plain
 
 Slots = NDArray[np.int32]
 

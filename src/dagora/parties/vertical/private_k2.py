@@ -27,10 +27,10 @@ from dagora.errors import DisagreementError
 from dagora.events import Event, Observer, ignore
 from dagora.graph.dag import DAG
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.oblivious_transfer import TransferReceiver, TransferSender
-from dagora.parties.crypto.yao import Evaluator, Garbler, Party
-from dagora.parties.messages import encode
-from dagora.parties.transport import Transport
+from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
+from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
+from dagora.parties.transport.messages import encode
+from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.agreement import Role, Terms, Wishes, agree, binary_columns
 from dagora.parties.vertical.dot_products import MAX_MODULUS
 from dagora.parties.vertical.intersection import intersect

@@ -26,9 +26,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from dagora.parties.crypto.builder import Bit, Builder, Word
-from dagora.parties.crypto.circuit import Circuit
-from dagora.parties.crypto.words import (
+from dagora.parties.crypto.garbling.builder import Bit, Builder, Word
+from dagora.parties.crypto.garbling.circuit import Circuit
+from dagora.parties.crypto.garbling.words import (
     add,
     constant,
     extend,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event, Observer, ignore
-from dagora.parties.crypto.yao import Party
+from dagora.parties.crypto.garbling.yao import Party
 from dagora.parties.vertical.agreement import Terms
 from dagora.parties.vertical.counts import counts_from_moments, known_scores, to_bits
 from dagora.parties.vertical.k2_schedule import adaptive_plan, hidden_plan

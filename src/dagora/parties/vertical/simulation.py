@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dagora.errors import DisagreementError, ProtocolError
-from dagora.parties.certificates import temporary_certificates
-from dagora.parties.processes import BAD_INPUT, LineObserver, PartyFailedError, Processes
+from dagora.parties.processes.processes import BAD_INPUT, LineObserver, PartyFailedError, Processes
+from dagora.parties.transport.certificates import temporary_certificates
 from dagora.result import Result
 
 HOST, GUEST = "host", "guest"

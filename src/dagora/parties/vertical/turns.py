@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from dagora.parties.ledger import Ledger
-from dagora.parties.transport import Payload, Transport, reason_to_tell
+from dagora.parties.transport.ledger import Ledger
+from dagora.parties.transport.transport import Payload, Transport, reason_to_tell
 
 
 class Turns:
     """A transport that counts its turns from sending to receiving; the number of a round trip is one.
 
-    >>> from dagora.parties.memory import memory_network
+    >>> from dagora.parties.transport.in_memory import memory_network
     >>> network = memory_network(["a", "b"])
     >>> line = Turns(network["a"])
     >>> for tag in ("first", "second"):

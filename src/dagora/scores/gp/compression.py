@@ -196,7 +196,7 @@ class Level:
 
     @cached_property
     def gram(self) -> Array:
-        """QᵢᵀQⱼ for all pairs of columns; the dearest pass over the rows, which single parents do without."""
+        """QᵢᵀQⱼ for all pairs of columns; the longest pass over the rows, not needed for single parents."""
         d, r = len(self.bases), self.rank
         products = np.zeros((d * r, d * r))
         for _, wide in self._wide():

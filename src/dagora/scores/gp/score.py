@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from dagora.data.schema import Schema
 from dagora.errors import DataError, OptionError
 from dagora.scores.gp.additive import Additive
+from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, to_arrays
 from dagora.scores.gp.fit import Fit, Fitter, Model
-from dagora.scores.gp.memory import Arrays, Details, Key, from_arrays, to_arrays
 from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
 from dagora.scores.gp.root import root_evidence
 from dagora.scores.local_score import Family, Watch, unwatched
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 ESTIMATORS = ("qmc", "laplace", "bridge")
 KERNELS = ("additive", "interactions")
 # Points of the importance sampling with a length-scale below this and below a quarter of every mode's count
-# as nothing: they are the dearest, and the prior has 0.3 % of its mass there, the posterior far less.
+# as nothing: they are the most expensive, and the prior has 0.3 % of its mass there, the posterior far less.
 TAIL = 0.25
 # A point this much higher, in nats, than the modes shows that the climbs missed one.
 MISSED = 0.5
@@ -42,7 +42,7 @@ class GaussianProcessScore:
     """Log evidence of Gaussian-process families; deterministic, and remembered family by family."""
 
     # A family takes milliseconds to seconds: samplers had better ask for few.
-    dear = True
+    expensive = True
 
     def __init__(
         self,

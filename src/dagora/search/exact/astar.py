@@ -17,7 +17,7 @@ import numpy as np
 
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.astar_kernels import (
@@ -34,9 +34,9 @@ from dagora.search.exact.astar_kernels import (
     begin,
     trace_order,
 )
-from dagora.search.exact.frame import Answer, Watch, solve_exactly
+from dagora.search.exact.component_solver import Answer, Watch, solve_exactly
 from dagora.search.exact.pattern_database import grouped, pattern_database
-from dagora.search.exact.state_space import BYTES_PER_STATE, make_space
+from dagora.search.exact.state_store import BYTES_PER_STATE, make_store
 
 # States are sets of 64 bits.
 LARGEST = 64
@@ -100,11 +100,11 @@ def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group
     best = np.array([given.score(start)])
     tie = TIE * abs(given.bound)
     capacity = SMALLEST_SPACE
-    space = make_space(capacity)
-    begin(sets, patterns, space, counts, best, tie)
+    store = make_store(capacity)
+    begin(sets, patterns, store, counts, best, tie)
     status = "optimal"
-    while (ended := advance(sets, patterns, space, counts, best, tie, WORK_PER_ROUND)) in {PAUSED, FULL}:
-        watch.report(int(counts[EXPANDED]), float(best[0]), max(float(space.keys[0]), float(best[0])))
+    while (ended := advance(sets, patterns, store, counts, best, tie, WORK_PER_ROUND)) in {PAUSED, FULL}:
+        watch.report(int(counts[EXPANDED]), float(best[0]), max(float(store.keys[0]), float(best[0])))
         if watch.exhausted:
             status = "time-limit"
             break
@@ -113,9 +113,9 @@ def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group
             if capacity * BYTES_PER_STATE > room:
                 status = "memory-limit"
                 break
-            space = make_space(capacity, space, int(counts[STATES]), int(counts[WAITING]))
-    order = start if counts[GOAL] < 0 else positions[trace_order(sets, space, counts[GOAL])]
+            store = make_store(capacity, store, int(counts[STATES]), int(counts[WAITING]))
+    order = start if counts[GOAL] < 0 else positions[trace_order(sets, store, counts[GOAL])]
     waiting = status != "optimal" and counts[WAITING] > 0
-    bound = max(float(best[0]), float(space.keys[0])) if waiting else float(best[0])
+    bound = max(float(best[0]), float(store.keys[0])) if waiting else float(best[0])
     stats = {"expanded": float(counts[EXPANDED]), "generated": float(counts[GENERATED])}
     return Answer(order, bound, status, stats)

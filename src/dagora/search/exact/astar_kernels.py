@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.search.exact.state_space import Space, find_slot, pop, push
+from dagora.search.exact.state_store import StateStore, find_slot, pop, push
 
 ONE = np.uint64(1)
 NONE = np.uint64(0)
@@ -147,7 +147,7 @@ def closed_component(above: NDArray[np.uint64], remaining: np.uint64, size: int)
 @kernel
 def reach(
     patterns: Patterns,
-    space: Space,
+    store: StateStore,
     counts: NDArray[np.int64],
     best: NDArray[np.float64],
     tie: float,
@@ -161,23 +161,23 @@ def reach(
     key = gain + bound_of(patterns, placed)
     if key <= best[0] + tie:
         return
-    slot = find_slot(space.placed, space.slots, placed)
-    number = int(space.slots[slot])
+    slot = find_slot(store.placed, store.slots, placed)
+    number = int(store.slots[slot])
     if number < 0:
         number = int(counts[STATES])
         counts[STATES] += 1
-        space.slots[slot] = number
-        space.placed[number] = placed
-    elif gain <= space.gains[number]:
+        store.slots[slot] = number
+        store.placed[number] = placed
+    elif gain <= store.gains[number]:
         return
-    space.gains[number] = gain
-    space.came_from[number] = came_from
-    space.variable[number] = variable
+    store.gains[number] = gain
+    store.came_from[number] = came_from
+    store.variable[number] = variable
     if placed == goal:
         best[0] = gain
         counts[GOAL] = number
     else:
-        push(space.keys, space.heap, counts[WAITING], key, number)
+        push(store.keys, store.heap, counts[WAITING], key, number)
         counts[WAITING] += 1
 
 
@@ -185,7 +185,7 @@ def reach(
 def begin(
     sets: Sets,
     patterns: Patterns,
-    space: Space,
+    store: StateStore,
     counts: NDArray[np.int64],
     best: NDArray[np.float64],
     tie: float,
@@ -194,35 +194,35 @@ def begin(
     size = len(sets.offsets) - 1
     goal = ~NONE >> np.uint64(64 - size)
     placed, gain, _ = extend(sets, NONE, 0.0, np.empty(size, dtype=np.int64), 0)
-    reach(patterns, space, counts, best, tie, goal, placed, gain, -1, -1)
+    reach(patterns, store, counts, best, tie, goal, placed, gain, -1, -1)
 
 
 @kernel
 def advance(
     sets: Sets,
     patterns: Patterns,
-    space: Space,
+    store: StateStore,
     counts: NDArray[np.int64],
     best: NDArray[np.float64],
     tie: float,
     work: int,
 ) -> int:
-    """Expand states, best first, until the best network is proved, the work is done or the space is full."""
+    """Expand states, best first, until the best network is proved, the work is done or the store is full."""
     size = len(sets.offsets) - 1
     goal = ~NONE >> np.uint64(64 - size)
     above = np.empty(size, dtype=np.uint64)
     own = np.empty(size, dtype=np.float64)
     order = np.empty(size, dtype=np.int64)
-    room = len(space.placed) - size
+    room = len(store.placed) - size
     while work > 0:
-        if counts[WAITING] == 0 or space.keys[0] <= best[0] + tie:
+        if counts[WAITING] == 0 or store.keys[0] <= best[0] + tie:
             return PROVED
         if counts[STATES] > room or counts[WAITING] > room:
             return FULL
-        key, number = space.keys[0], space.heap[0]
-        pop(space.keys, space.heap, counts[WAITING])
+        key, number = store.keys[0], store.heap[0]
+        pop(store.keys, store.heap, counts[WAITING])
         counts[WAITING] -= 1
-        placed, gain = space.placed[number], space.gains[number]
+        placed, gain = store.placed[number], store.gains[number]
         if gain + bound_of(patterns, placed) != key:
             continue
         counts[EXPANDED] += 1
@@ -233,12 +233,12 @@ def advance(
                 counts[GENERATED] += 1
                 after, total, added = extend(sets, placed | ONE << np.uint64(x), gain + own[x], order, 0)
                 work -= size * (added + 1)
-                reach(patterns, space, counts, best, tie, goal, after, total, number, x)
+                reach(patterns, store, counts, best, tie, goal, after, total, number, x)
     return PAUSED
 
 
 @kernel
-def trace_order(sets: Sets, space: Space, number: int) -> NDArray[np.int64]:
+def trace_order(sets: Sets, store: StateStore, number: int) -> NDArray[np.int64]:
     """The order in which the variables of a state were placed."""
     size = len(sets.offsets) - 1
     path = np.empty(size + 1, dtype=np.int64)
@@ -246,11 +246,11 @@ def trace_order(sets: Sets, space: Space, number: int) -> NDArray[np.int64]:
     while number >= 0:
         path[length] = number
         length += 1
-        number = int(space.came_from[number])
+        number = int(store.came_from[number])
     order = np.empty(size, dtype=np.int64)
     placed, _, count = extend(sets, NONE, 0.0, order, 0)
     for step in range(length - 2, -1, -1):
-        x = space.variable[path[step]]
+        x = store.variable[path[step]]
         order[count] = x
         placed, _, count = extend(sets, placed | ONE << np.uint64(x), 0.0, order, count + 1)
     return order

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
-from dagora.search.exact.frame import Answer, Watch, solve_exactly
+from dagora.search.exact.component_solver import Answer, Watch, solve_exactly
 
 GIBIBYTE = 2**30
 

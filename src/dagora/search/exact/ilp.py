@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import OptionError
+from dagora.kernel_random import random_state
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import NO_ROW, LocalProblem, Order
-from dagora.search.exact.frame import Answer, Watch, failure, solve_exactly
-from dagora.search.order.moves import iterate, random_state
+from dagora.search.exact.component_solver import Answer, Watch, failure, solve_exactly
+from dagora.search.order.moves import iterate
 
 # The solver's numbers and ours may differ by this much, relative to the numbers that the solver sees.
 AGREEMENT = 1e-6
@@ -65,13 +66,13 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
 
 def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, memory: float) -> Answer:
     """Solve one component, given an order to start from."""
-    from dagora.search.exact.ilp_program import Program
+    from dagora.search.exact.ilp_program import IlpProgram
 
     start = better_order(problem, order, watch)
     kept = worth_keeping(problem, start)
     if len(kept) * BYTES_A_SET > memory * 2**30:
         return Answer(start, problem.bound, "memory-limit", {"sets": float(len(kept))})
-    program = Program(problem, kept, start, watch, facets=facets, memory=memory)
+    program = IlpProgram(problem, kept, start, watch, facets=facets, memory=memory)
     try:
         status = program.solve()
         best, bound, claim, stats = program.best, program.bound, program.claim, program.stats

@@ -27,6 +27,7 @@ from pyscipopt.scip import (
 )
 
 from dagora.graph.bits import unpack
+from dagora.kernel_random import random_state
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.cluster_cuts import (
@@ -37,10 +38,10 @@ from dagora.search.exact.cluster_cuts import (
     topological,
     violated_clusters,
 )
+from dagora.search.exact.component_solver import Watch
 from dagora.search.exact.dag_facets import facet_row, separators, violated_facets
-from dagora.search.exact.frame import Watch
 from dagora.search.exact.ilp_handlers import Acyclicity, OrderHeuristic
-from dagora.search.order.moves import descend, iterate, random_state
+from dagora.search.order.moves import descend, iterate
 
 # More cuts a round make the linear programs slower than they make them better.
 CLUSTERS_A_ROUND = 20
@@ -96,7 +97,7 @@ def unit_of(gains: NDArray[np.float64]) -> float:
     return 2.0 ** (math.floor(math.log2(largest)) - 10)
 
 
-class Program:
+class IlpProgram:
     """The program of one problem, with the sets `kept`; `start` is an order that needs no other."""
 
     def __init__(

@@ -12,12 +12,12 @@ import numpy as np
 from dagora.events import Event
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
+from dagora.kernel_random import random_state
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem
-from dagora.search.order.moves import random_state
 from dagora.search.order.order_search import outcome_of
 from dagora.search.order.swap_moves import sample_acyclic
 

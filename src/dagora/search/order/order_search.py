@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from dagora.events import Event
 from dagora.graph.dag import DAG
+from dagora.kernel_random import random_state, shuffle
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import NO_ROW, LocalProblem, feasible_order, knot
-from dagora.search.order.moves import descend, iterate, random_state, shuffle
+from dagora.search.order.moves import descend, iterate
 
 # Disturbances of a chain before the time is looked at; with many sets, which make them slow, fewer.
 ROUND, SETS_PER_ROUND = 100, 4_000_000

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit
-from dagora.search.order.moves import choose_parents, shuffle
+from dagora.kernel_random import shuffle
+from dagora.search.best_parents import choose_parents
 
 
 @kernel

@@ -21,7 +21,7 @@ from dagora.graph.bits import pack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.run import Run
-from dagora.scores.candidates import Candidates, ParentSets, best_first
+from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
 from dagora.scores.local_score import TIE, Family, LocalScore
 from dagora.search.components import undominated
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.search.components import LocalProblem, components
 from dagora.search.exact.dynamic import completions
 from dagora.search.exact.pattern_database import grouped, pattern_database

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit
 from dagora.graph.bits import Rows, unpack, words_for
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 
 # The most that a step can earn on average. The smaller it is, the more the bonus of exploration drowns the
 # rewards; well below 1 the search comes close to drawing orders at random. From 5 to 20 little changes.

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
+from dagora.kernel_random import random_state
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem
-from dagora.search.order.moves import random_state
 from dagora.search.order.order_search import (
     ROUND,
     SETS_PER_ROUND,

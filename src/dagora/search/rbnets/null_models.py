@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import KnowledgeError
-from dagora.scores.candidates import Candidates
+from dagora.kernel_random import random_state
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, knot
-from dagora.search.order.moves import descend, random_state
+from dagora.search.order.moves import descend
 from dagora.search.rbnets.environment import OrderGraph
 
 

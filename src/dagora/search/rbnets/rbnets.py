@@ -21,7 +21,7 @@ from dagora.accelerated import require_jax
 from dagora.graph.dag import DAG
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, feasible_order, knot
 from dagora.search.order.order_search import outcome_of

@@ -1,0 +1,47 @@
+"""Random numbers inside kernels: a state of one word that belongs to its user.
+
+The generator is splitmix64 (Steele, Lea & Flood 2014). Two kernels with states of their own never disturb
+each other, on whatever thread they run, so that the same seed gives the same answer to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+
+
+def random_state(*entropy: int) -> NDArray[np.uint64]:
+    """State of a kernel's own random numbers, from a seed and what tells several users of it apart."""
+    return np.array([np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]], dtype=np.uint64)
+
+
+@kernel
+def next_random(state: NDArray[np.uint64]) -> np.uint64:
+    """Draw 64 random bits (splitmix64), so that a kernel's randomness depends on its own state alone."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.uint64(z ^ (z >> np.uint64(31)))
+
+
+@kernel
+def random_below(state: NDArray[np.uint64], bound: int) -> int:
+    """Draw a number from 0 to bound − 1."""
+    return int(next_random(state) >> np.uint64(11)) % bound
+
+
+@kernel
+def random_unit(state: NDArray[np.uint64]) -> float:
+    """Draw a number above 0 and at most 1."""
+    return (float(next_random(state) >> np.uint64(11)) + 1.0) / 9007199254740992.0
+
+
+@kernel
+def shuffle(order: NDArray[np.int64], state: NDArray[np.uint64]) -> None:
+    """Bring an order into a random one."""
+    for i in range(len(order) - 1, 0, -1):
+        j = random_below(state, i + 1)
+        order[i], order[j] = order[j], order[i]

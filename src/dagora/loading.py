@@ -1,0 +1,16 @@
+"""Objects by a name such as "dagora.search.k2:k2": what registries list is imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def load(place: str) -> Any:  # noqa: ANN401 (whatever stands there)
+    """Import the object `name` of "module:name".
+
+    >>> load("math:factorial")(5)
+    120
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

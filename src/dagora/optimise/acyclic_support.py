@@ -1,0 +1,116 @@
+"""From weights to a graph: small weights go, and what still closes a cycle goes, weakest first.
+
+Edges are taken in from the strongest down, and one that would close a cycle with those already in is left
+out. Required edges come first, so they are never lost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.errors import KnowledgeError
+from dagora.graph.knowledge import Knowledge
+from dagora.stats.data_warnings import listing
+
+Support = NDArray[np.bool_]
+
+
+def refuse_parent_limit(knowledge: Knowledge, method: str) -> None:
+    """Refuse the one kind of knowledge that weights cannot obey."""
+    if knowledge.max_parents is not None:
+        raise KnowledgeError(
+            f"the method {method} cannot obey max_parents: raise lambda1 or the threshold for fewer edges"
+        )
+
+
+def describe_dropped(
+    names: tuple[str, ...], weights: NDArray[np.float64], dropped: list[tuple[int, int]]
+) -> tuple[str, ...]:
+    """Say which edges had to go to reach a DAG, in a sentence or none."""
+    if not dropped:
+        return ()
+    edges = [f"{names[i]} → {names[j]} ({weights[i, j]:.3g})" for i, j in dropped]
+    return (f"dropped to reach a DAG: {listing(edges)}",)
+
+
+def cut_to_dag(
+    strength: NDArray[np.float64], threshold: float, required: Support
+) -> tuple[Support, list[tuple[int, int]]]:
+    """Acyclic support of weights of at least `threshold`, and the edges that had to go to reach it.
+
+    >>> strength = np.array([[0.0, 2.0, 0.1], [1.0, 0.0, -3.0], [0.0, 0.0, 0.0]])
+    >>> support, dropped = cut_to_dag(strength, 0.3, np.zeros((3, 3), dtype=bool))
+    >>> np.argwhere(support).tolist(), dropped
+    ([[0, 1], [1, 2]], [(1, 0)])
+    """
+    size = np.abs(strength)
+    wanted = ((size >= threshold) & (size > 0)) | required
+    if topological_order(wanted) is not None:
+        return wanted, []
+    tails, heads = np.nonzero(wanted)
+    ranks = np.where(required, np.inf, size)[tails, heads]
+    best_first = np.argsort(-ranks, kind="stable")
+    tails, heads = tails[best_first], heads[best_first]
+    kept = keep_acyclic(len(size), tails, heads)
+    support = np.zeros_like(wanted)
+    support[tails[kept], heads[kept]] = True
+    dropped = [(int(i), int(j)) for i, j in zip(tails[~kept], heads[~kept], strict=True)]
+    return support, dropped
+
+
+@kernel
+def keep_acyclic(d: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which edges come in when one that closes a cycle with those before it stays out."""
+    reaches = np.eye(d, dtype=np.bool_)
+    kept = np.zeros(len(tails), dtype=np.bool_)
+    for k in range(len(tails)):
+        tail, head = tails[k], heads[k]
+        if reaches[head, tail]:
+            continue
+        kept[k] = True
+        if not reaches[tail, head]:
+            for i in range(d):
+                if reaches[i, tail]:
+                    reaches[i] |= reaches[head]
+    return kept
+
+
+def topological_order(support: Support) -> NDArray[np.int64] | None:
+    """Order the nodes so that every edge leads forward, the earlier column first; None if there is a cycle.
+
+    >>> topological_order(np.array([[False, False], [True, False]])).tolist()
+    [1, 0]
+    """
+    order = order_nodes(support)
+    return order if len(order) == len(support) else None
+
+
+@kernel
+def order_nodes(support: Support) -> NDArray[np.int64]:
+    """Order as far as there is one; nodes on a cycle and behind it are missing."""
+    d = len(support)
+    waiting = np.zeros(d, dtype=np.int64)
+    for i in range(d):
+        for j in range(d):
+            if support[i, j]:
+                waiting[j] += 1
+    order = np.empty(d, dtype=np.int64)
+    placed = np.zeros(d, dtype=np.bool_)
+    count = 0
+    while count < d:
+        chosen = -1
+        for i in range(d):
+            if not placed[i] and waiting[i] == 0:
+                chosen = i
+                break
+        if chosen < 0:
+            break
+        placed[chosen] = True
+        order[count] = chosen
+        count += 1
+        for j in range(d):
+            if support[chosen, j]:
+                waiting[j] -= 1
+    return order[:count]

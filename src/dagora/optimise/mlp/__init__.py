@@ -1,0 +1,1 @@
+"""NOTEARS-MLP: one neural network per variable."""

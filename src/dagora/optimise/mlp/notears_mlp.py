@@ -1,0 +1,153 @@
+"""NOTEARS-MLP: a DAG of nonlinear relations, from one multilayer perceptron per variable.
+
+Minimise 1/(2n) Σ_j ‖x_j − f_j(x)‖² + λ₁ penalty + λ₂/2 ‖weights‖² over networks f_j of one hidden layer
+subject to h(A) = tr exp(A∘A) − d = 0, where A_kj is the norm of the weights by which network j sees x_k.
+The penalty is Σ|w| over the first layer (`l1`) or Σ A_kj (`group`). Then edges with A_kj < threshold go, and
+the weakest that still close a cycle. The networks are fitted once more with that graph fixed: the weights (A)
+and the score (minus the objective) are of that fit. Columns are centred. Noise of equal variance is assumed,
+so the scale of the columns matters, and the result comes with its sortability (`scale`).
+
+Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.accelerated import require_jax
+from dagora.errors import KnowledgeError
+from dagora.events import Event
+from dagora.graph.dag import DAG
+from dagora.optimise.acyclic_support import cut_to_dag
+from dagora.optimise.scale import judge_scale
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
+from dagora.stats.statistics import Statistics
+
+if TYPE_CHECKING:
+    from dagora.optimise.mlp.network import Weights
+    from dagora.optimise.mlp.program import MlpProgram, Path
+
+PHASE = "augmented Lagrangian"
+# Seconds between two signs of life.
+SIGN_OF_LIFE = 0.5
+
+
+def notears_mlp(
+    statistics: Statistics,
+    run: Run,
+    *,
+    lambda1: float = 0.01,
+    lambda2: float = 0.01,
+    threshold: float = 0.3,
+    hidden: int = 10,
+    penalty: str = "l1",
+    standardise: bool = False,
+) -> Outcome:
+    """Learn a DAG of nonlinear relations from the rows of continuous columns."""
+    if run.knowledge.max_parents is not None:
+        raise KnowledgeError("the method notears-mlp cannot obey max_parents")
+    require_jax("the method notears-mlp")
+    from dagora.optimise.mlp.program import MlpProgram, augmented_lagrangian
+
+    names = statistics.schema.names
+    columns = centred_columns(statistics, standardise=standardise)
+    required = run.knowledge.required_matrix(names)
+    program = MlpProgram(columns, lambda1, lambda2, penalty, watcher(run), required)
+    free = ~run.knowledge.forbidden_matrix(names)
+    path = augmented_lagrangian(program, initial_weights(free, hidden, run.seed), free)
+    outcome = finish(program, path, run, names, threshold)
+    sortability, warnings = judge_scale(
+        cast("DAG", outcome.graph),
+        statistics.moments().covariance,
+        None if standardise else "standardise=true takes them out",
+    )
+    return replace(outcome, stats={**outcome.stats, **sortability}, warnings=(*outcome.warnings, *warnings))
+
+
+def finish(program: MlpProgram, path: Path, run: Run, names: tuple[str, ...], threshold: float) -> Outcome:
+    """Cut the strengths to a DAG, fit its networks, and say how it went."""
+    from dagora.optimise.mlp.program import H_TOLERANCE, RHO_MAX, minimise, strengths
+
+    required = run.knowledge.required_matrix(names)
+    support, dropped = cut_to_dag(strengths(path.weights), threshold, required)
+    if path.in_time:
+        weights, in_time = minimise(program, path.weights, support)
+    else:
+        weights, in_time = cut(path.weights, support), False
+    objective, _ = program.objective(weights)
+    if not in_time:
+        nothing = weights._replace(
+            **{field: np.zeros_like(part) for field, part in weights._asdict().items()}
+        )
+        least, _ = program.objective(nothing)
+        if least < objective:
+            # Networks that hardly began to learn are worse than none.
+            weights, objective, support, dropped = nothing, least, required, []
+    edges = [f"{names[i]} → {names[j]}" for i, j in dropped]
+    full = "" if path.h <= H_TOLERANCE or not path.in_time else f", ρ reached {RHO_MAX:.0e}"
+    ending = f"h = {path.h:.1e} after {path.rounds} rounds{full}"
+    return Outcome(
+        graph=DAG.from_numpy(support, names),
+        status="finished" if in_time else "time-limit",
+        message=ending if in_time else f"{run.budget.reason}; {ending}",
+        score=-objective,
+        stats={
+            "h": path.h,
+            "rounds": float(path.rounds),
+            "evaluations": float(program.evaluations),
+            "hidden": float(np.asarray(weights.inward).shape[0]),
+            "dropped_edges": float(len(dropped)),
+        },
+        weights=np.where(support, strengths(weights), 0.0),
+        warnings=(f"edges dropped to reach a DAG: {', '.join(edges)}",) if edges else (),
+    )
+
+
+def cut(weights: Weights, support: NDArray[np.bool_]) -> Weights:
+    """The same networks, blind to every input that is not in the support."""
+    return weights._replace(inward=np.asarray(weights.inward) * support.T)
+
+
+def watcher(run: Run) -> Callable[[float], bool]:
+    """Make the function that is told h, shows signs of life and says when the budget is spent."""
+    told, seen = run.budget.elapsed, 0
+
+    def watch(h: float) -> bool:
+        nonlocal told, seen
+        seen += 1
+        if run.budget.elapsed - told > SIGN_OF_LIFE:
+            told = run.budget.elapsed
+            run.on_event(Event(PHASE, seen, message=f"h = {h:.2g}"))
+        return run.budget.exhausted
+
+    return watch
+
+
+def initial_weights(free: NDArray[np.bool_], hidden: int, seed: int) -> Weights:
+    """Uniform weights of a size that goes with the number of inputs of a unit."""
+    from dagora.optimise.mlp.network import Weights
+
+    rng = np.random.default_rng(seed)
+    d = len(free)
+    inward = rng.uniform(-1.0, 1.0, (hidden, d, d)) / np.sqrt(d) * free.T
+    bias = rng.uniform(-1.0, 1.0, (hidden, d)) / np.sqrt(d)
+    outward = rng.uniform(-1.0, 1.0, (hidden, d)) / np.sqrt(hidden)
+    return Weights(inward, bias, outward, np.zeros(d))
+
+
+def centred_columns(statistics: Statistics, *, standardise: bool) -> NDArray[np.float64]:
+    """Columns as rows of a matrix, centred, of variance 1 if asked; unusable columns are refused."""
+    owner = "the method notears-mlp"
+    moments = gaussian_moments(statistics, owner)
+    refuse_duplicates(moments, statistics.schema, owner)
+    table = statistics.rows()
+    columns = np.stack([table.values(i) for i in range(len(table.schema))])
+    centred: NDArray[np.float64] = columns - columns.mean(axis=1, keepdims=True)
+    return centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True)) if standardise else centred

@@ -1,0 +1,1 @@
+"""The path solver of NOTEARS: a smooth path gives an order, exact moves improve it."""

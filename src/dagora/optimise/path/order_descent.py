@@ -1,0 +1,155 @@
+"""The best order for the NOTEARS program, by moving single variables until no move gains.
+
+The smooth path ends near a good order, and depends on its schedule; the order that it gives is improved here
+by moves that are judged by the exact program (as in the order searches over scores: Teyssier & Koller 2005,
+Andrews et al. 2023). Whatever the order, the weights are exactly acyclic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Event
+from dagora.optimise.acyclic_support import topological_order
+from dagora.optimise.path.column_problem import ColumnProblem
+from dagora.optimise.path.order_moves import OrderSolution, descend, solve_order
+from dagora.optimise.path.quick_moves import Estimates, descend_quickly, disturb, prepare_savings
+from dagora.optimise.path.smooth_path import PathProgram
+from dagora.run import Run
+from dagora.scores.lasso_kernels import Matrix
+
+# Gains below this share of the objective do not count.
+TOLERANCE = 1e-9
+# Variables tried between two looks at the clock.
+STRETCH = 20
+# To this many variables the last moves are judged exactly, beyond it by estimates that are checked.
+EXACT_TO = 200
+# Beyond, gains below this share of the objective do not count, nor does a round of less than ten such.
+COARSE_TOLERANCE, WORTH_A_ROUND = 1e-6, 10
+# A disturbance moves up to so many variables.
+MOST_DISTURBED = 4
+
+
+def solve_given_order(
+    program: PathProgram, order: NDArray[np.int64], weights: Matrix, judge: ColumnProblem | None = None
+) -> OrderSolution:
+    """Solve the program for one order, starting from weights that may be anything.
+
+    Columns are judged by the `judge`'s threshold, by default by none.
+    """
+    d = len(program)
+    solution = OrderSolution(
+        order.astype(np.int64), weights.T.copy(), np.empty((d, d)), np.empty(d), np.empty(d)
+    )
+    solve_order(judge or program.column_problem, solution)
+    return solution
+
+
+def look_away(solution: OrderSolution) -> None:
+    """Do nothing with an optimum."""
+
+
+def improve_order(
+    program: PathProgram,
+    solution: OrderSolution,
+    run: Run,
+    generator: np.random.Generator,
+    disturbances: int,
+    on_optimum: Callable[[OrderSolution], None] = look_away,
+) -> tuple[int, bool]:
+    """Move variables, in place, until none gains, the best order was disturbed so often, or time is up.
+
+    Moves are judged by estimates and checked; at the end, to `EXACT_TO` variables, exactly. `on_optimum` is
+    shown every order that no such move improves. Returns the number of variables tried and whether the last
+    moves were judged exactly.
+    """
+    d = len(program)
+    problem = program.column_problem
+    estimates = Estimates(np.empty((d, d)), np.empty((d, d)))
+    prepare_savings(problem, solution, estimates.savings)
+    quick = partial(descend_quickly, problem, solution, estimates)
+    tried = descend_fully(program, solution, run, generator, quick)
+    on_optimum(solution)
+    best = solution.copy()
+    for _ in range(disturbances):
+        if run.budget.exhausted:
+            break
+        number = int(generator.integers(1, MOST_DISTURBED + 1))
+        variables = generator.choice(d, size=min(d, number), replace=False)
+        disturb(problem, solution, estimates, variables, generator.random(len(variables)))
+        tried += descend_fully(program, solution, run, generator, quick)
+        on_optimum(solution)
+        if solution.objective < best.objective - smallest_gain(program, best):
+            best = solution.copy()
+        else:
+            solution.become(best)
+            prepare_savings(problem, solution, estimates.savings)
+    solution.become(best)
+    exact = d <= EXACT_TO
+    if exact:
+        tried += descend_fully(program, solution, run, generator, partial(descend, problem, solution))
+        on_optimum(solution)
+    return tried, exact
+
+
+def improve_thinned(
+    program: PathProgram,
+    solution: OrderSolution,
+    run: Run,
+    generator: np.random.Generator,
+    judge: ColumnProblem,
+) -> int:
+    """Move variables, in place, until none lowers the objective that the judge's threshold leaves.
+
+    An order that is best with all its small weights need not be best without them. The solution must have
+    been judged the same way. Returns the number of variables tried.
+    """
+    return descend_fully(program, solution, run, generator, partial(descend, judge, solution))
+
+
+def smallest_gain(program: PathProgram, solution: OrderSolution) -> float:
+    """What counts as a gain; less than that is a tie, which rounding must not decide."""
+    # Logarithms pass through zero; sums of squares have a scale of their own.
+    share = TOLERANCE if len(program) <= EXACT_TO else COARSE_TOLERANCE
+    return share * max(1.0 if program.profile else 0.0, abs(solution.objective))
+
+
+def descend_fully(
+    program: PathProgram,
+    solution: OrderSolution,
+    run: Run,
+    generator: np.random.Generator,
+    move: Callable[[NDArray[np.int64], float, int], int],
+) -> int:
+    """Try variables in a random sequence, again and again, until none gains; return how many were tried."""
+    d = len(program)
+    tolerance = smallest_gain(program, solution)
+    tried = idle = 0
+    # One sequence throughout: d idle tries in a row are then d different variables.
+    sequence = generator.permutation(d)
+    enough = -np.inf if d <= EXACT_TO else WORTH_A_ROUND * tolerance
+    gained = np.inf
+    while idle < d and gained > enough and not run.budget.exhausted:
+        before = solution.objective
+        for start in range(0, d, STRETCH):
+            some = sequence[start : start + STRETCH]
+            idle = move(some, tolerance, idle)
+            tried += len(some)
+            if idle >= d or run.budget.exhausted:
+                break
+        gained = before - solution.objective
+        run.on_event(Event("moving variables", tried, score=-solution.objective))
+    return tried
+
+
+def obeying_order(preference: NDArray[np.int64], required: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Bring an order into one in which required edges lead forward, otherwise as close to it as it goes."""
+    ranked = required[np.ix_(preference, preference)]
+    order = topological_order(ranked)
+    if order is None:
+        raise ValueError("the required edges have a cycle")
+    return preference[order]

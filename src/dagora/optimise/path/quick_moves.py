@@ -1,0 +1,279 @@
+"""Moves along an order judged by estimates, for many variables: each move is checked exactly before it stays.
+
+Judging one move exactly takes a lasso for every column that the moved variable x enters or leaves. Estimates
+come from the solved columns alone, as if no sign changed and nothing else entered or left. For column y with
+active set A, K = S_AA⁻¹ and gradient g,
+
+    x leaves:  w_x² / (2 K_xx)        x enters:  (|g_x| − λ)² / (2 (S_xx − S_xA K S_Ax))
+
+and for the column of x itself, with its parents in the order they stand in, one Cholesky factor gives the
+objective for every number of them that is left, and grows by a row for each that is gained. With profiled
+variances (see `order_moves`) these are divided by the residual variance.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.optimise.path.column_problem import (
+    SMALLEST_RESIDUAL,
+    ColumnProblem,
+    Workspace,
+    residual_variance,
+    workspace_for,
+)
+from dagora.optimise.path.order_moves import OrderSolution, find_places, reinsert, solve_in_place
+from dagora.scores.lasso_kernels import COLLINEAR, Matrix, Vector, extend_factor, residual_gradient
+
+
+class Estimates(NamedTuple):
+    """What column y is estimated to save by having x before it, at [y, x]; and room to undo a move."""
+
+    savings: Matrix
+    kept: Matrix
+
+
+@kernel
+def estimate_savings(
+    problem: ColumnProblem, at: OrderSolution, y: int, savings: Matrix, workspace: Workspace
+) -> None:
+    """What column y saves by having x before it, for every x, written to row y of `savings`."""
+    moments, profile, factor, ridge = problem.moments, problem.profile, workspace.factor, workspace.ridge
+    column, gradient, penalty, saved = at.columns[y], at.gradients[y], at.penalties[y], savings[y]
+    d = len(column)
+    active = np.empty(d, dtype=np.int64)
+    size = 0
+    for i in range(d):
+        saved[i] = 0.0
+        if column[i] != 0.0:
+            active[size] = i
+            size += 1
+    size = extend_factor(moments, ridge, active, factor, 0, size)
+    floor = SMALLEST_RESIDUAL * moments[y, y]
+    scale = max(residual_variance(moments, y, column), floor) if profile else 1.0
+    right = np.empty(d)
+    for a in range(size):
+        # Column a of the factor's inverse; K_aa is the sum of its squares.
+        total = 0.0
+        for b in range(a, size):
+            value = 1.0 if b == a else 0.0
+            for c in range(a, b):
+                value -= factor[b, c] * right[c]
+            right[b] = value / factor[b, b]
+            total += right[b] * right[b]
+        i = active[a]
+        saved[i] = column[i] * column[i] / (2.0 * total * scale)
+    for i in range(d):
+        excess = abs(gradient[i]) - penalty
+        if column[i] == 0.0 and problem.allowed[i, y] and excess > 1e-9 * penalty:
+            left = moments[i, i]
+            for a in range(size):
+                value = moments[i, active[a]]
+                for c in range(a):
+                    value -= factor[a, c] * right[c]
+                right[a] = value / factor[a, a]
+                left -= right[a] * right[a]
+            if left > COLLINEAR * moments[i, i]:
+                saved[i] = excess * excess / (2.0 * left * scale)
+
+
+@kernel
+def own_changes(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    position: int,
+    lowest: int,
+    highest: int,
+    changes: Vector,
+    workspace: Workspace,
+) -> None:
+    """Estimated change of the own objective of the variable at `position`, at every place it may have."""
+    moments, profile, factor, ridge = problem.moments, problem.profile, workspace.factor, workspace.ridge
+    order = at.order
+    d = len(order)
+    x = order[position]
+    column, gradient, penalty = at.columns[x], at.gradients[x], at.penalties[x]
+    active = np.empty(d, dtype=np.int64)
+    size = 0
+    for p in range(position):
+        if column[order[p]] != 0.0:
+            active[size] = order[p]
+            size += 1
+    size = extend_factor(moments, ridge, active, factor, 0, size)
+    z = np.empty(d)
+    for a in range(size):
+        i = active[a]
+        value = moments[x, i] - penalty * np.sign(column[i])
+        for c in range(a):
+            value -= factor[a, c] * z[c]
+        z[a] = value / factor[a, a]
+    floor = SMALLEST_RESIDUAL * moments[x, x]
+    variance = max(residual_variance(moments, x, column), floor) if profile else 1.0
+    lost, left = 0.0, size
+    for place in range(position - 1, lowest - 1, -1):
+        if left > 0 and order[place] == active[left - 1]:
+            left -= 1
+            lost += 0.5 * z[left] * z[left]
+        changes[place] = 0.5 * np.log(1.0 + 2.0 * lost / variance) if profile else lost
+    changes[position] = 0.0
+    gained = 0.0
+    weights = np.empty(d)
+    for a in range(size):
+        weights[a] = column[active[a]]
+    grown = False
+    for place in range(position + 1, highest + 1):
+        y = order[place]
+        if problem.allowed[y, x]:
+            slope = gradient[y]
+            if grown:
+                slope = -moments[x, y]
+                for a in range(size):
+                    slope += moments[y, active[a]] * weights[a]
+            if abs(slope) > penalty * (1 + 1e-9):
+                active[size] = y
+                if extend_factor(moments, ridge, active, factor, size, size + 1) > size:
+                    value = moments[x, y] + penalty * np.sign(slope)
+                    for c in range(size):
+                        value -= factor[size, c] * z[c]
+                    z[size] = value / factor[size, size]
+                    gained += 0.5 * z[size] * z[size]
+                    size += 1
+                    grown = True
+                    for a in range(size - 1, -1, -1):
+                        value = z[a]
+                        for c in range(a + 1, size):
+                            value -= factor[c, a] * weights[c]
+                        weights[a] = value / factor[a, a]
+        share = min(2.0 * gained / variance, 0.99)
+        changes[place] = 0.5 * np.log(1.0 - share) if profile else -gained
+
+
+@kernel
+def try_move(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    estimates: Estimates,
+    x: int,
+    tolerance: float,
+    workspace: Workspace,
+) -> float:
+    """Move x to the place with the best estimate, and back if that does not really gain; return the gain."""
+    order, savings = at.order, estimates.savings
+    position, lowest, highest = find_places(order, problem.required, x)
+    changes = np.zeros(len(order))
+    own_changes(problem, at, position, lowest, highest, changes, workspace)
+    best, place, passed = 0.0, position, 0.0
+    for target in range(position - 1, lowest - 1, -1):
+        passed -= savings[order[target], x]
+        if passed + changes[target] < best - tolerance:
+            best, place = passed + changes[target], target
+    passed = 0.0
+    for target in range(position + 1, highest + 1):
+        passed += savings[order[target], x]
+        if passed + changes[target] < best - tolerance:
+            best, place = passed + changes[target], target
+    if place == position:
+        return 0.0
+    return check_move(problem, at, estimates, position, place, tolerance, workspace)
+
+
+@kernel
+def check_move(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    estimates: Estimates,
+    position: int,
+    place: int,
+    tolerance: float,
+    workspace: Workspace,
+) -> float:
+    """Move the variable and solve what changes; undo it all where the losses do not fall by `tolerance`."""
+    order, columns, gradients = at.order, at.columns, at.gradients
+    losses, penalties, kept = at.losses, at.penalties, estimates.kept
+    d = len(order)
+    x = order[position]
+    reinsert(order, position, place)
+    first, last = min(position, place), max(position, place)
+    changed = np.empty(last - first + 1, dtype=np.int64)
+    old_losses, old_penalties = np.empty(len(changed)), np.empty(len(changed))
+    number = 0
+    gain = 0.0
+    free = np.zeros(d, dtype=np.bool_)
+    before = np.zeros(d, dtype=np.bool_)
+    for p in range(first):
+        before[order[p]] = True
+    for p in range(first, last + 1):
+        y = order[p]
+        if place < position:
+            matters = abs(gradients[y, x]) > penalties[y] * (1 + 1e-9) and problem.allowed[x, y]
+        else:
+            matters = columns[y, x] != 0.0
+        if y == x or matters:
+            changed[number] = y
+            old_losses[number], old_penalties[number] = losses[y], penalties[y]
+            kept[number] = columns[y]
+            solve_in_place(problem, at, y, before, free, workspace)
+            gain += old_losses[number] - losses[y]
+            number += 1
+        before[y] = True
+    if gain > tolerance:
+        for k in range(number):
+            estimate_savings(problem, at, changed[k], estimates.savings, workspace)
+        return gain
+    reinsert(order, place, position)
+    for k in range(number):
+        y = changed[k]
+        columns[y] = kept[k]
+        losses[y], penalties[y] = old_losses[k], old_penalties[k]
+        residual_gradient(problem.moments, y, columns[y], gradients[y])
+    return 0.0
+
+
+@kernel
+def disturb(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    estimates: Estimates,
+    variables: NDArray[np.int64],
+    heights: Vector,
+) -> None:
+    """Move variables to any places, `heights` of the way from the first to the last they may have."""
+    workspace = workspace_for(len(at.order))
+    for k in range(len(variables)):
+        position, lowest, highest = find_places(at.order, problem.required, variables[k])
+        place = lowest + int(heights[k] * (highest - lowest + 1))
+        if place != position:
+            check_move(problem, at, estimates, position, place, -np.inf, workspace)
+
+
+@kernel
+def prepare_savings(problem: ColumnProblem, at: OrderSolution, savings: Matrix) -> None:
+    """Estimate the savings of all columns."""
+    d = len(at.order)
+    workspace = workspace_for(d)
+    for y in range(d):
+        estimate_savings(problem, at, y, savings, workspace)
+
+
+@kernel
+def descend_quickly(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    estimates: Estimates,
+    sequence: NDArray[np.int64],
+    tolerance: float,
+    idle: int,
+) -> int:
+    """Try to move the variables of `sequence`, one after the other; return how many in a row did not gain."""
+    d = len(at.order)
+    workspace = workspace_for(d)
+    for x in sequence:
+        gain = try_move(problem, at, estimates, x, tolerance, workspace)
+        idle = 0 if gain > 0.0 else idle + 1
+        if idle >= d:
+            break
+    return idle

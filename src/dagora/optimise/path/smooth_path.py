@@ -1,0 +1,230 @@
+"""The NOTEARS program along a path of growing penalties on cycles, on second moments alone.
+
+For a growing sequence of c this minimises
+
+    Σ_j loss_j(w_j) + λ ‖W‖₁ + c · h(A),      h(A) = −ln det(I − A),      A = W∘W
+
+(h as in Bello, Aragam & Ravikumar 2022; the program is that of Zheng, Aragam, Ravikumar & Xing 2018). h is
+bounded by its linearisation, h ≈ h₀ + ⟨G, A − A₀⟩ with G = (I − A₀)⁻ᵀ: each step is then one elastic net per
+column, with ridge 2cG, solved exactly (`scores/lasso_kernels`), and a line search along the line to its
+solution. Steps cost one d × d inverse and d small solves, and never see a row. A required edge adds 1 to its
+entry of A: it is there whatever its weight, and nothing may lead back along it.
+
+The weights at the end of the path are nearly acyclic; they are used for the order of the variables.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.events import Event
+from dagora.optimise.acyclic_support import topological_order
+from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem, residual_variance
+from dagora.run import Run
+from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
+
+# How weights below a threshold go; see `thinning`.
+# How weak weights go (see `thinning`), by how much worse than at once one by one may be.
+CUTS = {"guarded": 0.5, "one-by-one": np.inf, "at-once": -np.inf, "better": 0.0}
+# The path is only to end near a good order, which moves then improve: a finer one changes little.
+FIRST_C, LAST_C, GROWTH = 0.1, 1e5, 3.0
+STEPS_PER_C = 2
+# A step that lowers the objective by less than this share of it ends the work at one c.
+ENOUGH = 1e-2
+# Cycles through a weight below this are not worth going on for.
+FAINT = 0.1
+# To this many variables the elastic nets of a step are solved exactly; beyond, by so many sweeps.
+EXACT_TO, SWEEPS = 100, 4
+
+
+@dataclass(frozen=True)
+class PathProgram:
+    """Second moments, the penalty, which edges may be and which must, and whether variances are profiled."""
+
+    moments: Matrix
+    lambda1: float
+    allowed: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+    profile: bool = False
+
+    def __len__(self) -> int:
+        return len(self.moments)
+
+    @property
+    def column_problem(self) -> ColumnProblem:
+        """The program as kernels take it."""
+        return ColumnProblem(self.moments, self.allowed, self.required, self.lambda1, self.profile)
+
+    def judged_after(self, threshold: float, cut: str) -> ColumnProblem:
+        """The same, with columns judged by what a threshold leaves of them, cut in one of the `CUTS`."""
+        return self.column_problem._replace(threshold=threshold, slack=CUTS[cut])
+
+    def squares(self, weights: Matrix) -> Matrix:
+        """A: squared weights, with 1 more for an edge that is there whatever its weight."""
+        return weights * weights + self.required
+
+    def objective(self, weights: Matrix) -> float:
+        """Loss and penalty of any weights."""
+        residuals = np.eye(len(self)) - weights
+        variances = (residuals * (self.moments @ residuals)).sum(axis=0)
+        if self.profile:
+            # With fewer rows than columns a residual can vanish; see `order_moves`.
+            variances = np.log(np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)))
+        loss = variances.sum()
+        return float(0.5 * loss + self.lambda1 * np.abs(weights).sum())
+
+
+def follow_path(program: PathProgram, run: Run, pool: Executor) -> tuple[Matrix, int]:
+    """Weights at the end of the path, and the number of steps; earlier weights when time runs out."""
+    d = len(program)
+    weights = np.zeros((d, d))
+    inverse, h = np.eye(d), 0.0
+    if program.required.any():
+        inverse, h = barrier(program.squares(weights)) or (inverse, h)
+    steps, c = 0, FIRST_C
+    while c <= LAST_C:
+        merit = program.objective(weights) + c * h
+        for _ in range(STEPS_PER_C):
+            if run.budget.exhausted:
+                return weights, steps
+            target = solve_columns(program, weights, 2 * c * inverse.T, pool, run.jobs)
+            weights, inverse, h, lower = line_search(program, weights, target, inverse, h, c, merit)
+            steps += 1
+            gained, merit = merit - lower, lower
+            if gained <= ENOUGH * abs(lower):
+                break
+        run.on_event(Event("following the path", steps))
+        if not still_cyclic(program.squares(weights)):
+            break
+        c *= GROWTH
+    return weights, steps
+
+
+def still_cyclic(squares: Matrix) -> bool:
+    """Whether weights that matter lie on a cycle."""
+    return topological_order(squares > FAINT**2) is None
+
+
+def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, pool: Executor, jobs: int) -> Matrix:
+    """The elastic nets of all columns, started from `weights`."""
+    columns = weights.T.copy()
+    ridges = np.ascontiguousarray(ridge.T)
+    bounds = np.linspace(0, len(program), jobs + 1).astype(np.int64)
+    work = [
+        pool.submit(
+            elastic_nets,
+            program.moments,
+            program.allowed,
+            program.lambda1,
+            program.profile,
+            ridges,
+            columns,
+            int(start),
+            int(stop),
+        )
+        for start, stop in pairwise(bounds)
+    ]
+    for part in work:
+        part.result()
+    return np.ascontiguousarray(columns.T)
+
+
+@kernel
+def elastic_nets(
+    moments: Matrix,
+    allowed: NDArray[np.bool_],
+    lambda1: float,
+    profile: bool,
+    ridges: Matrix,
+    columns: Matrix,
+    start: int,
+    stop: int,
+) -> None:
+    """Solve columns `start` to `stop` in place; row y of `columns` and `ridges` belongs to column y.
+
+    With many variables by a few sweeps over the coordinates, which lower the same objective: the line search
+    takes any such step, and the exact solution of a dense column is expensive.
+    """
+    d = len(moments)
+    factor = np.empty((d, d) if d <= EXACT_TO else (1, 1))
+    gradient = np.empty(d)
+    free = np.empty(d, dtype=np.bool_)
+    for y in range(start, stop):
+        for i in range(d):
+            free[i] = allowed[i, y]
+        scale = 1.0
+        if profile:
+            scale = max(residual_variance(moments, y, columns[y]), SMALLEST_RESIDUAL * moments[y, y])
+        if d <= EXACT_TO:
+            solve_lasso(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient, factor)
+        else:
+            sweep_coordinates(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient)
+
+
+@kernel
+def sweep_coordinates(
+    moments: Matrix,
+    child: int,
+    free: NDArray[np.bool_],
+    penalty: float,
+    ridge: Vector,
+    weights: Vector,
+    gradient: Vector,
+) -> None:
+    """Minimise the elastic net over one weight after the other, a few times round."""
+    d = len(weights)
+    residual_gradient(moments, child, weights, gradient)
+    for _ in range(SWEEPS):
+        for i in range(d):
+            if not free[i]:
+                continue
+            curvature = moments[i, i] + ridge[i]
+            aim = curvature * weights[i] - gradient[i] - ridge[i] * weights[i]
+            best = np.sign(aim) * max(abs(aim) - penalty, 0.0) / curvature
+            step = best - weights[i]
+            if step != 0.0:
+                weights[i] = best
+                row = moments[i]
+                for k in range(d):
+                    gradient[k] += step * row[k]
+
+
+def line_search(
+    program: PathProgram,
+    weights: Matrix,
+    target: Matrix,
+    inverse: Matrix,
+    h: float,
+    c: float,
+    merit: float,
+) -> tuple[Matrix, Matrix, float, float]:
+    """Go towards `target` as far as loss, penalty and c · h together fall; halve the step until they do."""
+    step = 1.0
+    while step > 1e-4:
+        trial = weights + step * (target - weights)
+        found = barrier(program.squares(trial))
+        if found is not None:
+            trial_inverse, trial_h = found
+            lower = program.objective(trial) + c * trial_h
+            if lower < merit:
+                return trial, trial_inverse, trial_h, lower
+        step /= 2
+    return weights, inverse, h, merit
+
+
+def barrier(squares: Matrix) -> tuple[Matrix, float] | None:
+    """(I − A)⁻¹ and h = −ln det(I − A); None outside the region where cycles sum up (an M-matrix)."""
+    matrix = np.eye(len(squares)) - squares
+    sign, log_determinant = np.linalg.slogdet(matrix)
+    if sign <= 0:
+        return None
+    inverse = np.linalg.inv(matrix)
+    if inverse.min() < -1e-9 or inverse.diagonal().min() < 1 - 1e-9:
+        return None
+    return np.maximum(inverse, 0.0), -float(log_determinant)

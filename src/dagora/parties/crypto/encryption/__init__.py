@@ -1,0 +1,1 @@
+"""Encryption that can add: Paillier and Ring-LWE."""

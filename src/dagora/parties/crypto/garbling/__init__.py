@@ -1,0 +1,1 @@
+"""Boolean circuits and Yao's protocol with half-gates."""

@@ -1,0 +1,1 @@
+"""Oblivious transfer, its extension, and the pseudorandom functions built on it."""

@@ -1,0 +1,92 @@
+"""A few oblivious transfers from public keys, the seeds from which `oblivious_transfer` makes millions.
+
+The sender ends with n pairs of random 16-byte seeds, the receiver with one of each pair, as its choice bit c
+says; the sender does not learn c, the receiver nothing of the other seed. With G the base point of the curve:
+
+    sender    a random, A = aG                         >  A
+    receiver  b_i random, B_i = b_i G + c_i A          <  B_1 … B_n;  the seed is H(i, A, B_i, b_i A)
+    sender    seeds  H(i, A, B_i, a B_i)  and  H(i, A, B_i, a (B_i − A))
+
+B_i is uniform whatever c_i, so the choice is hidden perfectly; the other seed would take a² G from aG
+(computational Diffie–Hellman, hash as random oracle). Chou & Orlandi, The simplest protocol for oblivious
+transfer, 2015, with what was found since: the hash binds index, both messages and the use, so that no seed
+depends on less than the whole transcript, and points must be of prime order, so that no small subgroup tells
+a choice. Semi-honest adversaries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dagora.errors import ProtocolError
+from dagora.parties.crypto.channel import Channel
+from dagora.parties.crypto.transfer.edwards import (
+    BASE,
+    POINT_BYTES,
+    ZERO,
+    Multiples,
+    Point,
+    decode,
+    random_scalar,
+)
+from dagora.parties.transport.messages import Array
+
+SEED_BYTES = 16
+# Gives so many random bytes; a test may pass a source of its own.
+RandomBytes = Callable[[int], bytes]
+
+
+def send_seeds(
+    channel: Channel, count: int, *, random: RandomBytes = secrets.token_bytes
+) -> list[tuple[bytes, bytes]]:
+    """Return pairs of seeds, of which the peer's `receive_seeds` gets one each."""
+    secret = random_scalar(random)
+    offered = secret * BASE
+    offer = offered.encode()
+    channel.send("offer", point=offer)
+    # a (B − A) = aB − aA takes a sum per pair, not a second product.
+    step = secret * offered
+    points = channel.receive("answers", {"points": Array("u1", (count, POINT_BYTES))})["points"]
+    pairs = []
+    for i in range(count):
+        answer = points[i].tobytes()
+        shared = secret * _read_point(channel, "answers", answer)
+        names = (channel.tag, i, offer, answer)
+        pairs.append((_seed(*names, shared), _seed(*names, shared - step)))
+    return pairs
+
+
+def receive_seeds(
+    channel: Channel, choices: Sequence[int], *, random: RandomBytes = secrets.token_bytes
+) -> list[bytes]:
+    """Return, of each pair of the peer's `send_seeds`, the seed that the choice bit names."""
+    offer = channel.receive("offer", {"point": bytes})["point"]
+    offered = _read_point(channel, "offer", offer)
+    keys = [random_scalar(random) for _ in choices]
+    of_base, of_offer = Multiples(BASE), Multiples(offered)
+    # A sum for either choice: the time of this line at least does not tell.
+    answers = [(of_base(b) + (offered if c else ZERO)).encode() for b, c in zip(keys, choices, strict=True)]
+    points = np.frombuffer(b"".join(answers), dtype=np.uint8).reshape(-1, POINT_BYTES)
+    channel.send("answers", points=points)
+    return [_seed(channel.tag, i, offer, answers[i], of_offer(b)) for i, b in enumerate(keys)]
+
+
+def _read_point(channel: Channel, step: str, content: bytes) -> Point:
+    try:
+        point = decode(content)
+    except ProtocolError as error:
+        channel.refuse(step, f"a public key {error}")
+    if point == ZERO:
+        channel.refuse(step, "a public key is zero")
+    return point
+
+
+def _seed(use: str, index: int, offer: bytes, answer: bytes, shared: Point) -> bytes:
+    # Every part has a fixed length but the use, which stands as its digest.
+    digest = hashlib.sha256(f"dagora seed: {use}".encode()).digest()
+    parts = (digest, index.to_bytes(8, "little"), offer, answer, shared.encode())
+    return hashlib.sha256(b"".join(parts)).digest()[:SEED_BYTES]

@@ -1,0 +1,157 @@
+"""What a site does in NOTEARS-MLP-ADMM: networks of its own, fitted to its rows and drawn to everybody's.
+
+The site minimises 1/(2n) Σ_j ‖x_j − f_j(x)‖² + β·(θ − W) + (ρ/2) ‖θ − W‖² over all parameters θ of its
+networks (`optimise/mlp_network`), n counting the rows of all sites, by L-BFGS from where it was; few steps
+will do, for the next round goes on from there. θ and W are vectors: the weights of the first layer, as [unit,
+input, output] and zero where an edge may not be, then its biases, the outward weights and the outward biases.
+As in the linear case it answers β + ρ(θ − W), which leaves it only within a sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.accelerated import require_jax
+from dagora.parties.horizontal.learners.admm_site import Local, local
+from dagora.parties.horizontal.session.federation import Question, Site
+from dagora.parties.horizontal.statistics.columns import prepared_columns
+
+Vector = NDArray[np.float64]
+
+# Steps of one local fit, and the relative change of its objective that ends it.
+LOCAL_STEPS = 15
+LOCAL_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How networks of `hidden` units for `d` variables lie in one vector."""
+
+    hidden: int
+    d: int
+
+    @property
+    def inward(self) -> int:
+        """Entries of the first layer."""
+        return self.hidden * self.d * self.d
+
+    @property
+    def size(self) -> int:
+        """Entries in all."""
+        return self.inward + 2 * self.hidden * self.d + self.d
+
+    @property
+    def outward(self) -> slice:
+        """Where the outward weights are."""
+        return slice(self.inward + self.hidden * self.d, self.inward + 2 * self.hidden * self.d)
+
+    def first_layer(self, vector: Vector) -> Vector:
+        """First layer as [unit, input, output]."""
+        return vector[: self.inward].reshape(self.hidden, self.d, self.d)
+
+    def weights(self, vector: Vector) -> Any:  # noqa: ANN401 - its module needs JAX
+        """Weights as the networks want them."""
+        from dagora.optimise.mlp.network import Weights
+
+        units = (self.hidden, self.d)
+        rest = vector[self.inward :]
+        bias, outward, outward_bias = np.split(rest, [self.hidden * self.d, 2 * self.hidden * self.d])
+        inward = np.ascontiguousarray(self.first_layer(vector).transpose(0, 2, 1))
+        return Weights(inward, bias.reshape(units), outward.reshape(units), outward_bias)
+
+    def vector(self, weights: Any) -> Vector:  # noqa: ANN401
+        """Undo `weights`."""
+        inward, *rest = (np.asarray(part, dtype=np.float64) for part in weights)
+        return np.concatenate([inward.transpose(0, 2, 1).ravel(), *(part.ravel() for part in rest)])
+
+
+@dataclass(eq=False)
+class NetworkPart:
+    """The site's part of the networks' loss; `free` edges may be used, at `fitted` the last fit ended."""
+
+    shape: Shape
+    columns: Vector
+    n: int
+    free: NDArray[np.bool_]
+    steps: int = LOCAL_STEPS
+    fitted: Vector | None = None
+    _evaluate: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        import jax
+
+        from dagora.optimise.mlp.network import fit
+
+        device = jax.devices("cpu")[0]
+        self._columns = jax.device_put(self.columns, device)
+        self._share = self.columns.shape[1] / self.n
+        self._evaluate = compiled(fit)
+
+    def value_and_gradient(self, vector: Vector) -> tuple[float, Vector]:
+        """Loss and gradient."""
+        if self._share == 0:
+            return 0.0, np.zeros_like(vector)
+        value, gradient = self._evaluate(self.shape.weights(vector), self._columns)
+        return self._share * float(value), self._share * self.shape.vector(gradient)
+
+    def loss(self, weights: Vector) -> float:
+        """The loss alone."""
+        return self.value_and_gradient(weights)[0]
+
+    def proximal(self, weights: Vector, beta: Vector, rho: float) -> Vector:
+        """θ − W after a fit that began where the last one ended; edges that are not free keep weights 0."""
+        from scipy.optimize import minimize
+
+        free = np.ones(len(weights), dtype=np.bool_)
+        free[: self.shape.inward] = np.tile(self.free.ravel(), self.shape.hidden)
+        start = weights if self.fitted is None else self.fitted
+
+        def objective(entries: Vector) -> tuple[float, Vector]:
+            theta = weights.copy()
+            theta[free] = entries
+            away = theta - weights
+            value, gradient = self.value_and_gradient(theta)
+            pull = beta + rho * away
+            total = value + float(np.vdot(beta, away)) + 0.5 * rho * float(np.vdot(away, away))
+            return total, (gradient + pull)[free]
+
+        options = {"maxiter": self.steps, "maxfun": 3 * self.steps, "ftol": LOCAL_TOLERANCE, "gtol": 1e-10}
+        found = minimize(objective, start[free], jac=True, method="L-BFGS-B", options=options)
+        theta = weights.copy()
+        theta[free] = found.x
+        self.fitted = theta
+        difference: Vector = theta - weights
+        return difference
+
+
+_COMPILED: dict[object, Any] = {}
+
+
+def compiled(function: Any) -> Any:  # noqa: ANN401
+    """Value and gradient of a function, compiled once for all sites of a process."""
+    import jax
+
+    if function not in _COMPILED:
+        _COMPILED[function] = jax.jit(jax.value_and_grad(function))
+    return _COMPILED[function]
+
+
+def step(site: Site, question: Question) -> Vector:
+    """Task `admm-mlp-step`: begins where the question says how to prepare rows, and goes on elsewhere."""
+    free = cast("NDArray[np.bool_]", question["free"])
+    if "centre" in question:
+        require_jax("the method admm-mlp")
+        shape = Shape(cast("int", question["hidden"]), len(site.table.names))
+        part = NetworkPart(shape, prepared_columns(site, question), cast("int", question["n"]), free)
+        site.memory["admm-mlp"] = Local.begin(part, question)
+    cast("NetworkPart", local(site, "admm-mlp").model).free = free
+    return local(site, "admm-mlp").step(cast("Vector", question["weights"]), cast("float", question["rho"]))
+
+
+def loss(site: Site, question: Question) -> Vector:
+    """Task `admm-mlp-loss`: this site's part of the loss of given networks."""
+    return np.array([local(site, "admm-mlp").model.loss(cast("Vector", question["weights"]))])

@@ -1,0 +1,206 @@
+"""Rounds of consensus: the coordinator asks for one sum per round, moves W, and measures how far sites agree.
+
+From Σ_k (β_k + ρD_k), with D_k = B_k − W, the coordinator has V = W + that sum/(Kρ), the mean of B_k + β_k/ρ
+about which equation (5) is centred, and by (7) also keeps track of Σ_k β_k. Residuals are those of Boyd et
+al. (2011), section 3.3, relative to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_before‖².
+They mean something only where W solves (5), so that a third one says how far W is from where it should be.
+
+Two schedules. `follow_published` is that of Ng & Zhang (2022): α by (6), ρ₁ × 1.75 and ρ₂ × 1.25 after every
+round, until both are 10¹⁶ or 200 rounds are over; nothing else ends it. ρ₂ soon freezes W wherever it is.
+`follow_balanced` doubles or halves ρ₂ where one residual is ten times the other, raises ρ₁ only while there
+are cycles left, faster where h does not fall, and ends when h and both residuals are small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Event
+from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution
+from dagora.parties.horizontal.session.federation import Federation, Question
+from dagora.parties.transport.messages import Value
+from dagora.run import Run
+
+Vector = NDArray[np.float64]
+Support = NDArray[np.bool_]
+
+# The published schedule.
+GAMMA1, GAMMA2, RHO_MAX, PUBLISHED_ROUNDS = 1.75, 1.25, 1e16, 200
+# Ours: residuals whose ratio is beyond BALANCE change ρ₂ by a factor of 2.
+BALANCE, CHANGE = 10.0, 2.0
+SLOW, FAST, STALLED = 1.25, 1.75, 0.9
+FIRST_RHO1 = 3e-4
+H_TOLERANCE, PATH_TOLERANCE = 1e-6, 1e-2
+# Sums are dimensionless; they may be this large, and 2⁻⁶² of it is lost to the fixed point.
+HEADROOM = 2.0**20
+TINY = 1e-300
+
+
+class Server(Protocol):
+    """The model's side of the coordinator: it solves (5) and knows the strengths of edges."""
+
+    def update(
+        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
+    ) -> Solution:
+        """Weights that minimise penalties + (q/2) ‖W − target‖², zero where an edge is not free."""
+
+    def cycles(self, weights: Vector) -> float:
+        """Compute h of the strengths."""
+
+
+@dataclass(eq=False)
+class Consensus:
+    """The coordinator's state; `begin` is what the sites are told with the first question.
+
+    Gradients are summed in units of `gradient_scale`, entry by entry; squares of weights in those of
+    `weight_unit`, and squares of multipliers in those of `gradient_unit` + ρ `weight_unit`. So no sum depends
+    on the units of the columns, nor grows with ρ.
+    """
+
+    federation: Federation
+    run: Run
+    task: str
+    begin: Question
+    gradient_scale: Vector
+    gradient_unit: float
+    weight_unit: float
+    weights: Vector
+    rho: float
+    max_rounds: int
+    # ρ₂ also grows by this factor per round: a loss that is not convex needs a firmer hand as time goes by.
+    growth: float = 1.0
+    # What every question says besides weights and ρ.
+    always: dict[str, Value] = field(default_factory=dict)
+    rounds: int = 0
+    primal: float = np.inf
+    dual: float = np.inf
+    unsolved: float = np.inf
+    _beta: Vector | None = None
+    _asked: tuple[Vector, Vector, float] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether no further round may be asked for."""
+        return self.rounds >= self.max_rounds or self.run.budget.exhausted
+
+    def settled(self, tolerance: float) -> bool:
+        """Whether the residuals are small."""
+        return max(self.primal, self.dual, self.unsolved) <= tolerance
+
+    def round(self, update: Callable[[Vector, float], Solution]) -> None:
+        """Ask for the sum at the present W and ρ, and move to W = update(V, Kρ)."""
+        before, rho = self.weights, self.rho
+        question: dict[str, Value] = {**self.always, "weights": before, "rho": rho}
+        if self._asked is None:
+            question |= {
+                **self.begin,
+                "gradient_scale": self.gradient_scale,
+                "gradient_unit": self.gradient_unit,
+                "weight_unit": self.weight_unit,
+            }
+            beta = np.zeros_like(before)
+        else:
+            asked, part, old_rho = self._asked
+            beta = part + len(self.federation.parties) * old_rho * (asked - before)
+        parties = len(self.federation.parties)
+        largest = HEADROOM + 16.0 * parties * before.size
+        answer = self.federation.total(self.task, question, largest=largest)
+        parties = len(self.federation.parties)
+        part = answer[:-2].reshape(before.shape) * self.gradient_scale
+        after, left = update(before + part / (parties * rho), parties * rho)
+        self._measure(before - after, self._size(after), beta / parties, part / parties, answer[-2:], parties)
+        self.unsolved = left / self._size(after)
+        self._asked = (before, part, rho)
+        self.weights = after
+        self.rounds += 1
+
+    def _measure(
+        self, moved: Vector, size: float, beta: Vector, part: Vector, squares: Vector, parties: int
+    ) -> None:
+        """Residuals after W moved by −`moved` to that size, from means over sites of β_k and of β_k + ρD_k.
+
+        The mean of ‖B_k − W‖² follows from those of ‖D_k‖² and D_k. A mean of squares is no less than the
+        square of the mean, which is told exactly where the squares are lost to the fixed point.
+        """
+        away = (part - beta) / self.rho
+        unit = self.gradient_unit + self.rho * self.weight_unit
+        distance = float(squares[0]) / parties * self.weight_unit**2
+        primal = max(distance + square(away + moved) - square(away), square(away + moved))
+        force = max(float(squares[1]) / parties * unit**2, square(beta), square(part))
+        self.primal = float(np.sqrt(primal) / size)
+        self.dual = float(self.rho * np.sqrt(square(moved)) / max(np.sqrt(force), TINY))
+
+    def _size(self, weights: Vector) -> float:
+        """The size of weights, or what counts as none."""
+        return max(float(np.linalg.norm(weights)), 1e-6 * self.weight_unit)
+
+    def balance(self) -> None:
+        """Change ρ where one residual is much larger than the other."""
+        if self.primal > BALANCE * self.dual:
+            self.rho *= CHANGE
+        elif self.dual > BALANCE * self.primal:
+            self.rho /= CHANGE
+        self.rho *= self.growth
+
+    def tell(self, phase: str, h: float) -> None:
+        """Report the round."""
+        message = f"h = {h:.1e}, residuals {self.primal:.1e} and {self.dual:.1e}"
+        self.run.on_event(Event(phase, self.rounds, total=self.max_rounds, message=message))
+
+
+def square(vector: Vector) -> float:
+    """The sum of squares."""
+    return float(np.vdot(vector, vector))
+
+
+def follow_published(consensus: Consensus, server: Server, given: Penalties, free: Support) -> None:
+    """The published schedule, from ρ₁ = `given.rho1` and the consensus' ρ₂."""
+    alpha, rho1 = 0.0, given.rho1
+    while not consensus.over and (rho1 < RHO_MAX or consensus.rho < RHO_MAX):
+        penalties = Penalties(given.lambda1, given.lambda2, alpha, rho1)
+        move(consensus, server, penalties, free)
+        h = server.cycles(consensus.weights)
+        consensus.tell("published schedule", h)
+        alpha += rho1 * h
+        rho1 *= GAMMA1
+        consensus.rho *= GAMMA2
+
+
+def follow_balanced(
+    consensus: Consensus, server: Server, given: Penalties, free: Support, tolerance: float
+) -> None:
+    """Our schedule, from ρ₁ = `given.rho1`, to few cycles and a rough consensus."""
+    alpha, rho1, h = 0.0, given.rho1, np.inf
+    while not consensus.over:
+        move(consensus, server, Penalties(given.lambda1, given.lambda2, alpha, rho1), free)
+        before, h = h, server.cycles(consensus.weights)
+        consensus.tell("consensus without cycles", h)
+        if h <= H_TOLERANCE and consensus.settled(tolerance):
+            return
+        alpha += rho1 * h
+        if h > H_TOLERANCE:
+            rho1 *= FAST if h > STALLED * before else SLOW
+        consensus.balance()
+
+
+def settle(
+    consensus: Consensus, server: Server, given: Penalties, support: Support, tolerance: float
+) -> None:
+    """Agree on the weights of an acyclic support."""
+    while not consensus.over:
+        move(consensus, server, Penalties(given.lambda1, given.lambda2), support)
+        consensus.tell("weights of the graph", 0.0)
+        if consensus.settled(tolerance):
+            return
+        consensus.balance()
+
+
+def move(consensus: Consensus, server: Server, penalties: Penalties, free: Support) -> None:
+    """One round, from the present weights."""
+    start = consensus.weights
+    consensus.round(lambda target, q: server.update(start, target, q, penalties, free))

@@ -1,0 +1,215 @@
+"""What sites can do without learning together: each learns NOTEARS on its own, and the results are merged.
+
+- `vote`: the edges that more than half of the sites have (Na & Yang 2010);
+- `average`: the mean of the sites' weights, cut at the threshold;
+- `best`: the site's graph with the fewest mistakes, which only who knows the truth can choose.
+
+These are the baselines of Ng & Zhang (2022). A site centres its rows on its own mean and divides by its own
+number of rows; fewer rows than columns will do. Vote and average can have cycles: `tally` and `mean_weights`
+give them as they are, the learners cut the weakest edges that close one and say which.
+
+Nothing here is secret: the coordinator sees the weights that every site learned, which say a good deal about
+its rows (a handful of rows can nearly be read off them). Every result says so.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import DataError, OptionError
+from dagora.events import Budget, Event
+from dagora.graph.cpdag import Graph
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.metrics import compare
+from dagora.optimise.acyclic_support import cut_to_dag, refuse_parent_limit
+from dagora.options import find
+from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
+from dagora.parties.horizontal.statistics.agreement import agree
+from dagora.parties.horizontal.statistics.moments import continuous_columns
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.usable_moments import refuse_unusable
+
+Vector = NDArray[np.float64]
+Support = NDArray[np.bool_]
+
+MODELS = ("linear", "mlp")
+SHOWN = "the weights that every site learned from its own rows were shown to the coordinator"
+
+
+def vote(
+    federation: Federation,
+    run: Run,
+    *,
+    lambda1: float = 0.01,
+    threshold: float = 0.3,
+    model: str = "linear",
+) -> Outcome:
+    """Keep the edges that more than half of the sites have; weights are the means over all sites."""
+    names, learned = ask_weights(federation, run, "vote", lambda1, threshold, model)
+    share = tally(learned)
+    return merged(names, run, share, 0.5 + 0.25 / len(learned), mean_weights(learned))
+
+
+def average(
+    federation: Federation,
+    run: Run,
+    *,
+    lambda1: float = 0.01,
+    threshold: float = 0.3,
+    model: str = "linear",
+) -> Outcome:
+    """Average the sites' weights, not thresholded before, and cut the mean at the threshold."""
+    names, learned = ask_weights(federation, run, "average", lambda1, 0.0, model)
+    mean = mean_weights(learned)
+    return merged(names, run, mean, threshold, mean)
+
+
+def best(
+    federation: Federation,
+    run: Run,
+    *,
+    lambda1: float = 0.01,
+    threshold: float = 0.3,
+    model: str = "linear",
+    truth: Graph | None = None,
+) -> Outcome:
+    """Choose the site's graph that is closest to the truth; of equals, the first site's."""
+    if truth is None:
+        raise OptionError("the method best needs the truth to choose the best site's graph: give truth")
+    names, learned = ask_weights(federation, run, "best", lambda1, threshold, model)
+    required = run.knowledge.required_matrix(names)
+    graphs = [DAG.from_numpy((weights != 0) | required, names) for weights in learned]
+    distances = [compare(graph, truth).shd for graph in graphs]
+    chosen = int(np.argmin(distances))
+    status, message = ending(run, f"the graph of site '{federation.parties[chosen]}', closest to the truth")
+    stats = {"sites": float(len(learned)), "shd": float(distances[chosen])}
+    return Outcome(graphs[chosen], status, message, None, stats, learned[chosen], (SHOWN,))
+
+
+def tally(learned: Vector) -> Vector:
+    """Share of the sites that have an edge; `learned` has one matrix of weights per site.
+
+    >>> tally(np.array([[[0.0, 2.0], [0.0, 0.0]], [[0.0, 0.5], [0.1, 0.0]]]))
+    array([[0. , 1. ], [0.5, 0. ]])
+    """
+    share: Vector = (learned != 0).mean(axis=0)
+    return share
+
+
+def mean_weights(learned: Vector) -> Vector:
+    """Mean over the sites, an edge that a site does not have counting as 0.
+
+    >>> mean_weights(np.array([[[0.0, 2.0], [0.0, 0.0]], [[0.0, 1.0], [0.5, 0.0]]]))
+    array([[0.  , 1.5 ], [0.25, 0.  ]])
+    """
+    mean: Vector = learned.mean(axis=0)
+    return mean
+
+
+def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float, weights: Vector) -> Outcome:
+    """Cut to a DAG, and tell what it was before."""
+    required = run.knowledge.required_matrix(names)
+    raw = (np.abs(strength) >= threshold) & (strength != 0)
+    support, dropped = cut_to_dag(strength, threshold, required)
+    warnings = [SHOWN]
+    if dropped:
+        edges = [f"'{names[i]} → {names[j]}' ({strength[i, j]:.3g})" for i, j in dropped]
+        warnings.append(f"dropped to reach a DAG: {', '.join(edges)}")
+    status, message = ending(run, "the sites' results were merged")
+    stats = {"raw_edges": float(raw.sum()), "dropped_edges": float(len(dropped))}
+    return Outcome(
+        DAG.from_numpy(support, names),
+        status,
+        message,
+        stats=stats,
+        weights=np.where(support, weights, 0.0),
+        warnings=tuple(warnings),
+        dropped=tuple((names[i], names[j]) for i, j in dropped),
+    )
+
+
+def ending(run: Run, message: str) -> tuple[str, str]:
+    """Status and message."""
+    if run.budget.exhausted:
+        return "time-limit", f"{message}; sites stopped early: {run.budget.reason}"
+    return "finished", message
+
+
+def ask_weights(
+    federation: Federation, run: Run, method: str, lambda1: float, threshold: float, model: str
+) -> tuple[tuple[str, ...], Vector]:
+    """Names of the columns, and the weights that each site learned, in the order of the sites' names."""
+    refuse_parent_limit(run.knowledge, method)
+    find("model", model, dict.fromkeys(MODELS))
+    schema = agree(federation)
+    refuse_discrete(schema.names, [not variable.levels for variable in schema], method)
+    run.knowledge.check_nodes(schema.names)
+    run.on_event(Event("every site learns on its own", 0, total=1))
+    question: Question = {
+        "model": model,
+        "lambda1": lambda1,
+        "threshold": threshold,
+        "knowledge": run.knowledge.to_dict(),
+        # Sites may share a machine, so each gets its share of the time; −1 is no limit.
+        "seconds": run.budget.left / len(federation.parties) if np.isfinite(run.budget.left) else -1.0,
+        "seed": run.seed,
+    }
+    shown = federation.gather("local-weights", question)
+    run.on_event(Event("every site learns on its own", 1, total=1))
+    return schema.names, np.stack([cast("Vector", shown[party]["weights"]) for party in sorted(shown)])
+
+
+def refuse_discrete(names: tuple[str, ...], continuous: list[bool], method: str) -> None:
+    """Refuse columns that a linear model cannot take."""
+    for name, fits in zip(names, continuous, strict=True):
+        if not fits:
+            raise DataError(
+                f"the method {method} needs continuous columns, but '{name}' is discrete: "
+                "declare it continuous if it is a number, or leave it out"
+            )
+
+
+def local_weights(site: Site, question: Question) -> Answer:
+    """Task `local-weights`: learn from this site's rows alone; the weights are acyclic."""
+    seconds = cast("float", question["seconds"])
+    run = Run(
+        knowledge=Knowledge.from_dict(cast("dict[str, object]", question["knowledge"])),
+        seed=cast("int", question["seed"]),
+        budget=Budget(None if seconds < 0 else seconds),
+    )
+    lambda1, threshold = cast("float", question["lambda1"]), cast("float", question["threshold"])
+    if question["model"] == "mlp":
+        from dagora.optimise.mlp.notears_mlp import notears_mlp
+        from dagora.stats.table import TableStatistics
+
+        outcome = notears_mlp(TableStatistics(site.table), run, lambda1=lambda1, threshold=threshold)
+        return {"weights": outcome.weights}
+    return {"weights": learn_linear(site, run, lambda1, threshold)}
+
+
+def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vector:
+    """NOTEARS by the path solver, on the moments of however few rows."""
+    from dagora.optimise.path.path_solver import solve_by_path
+    from dagora.optimise.path.smooth_path import PathProgram
+
+    names = site.table.names
+    columns = continuous_columns(site.table)
+    columns = columns - columns.mean(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        covariance = np.ascontiguousarray(columns @ columns.T / columns.shape[1])
+    # A column may be constant at one site, but not beyond what numbers can hold.
+    varying = columns.any(axis=1)
+    varied = [name for name, varies in zip(names, varying, strict=True) if varies]
+    refuse_unusable(varied, np.zeros(len(varied)), np.diag(covariance)[varying], "NOTEARS")
+    program = PathProgram(
+        covariance,
+        lambda1,
+        ~run.knowledge.forbidden_matrix(names),
+        run.knowledge.required_matrix(names),
+    )
+    return solve_by_path(program, run, threshold, "guarded", 0).weights

@@ -1,0 +1,1 @@
+"""Secure sums over sites: masks that cancel, secret shares, signatures."""

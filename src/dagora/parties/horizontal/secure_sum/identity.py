@@ -1,0 +1,116 @@
+"""How a site knows that a message which a third party passed on is another site's: signatures.
+
+Sites talk through the coordinator, who must not be able to put keys of its own in their place. With
+certificates, a site signs with its certificate's key (ECDSA on P-256) and sends the certificate along;
+whoever has the CA's certificate can check that the name in it is the one who speaks. In one process, keys
+handed out beforehand (Ed25519) stand in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from dagora.errors import ProtocolError
+from dagora.parties.transport.authority import common_name
+from dagora.parties.transport.certificates import Credentials
+
+
+class Identity(Protocol):
+    """One party's signature, and how it checks the others'."""
+
+    @property
+    def name(self) -> str:
+        """Who signs."""
+
+    @property
+    def certificate(self) -> bytes:
+        """What others need besides the signature; empty if they know the key already."""
+
+    def sign(self, message: bytes) -> bytes:
+        """Sign as `name`."""
+
+    def verify(self, name: str, message: bytes, signature: bytes, certificate: bytes) -> bool:
+        """Whether the party of that name signed this message."""
+
+
+@dataclass(frozen=True)
+class KnownKeys:
+    """Ed25519 keys that all parties knew beforehand."""
+
+    name: str
+    private: Ed25519PrivateKey = field(repr=False)
+    public: Mapping[str, Ed25519PublicKey] = field(repr=False)
+    certificate: bytes = b""
+
+    def sign(self, message: bytes) -> bytes:
+        """Sign with our own key."""
+        return self.private.sign(message)
+
+    def verify(self, name: str, message: bytes, signature: bytes, certificate: bytes) -> bool:  # noqa: ARG002
+        """Check with the key we know."""
+        if name not in self.public:
+            return False
+        try:
+            self.public[name].verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+def hand_out_keys(names: Sequence[str]) -> dict[str, KnownKeys]:
+    """Make a key for each party and tell all of them the public ones.
+
+    >>> keys = hand_out_keys(["b", "c"])
+    >>> keys["c"].verify("b", b"hello", keys["b"].sign(b"hello"), b"")
+    True
+    """
+    private = {name: Ed25519PrivateKey.generate() for name in names}
+    public = {name: key.public_key() for name, key in private.items()}
+    return {name: KnownKeys(name, private[name], public) for name in names}
+
+
+class CertifiedIdentity:
+    """A party with a certificate of the run's CA."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self.name = credentials.name
+        try:
+            self.certificate = credentials.certificate.read_bytes()
+            key = load_pem_private_key(credentials.key.read_bytes(), password=None)
+            self._ca = x509.load_pem_x509_certificate(credentials.ca.read_bytes())
+        except (OSError, ValueError, TypeError):
+            raise ProtocolError(f"{credentials.key.parent}: these certificates cannot be read") from None
+        if not isinstance(key, ec.EllipticCurvePrivateKey):
+            raise ProtocolError(f"{credentials.key}: signatures need an elliptic curve key")
+        self._key = key
+
+    def sign(self, message: bytes) -> bytes:
+        """Sign with the certificate's key."""
+        return self._key.sign(message, ec.ECDSA(SHA256()))
+
+    def verify(self, name: str, message: bytes, signature: bytes, certificate: bytes) -> bool:
+        """Check the certificate against the CA and the name, then the signature against it."""
+        try:
+            shown = x509.load_pem_x509_certificate(certificate)
+            if common_name(certificate) != name:
+                return False
+            shown.verify_directly_issued_by(self._ca)
+            if not shown.not_valid_before_utc <= datetime.now(UTC) <= shown.not_valid_after_utc:
+                return False
+            key = shown.public_key()
+            if not isinstance(key, ec.EllipticCurvePublicKey):
+                return False
+            key.verify(signature, message, ec.ECDSA(SHA256()))
+        except (ValueError, TypeError, InvalidSignature):
+            return False
+        return True

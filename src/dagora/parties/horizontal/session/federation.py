@@ -1,0 +1,86 @@
+"""The seam between learning and parties: questions go out, and only the sum of the answers comes back.
+
+A coordinator asks all sites the same question, a named task with arguments. `count` and `total` see nothing
+but the sum of the sites' answers; `gather` sees every site's answer and is for tasks whose answers are meant
+to be shown (the schema, a local graph to vote with). What a site does with a task is written once, in the
+module of the method that asks for it, as `task(site, question)`; how sums are kept secret is the
+federation's business.
+
+`OpenFederation` asks sites in this process and adds their answers in the clear: the oracle for every secure
+one, and the fast way to repeat published experiments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.table import Table
+from dagora.parties.transport.messages import Value
+
+Question = Mapping[str, Value]
+Answer = dict[str, Value]
+
+
+class Federation(Protocol):
+    """Sites that answer questions, of which only sums are seen."""
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """The sites' names, sorted."""
+
+    def count(self, task: str, question: Question) -> NDArray[np.int64]:
+        """Exact sum of the sites' integer answers, of one shape."""
+
+    def total(self, task: str, question: Question, *, largest: float) -> NDArray[np.float64]:
+        """Sum of the sites' answers; none of the sums may exceed `largest` in size.
+
+        Sums are exact in fixed point: the larger `largest`, the coarser the unit.
+        """
+
+    def gather(self, task: str, question: Question) -> dict[str, Answer]:
+        """Every site's own answer, by name: not secret."""
+
+
+@dataclass
+class Site:
+    """One party's rows, and what it remembers between questions."""
+
+    name: str
+    table: Table
+    seed: int = 0
+    memory: dict[str, Any] = field(default_factory=dict)
+
+
+Task = Callable[[Site, Question], Any]
+
+
+@dataclass(frozen=True)
+class OpenFederation:
+    """Sites in this process whose answers are added in the clear."""
+
+    sites: Sequence[Site]
+    tasks: Mapping[str, Task]
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """The sites' names, sorted."""
+        return tuple(sorted(site.name for site in self.sites))
+
+    def count(self, task: str, question: Question) -> NDArray[np.int64]:
+        """Exact sum of the sites' integer answers."""
+        answers = [self.tasks[task](site, question) for site in self.sites]
+        return np.asarray(np.sum(answers, axis=0, dtype=np.int64))
+
+    def total(self, task: str, question: Question, *, largest: float) -> NDArray[np.float64]:  # noqa: ARG002
+        """Sum of the sites' answers."""
+        answers = [self.tasks[task](site, question) for site in self.sites]
+        return np.asarray(np.sum(answers, axis=0, dtype=np.float64))
+
+    def gather(self, task: str, question: Question) -> dict[str, Answer]:
+        """Every site's own answer, by name."""
+        return {site.name: self.tasks[task](site, question) for site in self.sites}

@@ -1,0 +1,1 @@
+"""Parties as real processes on one machine."""

@@ -1,0 +1,287 @@
+"""Several parties as real processes on one machine, for the `simulate` commands and for tests.
+
+Each party is a `dagora` command of its own in a process group of its own. What they say is collected; when
+one fails, the others are given a moment to end by themselves (their peer's end is news to them too) and are
+then ended; who was the cause is told from how they ended. Nothing is left behind, neither on Ctrl-C nor when
+this process is killed (see `child`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Self
+
+from dagora.errors import ProtocolError
+from dagora.parties.transport.transport import in_seconds, one_line
+
+GRACE = 3.0
+BAD_INPUT = 2  # the exit code of a command that refuses its own input
+KEEP_LINES = 20_000
+LOOK_AROUND = 0.01
+
+LineObserver = Callable[[str, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a party's process ended (a negative code is a signal) and what it said."""
+
+    name: str
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last_words(self) -> str:
+        """The last line of its standard error."""
+        said = [line for line in self.err.splitlines() if line.strip()]
+        return said[-1] if said else ""
+
+    @property
+    def complaint(self) -> str:
+        """One line that says how it failed, in its own last words."""
+        words = re.sub(r"^dagora: (error: )?", "", one_line(self.last_words)) or "it said nothing"
+        how = f"exit code {self.code}" if self.code >= 0 else f"signal {-self.code}"
+        return f"party '{self.name}' failed ({how}): {words}"
+
+
+class PartyFailedError(ProtocolError):
+    """A party's process that failed, with how it `ended`."""
+
+    def __init__(self, ended: Ended) -> None:
+        super().__init__(ended.complaint, party=ended.name)
+        self.ended = ended
+
+
+class Processes:
+    """Party processes that live no longer than the `with` block.
+
+    `on_line(name, line)` hears every line of a party's standard error as it comes, from another thread.
+    """
+
+    def __init__(
+        self, on_line: LineObserver | None = None, module: str = "dagora.parties.processes.child"
+    ) -> None:
+        self._on_line = on_line
+        self._module = module
+        self._parties: dict[str, _Party] = {}
+        self._ended: list[str] = []
+
+    def start(
+        self, name: str, arguments: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start `dagora ARGUMENTS` as a party."""
+        if name in self._parties:
+            raise ProtocolError(f"party '{name}' was started already")
+        line = [sys.executable, "-m", self._module, *arguments]
+        # A session of its own: Ctrl-C reaches this process, which then ends them all.
+        process = subprocess.Popen(  # noqa: S603
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+            env={**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", **(environment or {})},
+        )
+        self._parties[name] = _Party(name, process, self._on_line)
+
+    def wait_for_line(self, name: str, pattern: str, timeout: float = 30.0) -> re.Match[str]:
+        """Wait until a party has said something on either stream, such as the port it listens on."""
+        deadline = time.monotonic() + timeout
+        party = self._parties[name]
+        while True:
+            over = party.process.poll() is not None
+            if over:
+                party.sweep()
+                party.finish()
+            for line in [*_copy(party.err), *_copy(party.out)]:
+                if found := re.search(pattern, line):
+                    return found
+            if over:
+                raise PartyFailedError(party.ended())
+            if time.monotonic() > deadline:
+                raise ProtocolError(f"party '{name}' said nothing of its start within {in_seconds(timeout)}")
+            time.sleep(LOOK_AROUND)
+
+    def wait(self, timeout: float | None = None, *, tolerate: Sequence[str] = ()) -> dict[str, Ended]:
+        """Wait for all to end well; the first that fails, other than those tolerated, ends the rest.
+
+        The one raised need not be the first: see `_culprit`.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while running := [p for p in self._parties.values() if p.process.poll() is None]:
+            self._note_ends()
+            if self._failed(tolerate):
+                self._give_grace()
+                break
+            if deadline is not None and time.monotonic() > deadline:
+                names = ", ".join(f"'{party.name}'" for party in running)
+                raise ProtocolError(
+                    f"the run was ended after {in_seconds(timeout or 0.0)}: {names} still at work"
+                )
+            time.sleep(LOOK_AROUND)
+        self._note_ends()
+        failed = self._failed(tolerate)
+        self.stop()
+        if failed:
+            raise PartyFailedError(_culprit([self._parties[name].ended() for name in failed]))
+        return self.results()
+
+    def _note_ends(self) -> None:
+        for name, party in self._parties.items():
+            if name not in self._ended and party.process.poll() is not None:
+                self._ended.append(name)
+                party.sweep()
+
+    def _failed(self, tolerate: Sequence[str]) -> list[str]:
+        """Those that failed by themselves, in the order of their start."""
+        ended = [party for name, party in self._parties.items() if name in self._ended]
+        return [party.name for party in ended if party.process.poll() and party.name not in tolerate]
+
+    def _give_grace(self) -> None:
+        deadline = time.monotonic() + GRACE
+        while time.monotonic() < deadline and any(p.process.poll() is None for p in self._parties.values()):
+            time.sleep(LOOK_AROUND)
+
+    def results(self) -> dict[str, Ended]:
+        """How those that have ended did so."""
+        over = [party for party in self._parties.values() if party.process.poll() is not None]
+        return {party.name: party.ended() for party in over}
+
+    def interrupt(self, name: str) -> None:
+        """Press Ctrl-C at one party: it may end its work early, and well."""
+        self._parties[name].process.send_signal(signal.SIGINT)
+
+    def kill(self, name: str) -> None:
+        """Kill one party at once, as a power cut would; for tests of faults."""
+        self._parties[name].sweep()
+        self._parties[name].process.wait()
+
+    def process_ids(self) -> dict[str, int]:
+        """The process of each party."""
+        return {name: party.process.pid for name, party in self._parties.items()}
+
+    def stop(self) -> None:
+        """End all that still run, firmly if need be, and reap them."""
+        running = [party for party in self._parties.values() if party.process.poll() is None]
+        for party in running:
+            party.signal(signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        for party in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                party.process.wait(max(0.0, deadline - time.monotonic()))
+        for party in self._parties.values():
+            party.sweep()
+            party.process.wait()
+            party.finish()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        try:
+            self.stop()
+        except BaseException:
+            # A second Ctrl-C: no more patience.
+            for party in self._parties.values():
+                party.sweep()
+            raise
+
+
+def run_processes(
+    commands: Mapping[str, Sequence[str]],
+    *,
+    timeout: float | None = None,
+    on_line: LineObserver | None = None,
+) -> dict[str, Ended]:
+    """Run `dagora` commands side by side, one per party, until all have ended well."""
+    with Processes(on_line) as processes:
+        for name, arguments in commands.items():
+            processes.start(name, arguments)
+        return processes.wait(timeout)
+
+
+class _Party:
+    """A process and the two threads that collect what it says."""
+
+    def __init__(self, name: str, process: subprocess.Popen[str], on_line: LineObserver | None) -> None:
+        self.name = name
+        self.process = process
+        self._swept = False
+        self.out: deque[str] = deque(maxlen=KEEP_LINES)
+        self.err: deque[str] = deque(maxlen=KEEP_LINES)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._threads = [
+            threading.Thread(target=self._collect, args=(process.stdout, self.out, None), daemon=True),
+            threading.Thread(target=self._collect, args=(process.stderr, self.err, on_line), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _collect(self, stream: IO[str], lines: deque[str], on_line: LineObserver | None) -> None:
+        with contextlib.suppress(ValueError):
+            for line in stream:
+                lines.append(line)
+                if on_line is not None:
+                    on_line(self.name, line.rstrip("\n"))
+
+    def signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+
+    def sweep(self) -> None:
+        """Kill what is left of the group, which may outlive its leader (workers of a pool); once only.
+
+        A number that was free for long may be somebody else's.
+        """
+        if not self._swept:
+            self._swept = True
+            self.signal(signal.SIGKILL)
+
+    def finish(self) -> None:
+        """Read what is left and close the pipes."""
+        for thread in self._threads:
+            thread.join(GRACE)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            # A stream that a stranger still holds open would block; leave that one to its thread.
+            if stream is not None and not any(thread.is_alive() for thread in self._threads):
+                stream.close()
+
+    def ended(self) -> Ended:
+        self.finish()
+        code = self.process.returncode
+        return Ended(self.name, code, "".join(_copy(self.out)), "".join(_copy(self.err)))
+
+
+def _culprit(failed: Sequence[Ended]) -> Ended:
+    """Of those that failed, the one that was the cause; the others have only heard of it.
+
+    That is who refused its own input, else who was killed, else who was started first.
+    """
+
+    def innocence(party: Ended) -> int:
+        return 0 if party.code == BAD_INPUT else 1 if party.code < 0 else 2
+
+    return min(failed, key=innocence)
+
+
+def _copy(lines: deque[str]) -> list[str]:
+    # A thread may still append while we look.
+    while True:
+        try:
+            return list(lines)
+        except RuntimeError:
+            continue

@@ -1,0 +1,117 @@
+"""Who is there: the TLS handshake, and its failures in words.
+
+In TLS 1.3 a client is done before the server has looked at its certificate, so a refused client learns of it
+only when it reads. So each side says once that it is content: the connector with a hello, when it has checked
+the listener's name, and the listener with a welcome to all, when everybody is there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+import ssl
+import time
+from collections.abc import Iterable
+from typing import cast
+
+from dagora.errors import ProtocolError
+from dagora.parties.transport.transport import check_name, one_line
+
+_VERIFY = {
+    9: "its certificate is not valid yet: check the clocks",
+    10: "its certificate has expired",
+    18: "its certificate is not signed by our CA",
+    19: "its certificate is not signed by our CA",
+    20: "its certificate is not signed by our CA",
+    21: "its certificate is not signed by our CA",
+    7: "its certificate is not signed by our CA",
+    26: "its certificate is not one of a party",
+}
+_REASONS = {
+    "UNSUPPORTED_PROTOCOL": "it does not speak TLS 1.3",
+    "TLSV1_ALERT_PROTOCOL_VERSION": "it does not speak TLS 1.3",
+    "NO_SHARED_CIPHER": "it does not speak TLS 1.3",
+    "VERSION_TOO_LOW": "it does not speak TLS 1.3",
+    "WRONG_VERSION_NUMBER": "it does not speak TLS",
+    "HTTP_REQUEST": "it does not speak TLS",
+    "HTTPS_PROXY_REQUEST": "it does not speak TLS",
+    "RECORD_LAYER_FAILURE": "it does not speak TLS",
+    "PACKET_LENGTH_TOO_LONG": "it does not speak TLS",
+    "BAD_PACKET_LENGTH": "it does not speak TLS",
+    "UNEXPECTED_MESSAGE": "it does not speak TLS",
+    "PEER_DID_NOT_RETURN_A_CERTIFICATE": "it showed no certificate",
+    "TLSV1_ALERT_UNKNOWN_CA": "it refused our certificate: its CA is another one",
+    "TLSV1_ALERT_DECRYPT_ERROR": "it refused our certificate: its CA is another one",
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "it refused our certificate: it has expired",
+    "SSLV3_ALERT_BAD_CERTIFICATE": "it refused our certificate",
+    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "it refused our certificate",
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "it asks for a certificate",
+}
+
+
+def shake_hands(
+    raw: socket.socket, context: ssl.SSLContext, *, server: bool, timeout: float
+) -> ssl.SSLSocket:
+    """Make a TLS connection of a socket, or raise `ProtocolError` with the reason and close it.
+
+    The text of the error goes after the name of the peer, such as "its certificate has expired".
+    """
+    try:
+        raw.settimeout(timeout)
+        raw.getpeername()  # a caller that is gone already fails here, where its socket can be closed
+        tls = context.wrap_socket(raw, server_side=server, do_handshake_on_connect=False)
+    except (OSError, ValueError) as error:
+        raw.close()
+        raise ProtocolError(explain(error)) from None
+    try:
+        tls.do_handshake()
+    except (OSError, ValueError) as error:
+        part(tls)
+        raise ProtocolError(explain(error)) from None
+    return tls
+
+
+def peer_name(tls: ssl.SSLSocket) -> str:
+    """The common name of the peer's certificate, which our CA has signed: that is the party's name."""
+    certificate = tls.getpeercert() or {}
+    subject = cast("Iterable[Iterable[tuple[str, str]]]", certificate.get("subject", ()))
+    names = [value for group in subject for key, value in group if key == "commonName"]
+    if len(names) != 1:
+        raise ProtocolError("its certificate does not name one party")
+    return check_name(str(names[0]))
+
+
+def explain(error: BaseException) -> str:
+    """Say in words why TLS failed.
+
+    >>> explain(TimeoutError())
+    'it did not answer in time'
+    """
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _VERIFY.get(
+            error.verify_code, f"its certificate is not valid: {one_line(error.verify_message)}"
+        )
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    gone = isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.EINVAL)
+    if isinstance(error, ssl.SSLEOFError | ConnectionError) or gone:
+        return "it closed the connection"
+    if isinstance(error, ssl.SSLError):
+        return _REASONS.get(error.reason or "", f"TLS failed: {one_line(error.reason or str(error))}")
+    return one_line(getattr(error, "strerror", None) or str(error)).lower()
+
+
+def part(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:
+    """Close a connection that was refused, so that what was said last still arrives."""
+    with contextlib.suppress(OSError, ValueError):
+        # The socket below TLS: what the peer still says is thrown away unread.
+        socket.socket.shutdown(tls, socket.SHUT_WR)
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            tls.settimeout(left)
+            if not socket.socket.recv(tls, 1 << 16):
+                break
+    tls.close()

@@ -1,0 +1,189 @@
+"""What has arrived at one party and waits for its `receive`, per sender and tag.
+
+Both transports deliver here, so both keep the same contract: messages are numbered per (sender, tag), a
+sender with too much waiting is made to wait itself, and the first fault of a sender stays with it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dagora.errors import PartyTimeoutError, ProtocolError
+from dagora.parties.transport.transport import Limits, in_seconds, silent
+
+# Waiting in slices keeps an endless wait open to Ctrl-C everywhere.
+SLICE = 60.0
+
+
+class InboxClosedError(Exception):
+    """This party has left; what arrives now is thrown away."""
+
+
+@dataclass
+class _Line:
+    """What one sender has sent."""
+
+    queues: dict[str, deque[bytes]] = field(default_factory=dict)
+    expected: dict[str, int] = field(default_factory=dict)
+    wanted: Counter[str] = field(default_factory=Counter)
+    bytes: int = 0
+    messages: int = 0
+    blocked: int = 0
+    fault: str = ""
+    at_once: bool = False
+
+    def full(self, size: int, limits: Limits) -> bool:
+        crowded = self.messages >= limits.backlog_messages or self.bytes + size > limits.backlog_bytes
+        return crowded and self.messages > 0
+
+    def starving(self, arriving: str) -> str | None:
+        """A tag somebody waits for while another one fills the line."""
+        missing = (tag for tag, waiters in self.wanted.items() if waiters and tag not in self.queues)
+        return next(missing, None) if not self.wanted[arriving] else None
+
+
+class Inbox:
+    """The messages that arrived at `owner`."""
+
+    def __init__(self, owner: str, senders: Iterable[str], limits: Limits) -> None:
+        self._owner = owner
+        self._limits = limits
+        self._lines = {sender: _Line() for sender in senders}
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def put(self, sender: str, tag: str, sequence: int, payload: bytes, timeout: float | None = None) -> None:
+        """Deliver a message; waits while the sender has too much waiting.
+
+        `ProtocolError` if the message breaks the rules (the fault stays with the sender), `PartyTimeoutError`
+        if the owner did not make room in time, `InboxClosedError` if it has left.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        with self._changed:
+            line = self._lines[sender]
+            self._check_sequence(sender, line, tag, sequence)
+            line.blocked += 1
+            try:
+                while line.full(len(payload), self._limits) and not self._closed:
+                    missing = line.starving(tag)
+                    if missing is not None:
+                        raise self._fault(
+                            sender, f"filled the line with '{tag}' while '{missing}' is awaited", at_once=True
+                        )
+                    left = SLICE if deadline is None else deadline - time.monotonic()
+                    if left <= 0.0:
+                        raise PartyTimeoutError(
+                            f"party '{self._owner}' did not take '{tag}' within {in_seconds(timeout or 0.0)}",
+                            party=self._owner,
+                        )
+                    self._changed.wait(min(left, SLICE))
+            finally:
+                line.blocked -= 1
+            if self._closed:
+                raise InboxClosedError
+            line.expected[tag] = sequence + 1
+            line.queues.setdefault(tag, deque()).append(payload)
+            line.bytes += len(payload)
+            line.messages += 1
+            self._changed.notify_all()
+
+    def _check_sequence(self, sender: str, line: _Line, tag: str, sequence: int) -> None:
+        expected = line.expected.get(tag, 0)
+        if sequence < expected:
+            raise self._fault(sender, f"repeated message {sequence} of '{tag}'", at_once=True)
+        if sequence > expected:
+            raise self._fault(sender, f"skipped message {expected} of '{tag}'", at_once=True)
+        if expected == 0 and len(line.expected) >= self._limits.tags:
+            raise self._fault(sender, f"used more than {self._limits.tags} tags", at_once=True)
+
+    def get(self, sender: str, tag: str, timeout: float) -> bytes:
+        """Take the next message of a sender under a tag."""
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            line = self._line(sender)
+            line.wanted[tag] += 1
+            try:
+                while True:
+                    self._check(sender, line, waiting=tag in line.queues)
+                    if tag in line.queues:
+                        return self._take(line, tag)
+                    left = deadline - time.monotonic()
+                    if left <= 0.0:
+                        raise PartyTimeoutError(self._silence(sender, line, tag, timeout), party=sender)
+                    if line.blocked:
+                        # Whoever fills the line must learn that another tag is awaited.
+                        self._changed.notify_all()
+                    self._changed.wait(min(left, SLICE))
+            finally:
+                line.wanted[tag] -= 1
+                if not line.wanted[tag]:
+                    del line.wanted[tag]
+
+    def _take(self, line: _Line, tag: str) -> bytes:
+        queue = line.queues[tag]
+        payload = queue.popleft()
+        if not queue:
+            del line.queues[tag]
+        line.bytes -= len(payload)
+        line.messages -= 1
+        if line.blocked:
+            self._changed.notify_all()
+        return payload
+
+    @staticmethod
+    def _silence(sender: str, line: _Line, tag: str, timeout: float) -> str:
+        other = f" (it sent '{next(iter(line.queues))}' instead)" if line.queues else ""
+        return silent(sender, tag, timeout) + other
+
+    def check(self, sender: str) -> None:
+        """Raise what is wrong with a party, or with the name."""
+        with self._changed:
+            self._check(sender, self._line(sender), waiting=False)
+
+    def fault_of(self, sender: str) -> str:
+        """What is wrong with a party, or nothing."""
+        with self._changed:
+            return self._lines[sender].fault
+
+    def _line(self, sender: str) -> _Line:
+        if sender not in self._lines:
+            known = ", ".join(f"'{name}'" for name in sorted(self._lines)) or "nobody"
+            raise ProtocolError(f"party '{self._owner}' has no line to '{sender}', only to {known}")
+        return self._lines[sender]
+
+    def _check(self, sender: str, line: _Line, *, waiting: bool) -> None:
+        if self._closed:
+            raise ProtocolError(f"party '{self._owner}' has closed its lines")
+        if line.fault and (line.at_once or not waiting):
+            raise ProtocolError(line.fault, party=sender)
+
+    def fail(self, sender: str, fault: str, *, at_once: bool) -> None:
+        """Note that nothing more comes from a sender: at once, or after what still waits. The first stays."""
+        with self._changed:
+            self._note(sender, fault, at_once=at_once)
+
+    def _fault(self, sender: str, what: str, *, at_once: bool) -> ProtocolError:
+        return ProtocolError(self._note(sender, f"party '{sender}' {what}", at_once=at_once), party=sender)
+
+    def _note(self, sender: str, fault: str, *, at_once: bool) -> str:
+        line = self._lines[sender]
+        if not line.fault:
+            line.fault, line.at_once = fault, at_once
+            if at_once:
+                line.queues.clear()
+                line.bytes = line.messages = 0
+            self._changed.notify_all()
+        return line.fault
+
+    def close(self) -> None:
+        """Throw away what waits and wake everybody."""
+        with self._changed:
+            self._closed = True
+            for line in self._lines.values():
+                line.queues.clear()
+                line.bytes = line.messages = 0
+            self._changed.notify_all()

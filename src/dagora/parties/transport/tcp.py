@@ -1,0 +1,186 @@
+"""Parties that are processes, here or far away: TLS 1.3 over TCP, certificates on both sides.
+
+A star: one `Listener` (the coordinator, or the host of two parties; see `listener`) waits for its parties,
+each of which `connect`s. A party's name is the common name of its certificate, signed by the CA all share.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from typing import Self
+
+from dagora.errors import ProtocolError
+from dagora.parties.transport.certificates import Credentials, client_context
+from dagora.parties.transport.connection import LINGER, Connection, LostError
+from dagora.parties.transport.handshake import explain, part, peer_name, shake_hands
+from dagora.parties.transport.inbox import Inbox
+from dagora.parties.transport.ledger import Ledger
+from dagora.parties.transport.transport import (
+    Limits,
+    Payload,
+    check_port,
+    encode_tag,
+    ended,
+    in_seconds,
+    lost,
+    one_line,
+    reason_to_tell,
+)
+from dagora.parties.transport.wire_format import Kind, wire_size
+
+HANDSHAKE_SECONDS = 10.0
+
+
+class TcpTransport:
+    """One party's TLS connections to its peers."""
+
+    def __init__(self, name: str, connections: Sequence[Connection], limits: Limits, timeout: float) -> None:
+        self.name = name
+        self.peers = tuple(sorted(connection.peer for connection in connections))
+        self.ledger = Ledger(name)
+        self._connections = {connection.peer: connection for connection in connections}
+        self._limits = limits
+        self._timeout = timeout
+        self._inbox = Inbox(name, self.peers, limits)
+        self._closed = False
+        for connection in connections:
+            connection.start(self._inbox)
+
+    def send(self, to: str, tag: str, payload: Payload) -> None:
+        """Send a message; returns when the system has taken all of it."""
+        encoded = encode_tag(tag)
+        self._inbox.check(to)
+        view = memoryview(payload).cast("B")
+        if len(view) > self._limits.message_bytes:
+            raise ProtocolError(
+                f"message '{tag}' of {len(view)} bytes passes the limit of {self._limits.message_bytes}"
+            )
+        connection = self._connections[to]
+        try:
+            wire = connection.send(encoded, view, self._timeout)
+        except LostError as error:
+            detail = str(error)
+            if not detail:
+                # The peer may have said why before it closed.
+                connection.join(LINGER)
+            self._inbox.fail(to, f"party '{to}' {detail}" if detail else lost(to), at_once=False)
+            self._inbox.check(to)
+            raise ProtocolError(lost(to), party=to) from None
+        self.ledger.sent(to, tag, payload=len(view), wire=wire)
+
+    def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
+        """Return the sender's next message under this tag."""
+        encoded = encode_tag(tag)
+        payload = self._inbox.get(sender, tag, self._timeout if timeout is None else timeout)
+        self.ledger.received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
+        return payload
+
+    def close(self, reason: str | None = None) -> None:
+        """Leave, in peace or with a reason; waits up to a second for the peers to hear it."""
+        if self._closed:
+            return
+        self._closed = True
+        self._inbox.close()
+        for connection in self._connections.values():
+            connection.end(reason)
+        deadline = time.monotonic() + LINGER
+        for connection in self._connections.values():
+            connection.finish(deadline)
+
+    def drop(self) -> None:
+        """Vanish without a word, as in a crash; for tests of faults."""
+        self._closed = True
+        for connection in self._connections.values():
+            connection.drop()
+        self._inbox.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.close(reason_to_tell(error))
+
+
+def connect(
+    credentials: Credentials,
+    host: str,
+    port: int,
+    *,
+    peer: str | None = None,
+    wait: float = 60.0,
+    limits: Limits | None = None,
+    timeout: float = 60.0,
+) -> TcpTransport:
+    """Connect to a listener and wait until the run begins.
+
+    Tries again while nobody listens, so that parties may start in any order. The listener must prove the name
+    `peer`; without one, any name that the CA has signed will do.
+    """
+    limits = limits or Limits()
+    deadline = time.monotonic() + wait
+    where = f"{host}:{check_port(port)}"
+    context = client_context(credentials)
+    raw = _reach(host, port, deadline, wait)
+    try:
+        patience = max(0.1, min(HANDSHAKE_SECONDS, deadline - time.monotonic()))
+        tls = shake_hands(raw, context, server=False, timeout=patience)
+    except ProtocolError as error:
+        raise ProtocolError(f"{where}: {error}") from None
+    try:
+        name = peer_name(tls)
+        connection = Connection(tls, name, limits)
+    except (ProtocolError, OSError) as error:
+        part(tls)
+        raise ProtocolError(f"{where}: {one_line(str(error))}") from None
+    try:
+        if peer is not None and name != peer:
+            raise ProtocolError(f"{where}: it is party '{name}', not '{peer}'")
+        with contextlib.suppress(LostError):
+            # If the listener has refused our certificate, the reading below says so.
+            connection.send_frame(Kind.HELLO, b"", 0, b"", patience)
+        _await_welcome(connection, deadline, wait, where)
+    except BaseException as error:
+        connection.end(reason_to_tell(error))
+        connection.finish(time.monotonic() + LINGER)
+        raise
+    return TcpTransport(credentials.name, [connection], limits, timeout)
+
+
+def _reach(host: str, port: int, deadline: float, wait: float) -> socket.socket:
+    pause = 0.02
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            return socket.create_connection((host, port), timeout=max(0.1, min(left, HANDSHAKE_SECONDS)))
+        except socket.gaierror:
+            raise ProtocolError(f"there is no host '{one_line(host)}'") from None
+        except OSError as error:
+            if left <= pause:
+                raise ProtocolError(
+                    f"nobody listens at {host}:{port} (tried for {in_seconds(wait)}): {explain(error)}"
+                ) from None
+        time.sleep(pause)
+        pause = min(2 * pause, 0.5)
+
+
+def _await_welcome(connection: Connection, deadline: float, wait: float, where: str) -> None:
+    peer = connection.peer
+    try:
+        header, _, payload = connection.read_frame(max(0.1, deadline - time.monotonic()))
+    except TimeoutError:
+        raise ProtocolError(f"party '{peer}' did not begin within {in_seconds(wait)}", party=peer) from None
+    except LostError as error:
+        # A refused certificate shows only here: TLS 1.3 lets the client finish first.
+        cause = error.__cause__
+        text = explain(cause) if isinstance(cause, ssl.SSLError) else "it closed the connection"
+        raise ProtocolError(f"party '{peer}' at {where}: {text}", party=peer) from None
+    except ProtocolError as error:
+        raise ProtocolError(f"party '{peer}' {error}", party=peer) from None
+    if header.kind == Kind.ABORT:
+        raise ProtocolError(ended(peer, payload.decode(errors="replace")), party=peer)
+    if header.kind != Kind.WELCOME:
+        raise ProtocolError(f"party '{peer}' spoke before it began the run", party=peer)

@@ -1,0 +1,152 @@
+"""How one party talks to others: tagged messages between named parties, every byte counted.
+
+A protocol is straight-line code: `send` names the receiver and a tag, `receive` names the sender and the tag
+it expects next. A message that comes early under another tag waits for its own `receive`. Each (sender, tag)
+numbers its messages, so that one that was repeated or lost ends the run. Whoever cannot go on closes with a
+reason, and every later `receive` from that party raises `ProtocolError` with that reason, in one line that
+names it. A party that ends well closes without a reason: what it sent before can still be received.
+
+Two implementations keep this contract: `memory` (threads of one process) and `tcp` (TLS 1.3). Security is
+the second's; the sequence numbers catch mistakes and misbehaving peers, while TLS keeps the network out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from dagora.errors import DagoraError, ProtocolError
+from dagora.parties.transport.ledger import Ledger
+
+Payload = bytes | bytearray | memoryview
+
+MAX_TAG = 200
+MAX_REASON = 500
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a party accepts from a peer: checked before memory is taken.
+
+    A peer whose unreceived messages pass `backlog_bytes` or `backlog_messages` is made to wait; if meanwhile
+    we wait for another tag of the same peer, the run ends, since neither side could ever go on.
+    """
+
+    message_bytes: int = 1 << 28
+    backlog_bytes: int = 1 << 29
+    backlog_messages: int = 100_000
+    tags: int = 1 << 17
+
+
+class Transport(Protocol):
+    """One party's line to its peers."""
+
+    @property
+    def name(self) -> str:
+        """This party."""
+
+    @property
+    def peers(self) -> Sequence[str]:
+        """The parties that can be spoken to, sorted, whether or not they are still there."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was sent and received so far."""
+
+    def send(self, to: str, tag: str, payload: Payload) -> None:
+        """Send a message; returns when it is on its way, raises `ProtocolError` if it cannot be."""
+
+    def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
+        """Return the sender's next message under this tag.
+
+        Without a timeout, the transport's own counts; `math.inf` waits for ever. `PartyTimeoutError` if
+        nothing came in time, `ProtocolError` if nothing can come any more.
+        """
+
+    def close(self, reason: str | None = None) -> None:
+        """Leave: in peace, or with the reason why this party cannot go on. Later calls do nothing."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None: ...
+
+
+def check_name(name: str) -> str:
+    """Return the name of a party, or refuse it: it stands in certificates, file names and messages.
+
+    >>> check_name("clinic-3")
+    'clinic-3'
+    >>> check_name("../secret")
+    Traceback (most recent call last):
+    dagora.errors.ProtocolError: '../secret' cannot name a party: use up to 64 letters, digits, '.', '_', '-'
+    """
+    if not _NAME.fullmatch(name):
+        raise ProtocolError(
+            f"{one_line(name)!r} cannot name a party: use up to 64 letters, digits, '.', '_', '-'"
+        )
+    return name
+
+
+def check_port(port: int) -> int:
+    """Return a port, or refuse it; 0 lets the system choose."""
+    if not 0 <= port < 1 << 16:
+        raise ProtocolError(f"{port} is no port: use 0 (any that is free) to 65535")
+    return port
+
+
+def encode_tag(tag: str) -> bytes:
+    """Return the bytes of a tag, or refuse it."""
+    encoded = tag.encode(errors="replace")
+    if not (0 < len(encoded) <= MAX_TAG and tag.isprintable()):
+        raise ProtocolError(f"'{one_line(tag)[:40]}' is no tag: use 1 to {MAX_TAG} printable characters")
+    return encoded
+
+
+def one_line(text: str) -> str:
+    r"""Make a short printable line of what a peer may have written.
+
+    >>> one_line("gone\n\x1b[31m mad")
+    'gone [31m mad'
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MAX_REASON]
+
+
+def reason_to_tell(error: BaseException | None) -> str | None:
+    """What peers may know of an error: our own errors about data could quote the data, so they may not."""
+    if error is None:
+        return None
+    if isinstance(error, ProtocolError):
+        return str(error)
+    if isinstance(error, DagoraError):
+        return "its own data or options were refused; see its own output"
+    return "it was interrupted" if isinstance(error, KeyboardInterrupt) else "it failed; see its own output"
+
+
+def left(party: str) -> str:
+    """What receivers read when a party has ended well but they expect more of it."""
+    return f"party '{party}' has left the run"
+
+
+def ended(party: str, reason: str) -> str:
+    """What receivers read when a party could not go on."""
+    return f"party '{party}' ended the run: {one_line(reason)}"
+
+
+def lost(party: str, detail: str = "") -> str:
+    """What receivers read when a party vanished without a word."""
+    return f"the connection to party '{party}' was lost{detail}"
+
+
+def silent(party: str, tag: str, timeout: float) -> str:
+    """What receivers read when a party sent nothing in the time it had."""
+    return f"party '{party}' sent no '{tag}' within {in_seconds(timeout)}"
+
+
+def in_seconds(timeout: float) -> str:
+    """Write a time limit for a message."""
+    return "any time" if math.isinf(timeout) else f"{timeout:.3g} s"

@@ -1,0 +1,229 @@
+"""A run on disk, so that it can be taken up where it stopped: what was scored, and where the chains stand.
+
+While families are scored, the file holds what an expensive score has computed. Once chains run, it also holds
+their positions, their random numbers, the draws they have kept, and the search space they run in. A run
+continues only from a file with the same settings, the same fingerprint of an expensive score, and the same
+weights of all families (which depend on data, score, prior, space and knowledge). The number of draws may
+differ: a longer run continues a shorter one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import FormatError, OptionError
+from dagora.events import Event
+from dagora.files import PathLike, write_whole
+from dagora.posterior.chains.chain_state import KEPT, Chain, Kept, room_for
+from dagora.posterior.space.family_tables import FamilyTables, padded
+from dagora.posterior.space.space import Space
+from dagora.run import Run
+from dagora.scores.local_score import LocalScore, RememberingScore
+
+Arrays = dict[str, NDArray[np.generic]]
+
+VERSION = "dagora chains 2"
+SAVE_EVERY = 10.0  # seconds
+# Names of arrays: of what every file has, and of those that chains add; what a score remembers has a prefix.
+HEAD = ("version", "settings", "score")
+OF_SPACE = ("weights", "cores", "extras", "note")
+OF_CHAINS = ("places", "random", "counters", "parents", "log_scores")
+OF_SCORE = "score_"
+
+
+class Checkpoint:
+    """The file of one run; a file of another run is refused before any work is done."""
+
+    def __init__(self, path: PathLike, score: LocalScore, settings: Mapping[str, object]) -> None:
+        check_place(path)
+        self.path = path
+        self.recalled = 0
+        self._score = score if isinstance(score, RememberingScore) else None
+        self._settings = dict(settings)
+        self._space: Arrays = {}
+        self._chains: Arrays = {}
+        self._saved = time.monotonic()
+        if Path(path).exists():
+            self._take_up(read(path))
+
+    @property
+    def has_chains(self) -> bool:
+        """Whether the file holds chains, for which all families had been scored."""
+        return bool(self._chains)
+
+    @property
+    def keeps_scores(self) -> bool:
+        """Whether the file holds scores: where those are expensive."""
+        return self._score is not None
+
+    @property
+    def space(self) -> Space | None:
+        """The space in which the chains of the file run."""
+        if not self._space:
+            return None
+        cores, extras = (
+            tuple(tuple(j for j in row if j >= 0) for row in self._space[name].tolist())
+            for name in ("cores", "extras")
+        )
+        return Space(cores, extras, str(self._space["note"]))
+
+    @contextmanager
+    def scoring(self, run: Run) -> Iterator[Run]:
+        """Keep what the score learns inside the block, now and then and at its end, however that comes."""
+        if self.has_chains or not self.keeps_scores:
+            yield run
+            return
+
+        def observe(event: Event) -> None:
+            if self.is_due:
+                self._write()
+            run.on_event(event)
+
+        try:
+            yield replace(run, on_event=observe)
+        finally:
+            self._write()
+
+    def begin(self, tables: FamilyTables, space: Space, chains: Sequence[Chain], kept: list[Kept]) -> bool:
+        """Bring chains to where the file left them; False where it has none yet."""
+        weights = fingerprint(tables)
+        if self.has_chains and str(self._space["weights"]) != weights:
+            raise OptionError(
+                f"the checkpoint {self.path} belongs to other data, score, prior, space or knowledge: "
+                "name another file"
+            )
+        self._space = {
+            "weights": np.array(weights),
+            "cores": padded(space.cores),
+            "extras": padded(space.extras),
+            "note": np.array(space.note),
+        }
+        if not self.has_chains:
+            return False
+        found = self._chains
+        most = found["log_scores"].shape[1]
+        for k, chain in enumerate(chains):
+            chain.places[:] = found["places"][k]
+            chain.random[:] = found["random"][k]
+            chain.counters[:] = found["counters"][k]
+            if most > len(kept[k].log_scores):
+                kept[k] = room_for(most, len(chain.places))
+            kept[k].parents[:most] = found["parents"][k]
+            kept[k].log_scores[:most] = found["log_scores"][k]
+        return True
+
+    def save(self, chains: Sequence[Chain], kept: Sequence[Kept]) -> None:
+        """Write all chains in one piece."""
+        most = max(int(chain.counters[KEPT]) for chain in chains)
+        self._chains = {
+            "places": np.stack([chain.places for chain in chains]),
+            "random": np.stack([chain.random for chain in chains]),
+            "counters": np.stack([chain.counters for chain in chains]),
+            "parents": np.stack([each.parents[:most] for each in kept]),
+            "log_scores": np.stack([each.log_scores[:most] for each in kept]),
+        }
+        self._write()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the file was written, or the work begun, a while ago."""
+        return time.monotonic() - self._saved > SAVE_EVERY
+
+    def _write(self) -> None:
+        head = (VERSION, json.dumps(self._settings, sort_keys=True), self._identity)
+        scored = {} if self._score is None else self._score.remembered()
+        arrays: Arrays = {
+            **{name: np.array(value) for name, value in zip(HEAD, head, strict=True)},
+            **{f"{OF_SCORE}{name}": array for name, array in scored.items()},
+            **self._space,
+            **self._chains,
+        }
+        content = io.BytesIO()
+        np.savez(content, **arrays)  # type: ignore[arg-type]  # its stub takes any name for an option's
+        write_whole(self.path, content.getvalue(), error=OptionError)
+        self._saved = time.monotonic()
+
+    @property
+    def _identity(self) -> str:
+        return "" if self._score is None else self._score.fingerprint()
+
+    def _take_up(self, found: Arrays) -> None:
+        self._refuse_others(found)
+        if OF_SPACE[0] in found:
+            self._space = {name: found[name] for name in OF_SPACE}
+            self._chains = {name: found[name] for name in OF_CHAINS}
+        if self._score is not None:
+            own = {name: array for name, array in found.items() if name.startswith(OF_SCORE)}
+            with refusing_other_files(self.path):
+                self.recalled = self._score.recall(
+                    {name.removeprefix(OF_SCORE): array for name, array in own.items()}
+                )
+
+    def _refuse_others(self, found: Arrays) -> None:
+        with refusing_other_files(self.path):
+            theirs = dict(json.loads(str(found["settings"])))
+        ours = json.loads(json.dumps(self._settings))
+        for which, value in ours.items():
+            if theirs.get(which) != value:
+                raise OptionError(
+                    f"the checkpoint {self.path} was made with {which} = {theirs.get(which)}, not {value}: "
+                    "name another file"
+                )
+        if str(found["score"]) != self._identity:
+            raise OptionError(
+                f"the checkpoint {self.path} belongs to other data or another score: name another file"
+            )
+
+
+def check_place(path: PathLike) -> None:
+    """Refuse a place where no checkpoint can be written, before any work is done."""
+    folder = Path(path).resolve().parent
+    if not folder.is_dir():
+        raise OptionError(f"option 'checkpoint': there is no folder '{folder}'")
+    if Path(path).is_dir():
+        raise OptionError(f"option 'checkpoint': '{path}' is a folder; name a file in it")
+
+
+def fingerprint(tables: FamilyTables) -> str:
+    """Fingerprint of the weights of all families."""
+    digest = hashlib.sha256()
+    for array in (tables.cores, tables.extras, tables.log_weights):
+        digest.update(str(array.shape).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def read(path: PathLike) -> Arrays:
+    """Read the arrays of a checkpoint; anything else is refused in one line."""
+    with (
+        refusing_other_files(path),
+        np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as content,
+    ):
+        found = {name: content[name] for name in content.files}
+        version = str(found["version"])
+        wanted = (*HEAD, *(OF_SPACE + OF_CHAINS if OF_SPACE[0] in found else ()))
+        if version == VERSION and not found.keys() >= set(wanted):
+            raise KeyError
+    if version != VERSION:
+        raise FormatError(f"{path}: is a checkpoint of another version of dagora; name another file")
+    return found
+
+
+@contextmanager
+def refusing_other_files(path: PathLike) -> Iterator[None]:
+    """Say in one line that a file is no checkpoint, where its content does not let itself be read as one."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, EOFError, AttributeError, TypeError, zipfile.BadZipFile):
+        raise FormatError(f"{path}: is not a checkpoint of dagora; name another file") from None

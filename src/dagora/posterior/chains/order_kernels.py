@@ -1,0 +1,156 @@
+"""Steps of a chain over orders (Friedman & Koller 2003).
+
+The log score of an order is Σ_i log Σ weight of the families of i with all parents before i. A step swaps
+two neighbours, swaps any two nodes, or takes one node elsewhere; each proposal is as likely as its reverse,
+so that it is accepted with probability min(1, ratio of scores). Only nodes between the two places concerned
+are summed anew. A graph is drawn when one is kept: each node's family by its weight among those the order
+permits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import inlined, kernel
+from dagora.kernel_random import random_below, random_unit
+from dagora.posterior.chains.chain_state import (
+    ACCEPTED,
+    KEPT,
+    STEPS,
+    Chain,
+    Kept,
+    Plan,
+    is_kept,
+    steps_to_draw,
+)
+from dagora.posterior.space.lookup import Lookup, draw_family, quick_before, sum_before
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Of so many proposals these are swaps of neighbours, and up to the second number swaps of any two nodes; the
+# rest are relocations. Neighbours are cheapest, the others carry a chain further.
+MOVES, NEIGHBOURS, SWAPS = 8, 4, 6
+
+
+@kernel
+def order_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps: int) -> None:
+    """Make many steps, and keep graphs when the plan says so."""
+    order = np.argsort(chain.places)
+    for node in range(len(order)):
+        chain.values[node] = sum_before(lookup, node, chain.places, chain.places[node])
+    left = steps
+    while left > 0:
+        few = min(left, steps_to_draw(chain.counters[STEPS], plan))
+        chain.counters[ACCEPTED] += walk_orders(lookup, chain.places, chain.values, chain.random, order, few)
+        chain.counters[STEPS] += few
+        left -= few
+        if is_kept(chain, kept, plan):
+            keep_from_order(lookup, chain, kept)
+
+
+@kernel
+def walk_orders(
+    lookup: Lookup, places: Ints, values: Floats, random: NDArray[np.uint64], order: Ints, steps: int
+) -> int:
+    """Propose and accept or refuse; return how many proposals were accepted."""
+    nodes = len(order)
+    fresh = np.empty(nodes)
+    accepted = 0
+    for _ in range(steps if nodes > 1 else 0):
+        kind = random_below(random, MOVES)
+        if kind < NEIGHBOURS:
+            one = random_below(random, nodes - 1)
+            other = one + 1
+        elif kind < SWAPS:
+            one = random_below(random, nodes)
+            other = random_below(random, nodes - 1)
+            other += other >= one
+        else:
+            # A node may also go where it is: a chain that always moves could be periodic.
+            one = random_below(random, nodes)
+            other = random_below(random, nodes)
+        change_order(order, places, one, other, kind >= SWAPS)
+        low, high = min(one, other), max(one, other)
+        gain = 0.0
+        for position in range(low, high + 1):
+            node = order[position]
+            fresh[node] = quick_before(lookup, node, places, position)
+            gain += fresh[node] - values[node]
+        if np.isnan(gain):
+            gain = careful_gain(lookup, places, values, order, low, high, fresh)
+        if random_unit(random) <= np.exp(min(gain, 0.0)):
+            accepted += 1
+            for position in range(low, high + 1):
+                values[order[position]] = fresh[order[position]]
+        else:
+            change_order(order, places, other, one, kind >= SWAPS)
+    return accepted
+
+
+@kernel
+def careful_gain(
+    lookup: Lookup, places: Ints, values: Floats, order: Ints, low: int, high: int, fresh: Floats
+) -> float:
+    """Gain of an order, where quick sums do not have the digits."""
+    gain = 0.0
+    for position in range(low, high + 1):
+        node = order[position]
+        fresh[node] = sum_before(lookup, node, places, position)
+        gain += fresh[node] - values[node]
+    return gain
+
+
+@inlined
+def change_order(order: Ints, places: Ints, one: int, other: int, relocation: bool) -> None:
+    """Swap the nodes at two positions, or move the node at the first to the second."""
+    if relocation:
+        node = order[one]
+        step = 1 if other > one else -1
+        for position in range(one, other, step):
+            order[position] = order[position + step]
+            places[order[position]] = position
+        order[other] = node
+        places[node] = other
+    else:
+        order[one], order[other] = order[other], order[one]
+        places[order[one]] = one
+        places[order[other]] = other
+
+
+@kernel
+def keep_from_order(lookup: Lookup, chain: Chain, kept: Kept) -> None:
+    """Draw a graph given the order, and keep it."""
+    draw = chain.counters[KEPT]
+    log_score = 0.0
+    for node in range(len(chain.places)):
+        log_total = sum_before(lookup, node, chain.places, chain.places[node])
+        row = kept.parents[draw, node]
+        log_score += draw_family(lookup, node, chain.places, False, log_total, chain.random, row)
+    kept.log_scores[draw] = log_score
+    chain.counters[KEPT] += 1
+
+
+@kernel
+def start_order(lookup: Lookup, chain: Chain) -> int:
+    """Bring a chain to a random order that permits a graph; return how many nodes found no place.
+
+    Nodes are placed one after the other, each drawn from those that have a family among the nodes placed;
+    more predecessors never take a family away, so that a node left over means that no order exists.
+    """
+    nodes = len(chain.places)
+    places = chain.places
+    places[:] = nodes
+    for position in range(nodes):
+        ready = 0
+        chosen = -1
+        for node in range(nodes):
+            if places[node] == nodes and sum_before(lookup, node, places, position) > -np.inf:
+                ready += 1
+                if random_below(chain.random, ready) == 0:
+                    chosen = node
+        if chosen < 0:
+            return nodes - position
+        places[chosen] = position
+    return 0

@@ -1,0 +1,204 @@
+"""Proposals of a chain over ordered partitions (Kuipers & Moffa 2017), with their proposal ratios.
+
+A partition is a label per node, 0 to m − 1, every label in use. There are four kinds of proposals; the kind
+is chosen with fixed probabilities and each kind is reversible on its own:
+
+- split or join, a fair coin. Split: a block of at least two nodes, evenly; the size of its first part,
+  evenly; the nodes of that part, evenly. Join: two neighbouring blocks, evenly.
+- a node, evenly, goes to any other place that the other nodes leave it: into one of their blocks, or a block
+  of its own before, between or after them. The others stay as they are, so the way back is as likely.
+- two nodes of neighbouring blocks change places: two blocks evenly, a node of each evenly.
+- any two nodes change places.
+
+What cannot be done (a join in the one-block partition, a swap within a block) is proposed all the same, and
+counts as a step that stays: leaving it out would give such partitions too little weight.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.kernel_random import random_below
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Random = NDArray[np.uint64]
+
+SPLIT_JOIN, RELOCATION, NEIGHBOURS, SWAP = 0, 1, 2, 3
+IMPOSSIBLE = 0
+# Of so many proposals, the kind of each.
+KINDS = (SPLIT_JOIN, SPLIT_JOIN, RELOCATION, RELOCATION, RELOCATION, RELOCATION, NEIGHBOURS, SWAP)
+
+
+@kernel
+def propose(
+    kind: int, labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags
+) -> tuple[int, float]:
+    """Write proposed labels, and which nodes' sums change; return the number of blocks and the log ratio.
+
+    The ratio is that of the probabilities to propose the way back and the way there. No blocks: it cannot
+    be done.
+    """
+    proposed[:] = labels
+    changed[:] = False
+    if kind == SPLIT_JOIN:
+        if random_below(random, 2) == 0:
+            return split(labels, blocks, random, proposed, changed)
+        return join(labels, blocks, random, proposed, changed)
+    if kind == RELOCATION:
+        return relocate(labels, blocks, random, proposed, changed), 0.0
+    if kind == NEIGHBOURS:
+        return swap_neighbours(labels, blocks, random, proposed, changed), 0.0
+    return swap_any(labels, blocks, random, proposed, changed), 0.0
+
+
+@kernel
+def split(labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags) -> tuple[int, float]:
+    """Split a block in two."""
+    sizes = block_sizes(labels, blocks)
+    many = int(np.sum(sizes > 1))
+    if many == 0:
+        return IMPOSSIBLE, 0.0
+    rank = random_below(random, many)
+    block = 0
+    while sizes[block] < 2 or rank > 0:
+        rank -= sizes[block] > 1
+        block += 1
+    size = sizes[block]
+    first = 1 + random_below(random, size - 1)
+    wanted, left = first, size
+    for node in range(len(labels)):
+        if labels[node] > block:
+            proposed[node] += 1
+        elif labels[node] == block:
+            # Each subset of the wanted size is as likely as any other.
+            if random_below(random, left) < wanted:
+                wanted -= 1
+            else:
+                proposed[node] += 1
+            left -= 1
+    for node in range(len(labels)):
+        changed[node] = proposed[node] == block + 1 or proposed[node] == block + 2
+    return blocks + 1, math.log(many) + log_ways(size, first) - math.log(blocks)
+
+
+@kernel
+def join(labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags) -> tuple[int, float]:
+    """Join two neighbouring blocks."""
+    if blocks == 1:
+        return IMPOSSIBLE, 0.0
+    sizes = block_sizes(labels, blocks)
+    block = random_below(random, blocks - 1)
+    first, second = sizes[block], sizes[block + 1]
+    many = 1 + np.sum(sizes > 1) - (first > 1) - (second > 1)
+    for node in range(len(labels)):
+        proposed[node] -= labels[node] > block
+        changed[node] = labels[node] == block + 1 or labels[node] == block + 2
+    return blocks - 1, math.log(blocks - 1) - log_ways(first + second, first) - math.log(many)
+
+
+@kernel
+def log_ways(size: int, first: int) -> float:
+    """Log of one over the probability of one split of a block with a first part of the given size."""
+    return (
+        math.log(size - 1)
+        + math.lgamma(size + 1.0)
+        - math.lgamma(first + 1.0)
+        - math.lgamma(size - first + 1.0)
+    )
+
+
+@kernel
+def relocate(labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags) -> int:
+    """Take one node elsewhere.
+
+    Among the `rest` blocks of the other nodes, place 2r + 1 is block r itself and place 2r the gap before it.
+    """
+    nodes = len(labels)
+    if nodes == 1:
+        return IMPOSSIBLE
+    moved = random_below(random, nodes)
+    alone = True
+    for node in range(nodes):
+        if node != moved and labels[node] == labels[moved]:
+            alone = False
+    rest = blocks - alone
+    old = 2 * labels[moved] + (not alone)
+    new = random_below(random, 2 * rest)
+    new += new >= old
+    opened = new % 2 == 0
+    for node in range(nodes):
+        if node == moved:
+            proposed[node] = new // 2
+            changed[node] = True
+        else:
+            block = labels[node] - (alone and labels[node] > labels[moved])
+            proposed[node] = block + (opened and 2 * block + 1 > new)
+            changed[node] = sight(old, block) != sight(new, block)
+    return int(rest + opened)
+
+
+@kernel
+def sight(place: int, block: int) -> int:
+    """What a node's place is to a block: not before it, alone or in company just before, or further off."""
+    ahead = 2 * block + 1 - place
+    return min(max(ahead, 0), 3)
+
+
+@kernel
+def swap_neighbours(labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags) -> int:
+    """Swap two nodes of neighbouring blocks."""
+    if blocks == 1:
+        return IMPOSSIBLE
+    block = random_below(random, blocks - 1)
+    one = member(labels, block, random)
+    other = member(labels, block + 1, random)
+    return swap(labels, blocks, one, other, proposed, changed)
+
+
+@kernel
+def swap_any(labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags) -> int:
+    """Swap any two nodes."""
+    if len(labels) == 1:
+        return IMPOSSIBLE
+    one = random_below(random, len(labels))
+    other = random_below(random, len(labels) - 1)
+    other += other >= one
+    return swap(labels, blocks, one, other, proposed, changed)
+
+
+@kernel
+def swap(labels: Ints, blocks: int, one: int, other: int, proposed: Ints, changed: Flags) -> int:
+    """Swap two nodes; within a block there is nothing to swap."""
+    low, high = min(labels[one], labels[other]), max(labels[one], labels[other])
+    if low == high:
+        return IMPOSSIBLE
+    proposed[one], proposed[other] = labels[other], labels[one]
+    for node in range(len(labels)):
+        changed[node] = low < proposed[node] <= high + 1
+    changed[one] = changed[other] = True
+    return blocks
+
+
+@kernel
+def member(labels: Ints, block: int, random: Random) -> int:
+    """Draw a node of a block."""
+    rank = random_below(random, np.sum(labels == block))
+    node = 0
+    while labels[node] != block or rank > 0:
+        rank -= labels[node] == block
+        node += 1
+    return node
+
+
+@kernel
+def block_sizes(labels: Ints, blocks: int) -> Ints:
+    """Number of nodes of each block."""
+    sizes = np.zeros(blocks, dtype=np.int64)
+    for label in labels:
+        sizes[label] += 1
+    return sizes

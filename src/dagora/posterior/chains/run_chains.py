@@ -1,0 +1,233 @@
+"""Run many chains side by side: dispersed starts, warm-up, thinning, progress, time limits, checkpoints.
+
+Chains advance together in short rounds, on threads (the kernels hold no interpreter lock). Between rounds the
+clock is read, progress told with R-hat and the effective number of draws of the log score, and now and then a
+checkpoint written. How long a round is has no influence on the draws.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import KnowledgeError, OptionError
+from dagora.events import Event
+from dagora.posterior.chains.chain_state import ACCEPTED, KEPT, STEPS, Chain, Kept, Plan, new_chain, room_for
+from dagora.posterior.chains.checkpoint import Checkpoint
+from dagora.posterior.chains.order_kernels import start_order
+from dagora.posterior.chains.sampling_target import SamplingTarget
+from dagora.posterior.draws import Draws
+from dagora.posterior.space.lookup import Lookup
+from dagora.posterior.summary.mixing import counted
+from dagora.run import Run
+
+# Seconds: length of a round, between two lines of progress.
+ROUND, TELL_EVERY = 0.1, 0.5
+FIRST_ROUND = 200
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A kind of chain: its kernels for many steps, for one draw, and for what a start order becomes."""
+
+    name: str
+    steps: Callable[[Lookup, Chain, Kept, Plan, int], None]
+    keep: Callable[[Lookup, Chain, Kept], None]
+    enter: Callable[[Lookup, Chain, Kept], None] | None = None
+
+
+def check_counts(draws: int, chains: int, thin: int | None, warmup: int | None) -> None:
+    """Refuse numbers that cannot be."""
+    for name, value, least in (
+        ("draws", draws, 1),
+        ("chains", chains, 1),
+        ("thin", thin, 1),
+        ("warmup", warmup, 0),
+    ):
+        if value is not None and value < least:
+            raise OptionError(f"option '{name}' must be at least {least}, not {value}")
+
+
+def sample_chains(
+    walk: Walk,
+    target: SamplingTarget,
+    run: Run,
+    plan: Plan,
+    *,
+    draws: int,
+    chains: int,
+    prior: str,
+    checkpoint: Checkpoint | None = None,
+) -> Draws:
+    """Run the chains to their end, or until time is up; every chain gives as many draws, at least one."""
+    states = start(walk, target, run, chains)
+    kept = [room_for(draws, len(target.names)) for _ in range(chains)]
+    resumed = checkpoint is not None and checkpoint.begin(target.tables, target.space, states, kept)
+    before = sum(int(state.counters[STEPS]) for state in states)
+    total = plan.warmup + draws * plan.thin
+    begun = run.budget.elapsed
+    rounds = Rounds(walk, target.lookup, plan, states, kept)
+    progress = Progress(run, states, kept, plan, draws)
+    try:
+        with rounds.threads(min(run.jobs, chains)):
+            while not run.budget.exhausted and rounds.advance(total):
+                progress.tell()
+                if checkpoint and checkpoint.is_due:
+                    checkpoint.save(states, kept)
+    finally:
+        if checkpoint and sum(int(state.counters[STEPS]) for state in states) > before:
+            checkpoint.save(states, kept)
+    progress.tell(last=True)
+    seconds = run.budget.elapsed - begun
+    steps = sum(int(state.counters[STEPS]) for state in states)
+    most = min(draws, *(int(state.counters[KEPT]) for state in states))
+    if most == 0:
+        kept = [only_draw(walk, target.lookup, state) for state in states]
+    stats = {
+        "steps": float(steps),
+        "steps_per_second": (steps - before) / seconds if seconds > 0 else 0.0,
+        "accepted": sum(int(state.counters[ACCEPTED]) for state in states) / max(1, steps),
+        "warmup": float(plan.warmup),
+        "thin": float(plan.thin),
+        "scoring_seconds": target.seconds,
+        "families": float(np.count_nonzero(np.isfinite(target.tables.log_weights))),
+    }
+    early = most < draws
+    how = f"{counted(chains, 'chain')} of {counted(max(1, most), 'draw')}, one every {plan.thin} steps"
+    how += f" after {plan.warmup} steps of warm-up"
+    if resumed or (checkpoint and checkpoint.recalled):
+        how += ", taken up from a checkpoint"
+    warnings = target.warnings
+    if most == 0:
+        warnings += ("no chain finished its warm-up: the draws are where the chains stood, and mean little",)
+    return Draws(
+        names=target.names,
+        parents=np.stack([each.parents[: max(1, most)] for each in kept]),
+        log_scores=np.stack([each.log_scores[: max(1, most)] for each in kept]),
+        prior=prior,
+        space=target.note,
+        status="time-limit" if early or target.missing else "finished",
+        message=f"{how}; {run.budget.reason} before {draws} draws" if early else how,
+        stats=stats,
+        warnings=warnings,
+    )
+
+
+def start(walk: Walk, target: SamplingTarget, run: Run, chains: int) -> list[Chain]:
+    """Chains at random starts, each with random numbers of its own."""
+    nodes = len(target.names)
+    states = []
+    for seed in np.random.SeedSequence(run.seed).spawn(chains):
+        chain = new_chain(nodes, seed.generate_state(1, np.uint64).astype(np.uint64))
+        if start_order(target.lookup, chain):
+            stuck = ", ".join(f"'{target.names[i]}'" for i in np.flatnonzero(chain.places == nodes))
+            raise KnowledgeError(
+                f"no graph is possible: {stuck} can have no permitted parents in any order; look at the "
+                "required and forbidden edges, tiers, max_parents and the search space"
+            )
+        if walk.enter is not None:
+            walk.enter(target.lookup, chain, room_for(1, nodes))
+        states.append(chain)
+    return states
+
+
+def only_draw(walk: Walk, lookup: Lookup, chain: Chain) -> Kept:
+    """One draw from where a chain stands, without moving it."""
+    spare = room_for(1, len(chain.places))
+    counters = np.zeros_like(chain.counters)
+    walk.keep(lookup, Chain(chain.places, chain.values, chain.random.copy(), counters), spare)
+    return spare
+
+
+class Rounds:
+    """Advances all chains by the same number of steps, as many as take a moment."""
+
+    def __init__(self, walk: Walk, lookup: Lookup, plan: Plan, states: list[Chain], kept: list[Kept]) -> None:
+        self._walk = walk
+        self._lookup = lookup
+        self._plan = plan
+        self._states = states
+        self._kept = kept
+        self._few = FIRST_ROUND
+        self._pool: ThreadPoolExecutor | None = None
+
+    @contextmanager
+    def threads(self, jobs: int) -> Iterator[None]:
+        """Use so many threads inside the block."""
+        if jobs == 1:
+            yield
+            return
+        with ThreadPoolExecutor(jobs) as self._pool:
+            yield
+
+    def advance(self, total: int) -> bool:
+        """Make one round; False where all chains are at their end."""
+        # Chains that were cut off within a round are not level: those behind catch up first.
+        target = min(total, min(int(state.counters[STEPS]) for state in self._states) + self._few)
+        behind = [k for k, state in enumerate(self._states) if state.counters[STEPS] < target]
+        if not behind:
+            return False
+        begun = time.monotonic()
+        if self._pool is None:
+            for k in behind:
+                self._run(k, target)
+        else:
+            list(self._pool.map(self._run, behind, [target] * len(behind)))
+        taken = max(time.monotonic() - begun, 1e-6)
+        self._few = max(1, min(int(self._few * ROUND / taken), 4 * self._few))
+        return True
+
+    def _run(self, k: int, target: int) -> None:
+        state = self._states[k]
+        self._walk.steps(self._lookup, state, self._kept[k], self._plan, target - int(state.counters[STEPS]))
+
+
+class Progress:
+    """Tells where the chains are, and how well they agree."""
+
+    def __init__(self, run: Run, states: list[Chain], kept: list[Kept], plan: Plan, draws: int) -> None:
+        self._run = run
+        self._states = states
+        self._kept = kept
+        self._plan = plan
+        self._draws = draws
+        self._told = -TELL_EVERY
+        self._every = TELL_EVERY
+
+    def tell(self, *, last: bool = False) -> None:
+        """Report, unless that was done a moment ago."""
+        begun = time.monotonic()
+        if not last and begun - self._told < self._every:
+            return
+        step = min(int(state.counters[STEPS]) for state in self._states)
+        most = min(self._draws, *(int(state.counters[KEPT]) for state in self._states))
+        values = np.stack([each.log_scores[:most] for each in self._kept])
+        self._run.on_event(
+            Event(
+                "sampling",
+                step,
+                score=float(values.max()) if most else None,
+                total=self._plan.warmup + self._draws * self._plan.thin,
+                message=agreement(values) if most else "warm-up",
+            )
+        )
+        self._told = time.monotonic()
+        # Long runs have many draws to look at; that shall not take more than a twentieth of the time.
+        self._every = max(TELL_EVERY, 20 * (self._told - begun))
+
+
+def agreement(values: NDArray[np.float64]) -> str:
+    """R-hat and effective number of draws of the log scores, [chains, draws], in words."""
+    from dagora.posterior.summary.diagnostics import bulk_ess, rhat
+
+    text = f"{values.shape[1]} draws per chain"
+    worst = float(rhat(values))
+    if np.isnan(worst):
+        return text
+    return f"{text}, R-hat {worst:.3f}, ESS {float(bulk_ess(values)):.0f}"

@@ -1,0 +1,42 @@
+"""What chains sample from: the families of a search space, weighed by score and prior under knowledge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dagora.posterior.space.family_tables import FamilyTables
+from dagora.posterior.space.lookup import Lookup
+from dagora.posterior.space.priors import Prior
+from dagora.posterior.space.space import Space
+
+
+@dataclass(frozen=True)
+class SamplingTarget:
+    """A posterior over the graphs of a space, as far as the knowledge permits them.
+
+    `missing` says which families of the space were not scored in time, and `late` why.
+    """
+
+    tables: FamilyTables
+    lookup: Lookup
+    prior: Prior
+    space: Space
+    names: tuple[str, ...]
+    note: str = ""
+    seconds: float = 0.0
+    missing: str = ""
+    late: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What there is to be said about missing families."""
+        return (f"{self.late}: {self.missing}",) if self.missing else ()
+
+    @property
+    def has_one_graph(self) -> bool:
+        """Whether every variable has a single parent set, so that there is nothing to draw."""
+        starts = self.tables.starts
+        weighty = np.add.reduceat(np.isfinite(self.tables.log_weights).astype(np.int64), starts)
+        return bool((weighty <= 1).all())

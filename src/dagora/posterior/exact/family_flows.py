@@ -1,0 +1,203 @@
+"""Kernels for the posterior of every family: the probability of all graphs is sent through the layers.
+
+The sums of `exact_kernels` say how likely each step from one layer to the next is. Going through the sets U
+upward, each state (U, L) hands its probability on to the next layers M, and to the families of their nodes:
+a share y of it goes to the sets that contain the first node of L, the rest to those that meet the rest of L,
+and so on. Only products and sums of positive numbers occur: small probabilities are as exact as large ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.posterior.exact.layer_kernels import (
+    Floats,
+    Integers,
+    add_logs,
+    fill_layers,
+    fill_meeting,
+    first_place,
+    fold,
+    list_outside,
+    list_shares,
+    with_bit,
+    without_two,
+)
+
+
+@kernel
+def unfold(
+    rows: Floats,
+    begin: int,
+    shares: Floats,
+    children: int,
+    levels: Floats,
+    weight: float,
+    arrivals: Floats,
+    spread: Floats,
+    joined: Floats,
+) -> None:
+    """Send `weight` back through `fold`: to the next layers (`arrivals`) and to each child (`joined`)."""
+    spread[0] = weight
+    for child in range(children - 1):
+        half = 1 << child
+        share = shares[child]
+        # Four sums side by side: one alone waits for itself at every addition.
+        one = two = three = four = 0.0
+        i = 0
+        while i + 4 <= half:
+            one += spread[i] * levels[3 * half + i]
+            two += spread[i + 1] * levels[3 * half + i + 1]
+            three += spread[i + 2] * levels[3 * half + i + 2]
+            four += spread[i + 3] * levels[3 * half + i + 3]
+            i += 4
+        while i < half:
+            one += spread[i] * levels[3 * half + i]
+            i += 1
+        joined[child] = share * ((one + two) + (three + four))
+        for i in range(half):
+            spread[half + i] = share * spread[i]
+    half = 1 << (children - 1)
+    share = shares[children - 1]
+    other = begin + half
+    one = two = three = four = 0.0
+    i = 0
+    while i + 4 <= half:
+        one += spread[i] * rows[other + i]
+        two += spread[i + 1] * rows[other + i + 1]
+        three += spread[i + 2] * rows[other + i + 2]
+        four += spread[i + 3] * rows[other + i + 3]
+        i += 4
+    while i < half:
+        one += spread[i] * rows[other + i]
+        i += 1
+    joined[children - 1] = share * ((one + two) + (three + four))
+    for i in range(half):
+        arrivals[begin + i] += spread[i]
+    for i in range(half):
+        arrivals[other + i] += share * spread[i]
+
+
+@kernel
+def send_rows(
+    nodes: int,
+    start: int,
+    work: int,
+    offsets: Integers,
+    rows: Floats,
+    arrivals: Floats,
+    with_parent: NDArray[np.float64],
+    without_parent: NDArray[np.float64],
+    sent: NDArray[np.float64],
+    roots: Floats,
+) -> int:
+    """Send on what arrived in the rows U = start, start + 1, … for about `work` terms; return what is next.
+
+    `sent[v, l]` gathers, per set of the nodes other than v and l, how likely v takes its parents from that
+    set with l, and l among them for sure; `roots[v]` how likely v has none.
+    """
+    full = (1 << nodes) - 1
+    outside = np.empty(nodes, dtype=np.int64)
+    shares = np.empty(nodes)
+    joined = np.empty(nodes)
+    placed = start
+    while placed < full and work > 0:
+        count = list_outside(nodes, placed, outside)
+        begin = offsets[placed]
+        layers = np.empty(1 << count, dtype=np.int64)
+        meeting = np.empty((1 << count, count))
+        flows = np.zeros((1 << count, count))
+        levels = np.empty(1 << count)
+        spread = np.empty(1 << count)
+        fill_layers(outside, count, layers)
+        fill_meeting(placed, outside, count, layers, with_parent, without_parent, meeting)
+        for layer in range(1, 1 << count):
+            visited = arrivals[begin + layer] * rows[begin + layer]
+            if visited == 0.0:
+                continue
+            if placed == 0:
+                for place in range(count):
+                    if layer >> place & 1:
+                        roots[outside[place]] += visited
+            children = list_shares(layer, count, meeting, shares)
+            if children == 0:
+                continue
+            first = offsets[placed | layers[layer]]
+            total = fold(rows, first, shares, children, levels)
+            work -= 1 << children
+            if total <= 0.0:
+                continue
+            unfold(rows, first, shares, children, levels, visited / total, arrivals, spread, joined)
+            child = 0
+            for place in range(count):
+                if not layer >> place & 1:
+                    flows[layer, place] = joined[child]
+                    child += 1
+        share_families(placed, outside, count, layers, with_parent, without_parent, meeting, flows, sent)
+        work -= 1 << count
+        placed += 1
+    return placed
+
+
+@kernel
+def share_families(
+    placed: int,
+    outside: Integers,
+    count: int,
+    layers: Integers,
+    with_parent: NDArray[np.float64],
+    without_parent: NDArray[np.float64],
+    meeting: NDArray[np.float64],
+    flows: NDArray[np.float64],
+    sent: NDArray[np.float64],
+) -> None:
+    """Split the flow into each child by the first node of L among its parents."""
+    for layer in range((1 << count) - 1, 0, -1):
+        first = first_place(layer)
+        node = outside[first]
+        smaller = layer ^ 1 << first
+        rest = placed | layers[smaller]
+        for place in range(count):
+            flow = flows[layer, place]
+            if flow == 0.0 or layer >> place & 1:
+                continue
+            child = outside[place]
+            at = without_two(rest, child, node)
+            flow /= meeting[layer, place]
+            sent[child, node, at] += flow * with_parent[child, node, at]
+            flows[smaller, place] += flow * without_parent[child, node, at] * meeting[smaller, place]
+
+
+@kernel
+def add_families(child: int, own: Floats, sent: NDArray[np.float64], families: Floats) -> None:
+    """Add to each family of a child what was sent to it, undoing the subset sums one node at a time."""
+    size = len(own) // 2
+    bits = 0
+    while 1 << bits < size:
+        bits += 1
+    stages = np.empty((bits + 1, size))
+    for parent in range(len(sent)):
+        if parent == child:
+            continue
+        closed = parent if parent < child else parent - 1
+        for mask in range(size):
+            stages[0, mask] = own[with_bit(mask, closed) | 1 << closed]
+        for bit in range(bits):
+            for mask in range(size):
+                value = stages[bit, mask]
+                if mask >> bit & 1:
+                    value = add_logs(value, stages[bit, mask ^ 1 << bit])
+                stages[bit + 1, mask] = value
+        flow = sent[parent].copy()
+        for bit in range(bits - 1, -1, -1):
+            for mask in range(size):
+                if not mask >> bit & 1 or flow[mask] == 0.0:
+                    continue
+                total = stages[bit + 1, mask]
+                other = mask ^ 1 << bit
+                flow[other] += flow[mask] * np.exp(stages[bit, other] - total)
+                flow[mask] *= np.exp(stages[bit, mask] - total)
+        for mask in range(size):
+            families[with_bit(mask, closed) | 1 << closed] += flow[mask]

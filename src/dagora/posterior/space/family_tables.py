@@ -1,0 +1,143 @@
+"""Everything a sampler looks up: the weights of all families of a search space, and their sums over subsets.
+
+The weight of a family is exp(score + log prior). Child i has one row of 2^k entries for the subsets of its
+core, and one more row for each extra parent, whose families are a core subset with that parent. Beside each
+weight stands the log of the sum of the weights of all subsets of the mask in that row (zeta transform), so
+that the total weight of the families permitted by an order is a few look-ups (Friedman & Koller 2003;
+Kuipers, Suter & Moffa 2022). Knowledge enters here: a family that it excludes weighs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.errors import OptionError
+from dagora.graph.knowledge import Knowledge
+from dagora.posterior.space.family_scoring import Layout, weigh
+from dagora.posterior.space.priors import Prior
+from dagora.posterior.space.space import Space
+from dagora.run import Run
+from dagora.scores.local_score import LocalScore
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Weights, their sums, and the sums once more as the kernels read them.
+BYTES_PER_ENTRY = 24
+GIGABYTE = 1e9
+
+
+class FamilyTables(NamedTuple):
+    """Weights of all families, as kernels take them.
+
+    Row r of child i begins at `starts[i] + (r << sizes[i])`: row 0 has the subsets of the core, row 1 + e
+    the same with the parent `extras[i, e]`. Bit c of a mask stands for `cores[i, c]`.
+    """
+
+    cores: Ints
+    sizes: Ints
+    extras: Ints
+    counts: Ints
+    starts: Ints
+    log_weights: Floats
+    log_sums: Floats
+
+
+def family_tables(
+    score: LocalScore, space: Space, prior: Prior, run: Run, *, memory: float = 4.0
+) -> FamilyTables:
+    """Weigh every family that the space and the knowledge permit; `memory` in gigabytes bounds the tables."""
+    tables, missing = weigh_families(score, space, prior, run, memory=memory)
+    if missing:
+        raise OptionError(f"{run.budget.reason} before all families were scored ({missing}): allow more time")
+    return tables
+
+
+def weigh_families(
+    score: LocalScore, space: Space, prior: Prior, run: Run, *, memory: float = 4.0
+) -> tuple[FamilyTables, str]:
+    """Weigh the families, small ones first; also say what was left out (nothing) where time ran out."""
+    names = score.schema.names
+    layout = permitted(space, run.knowledge, names)
+    entries = sum((1 + len(extra)) << len(core) for core, extra in layout.rows)
+    needed = entries * BYTES_PER_ENTRY / GIGABYTE
+    if needed > memory:
+        widest = max(range(len(names)), key=lambda i: len(layout.cores[i]))
+        raise OptionError(
+            f"the search space has {entries:,} families, whose tables need {needed:.3g} GB; option 'memory' "
+            f"allows {memory:g}: choose a narrower space ('{names[widest]}' alone has "
+            f"{len(layout.cores[widest])} parents in any combination), forbid edges, or allow more memory"
+        )
+    tables = empty_tables(layout)
+    missing = weigh(score, layout, prior, run, tables.starts, tables.log_weights)
+    sum_over_subsets(tables)
+    return tables, missing
+
+
+def permitted(space: Space, knowledge: Knowledge, names: tuple[str, ...]) -> Layout:
+    """Take forbidden parents out of a space, and required ones into the cores."""
+    forbidden = knowledge.forbidden_matrix(names)
+    needed = knowledge.required_matrix(names)
+    required = tuple(tuple(np.flatnonzero(needed[:, i]).tolist()) for i in range(len(names)))
+    cores = tuple(
+        tuple(sorted({j for j in core if not forbidden[j, i]} | set(required[i])))
+        for i, core in enumerate(space.cores)
+    )
+    extras = tuple(
+        tuple(j for j in extra if not forbidden[j, i] and j not in cores[i])
+        for i, extra in enumerate(space.extras)
+    )
+    most = len(names) - 1 if knowledge.max_parents is None else min(knowledge.max_parents, len(names) - 1)
+    return Layout(cores, extras, required, most)
+
+
+def empty_tables(layout: Layout) -> FamilyTables:
+    """Tables of a layout in which no family weighs anything."""
+    blocks = [(1 + len(extra)) << len(core) for core, extra in layout.rows]
+    starts = np.array([0, *itertools.accumulate(blocks)], dtype=np.int64)
+    return FamilyTables(
+        cores=padded(layout.cores),
+        sizes=np.array([len(core) for core in layout.cores], dtype=np.int64),
+        extras=padded(layout.extras),
+        counts=np.array([len(extra) for extra in layout.extras], dtype=np.int64),
+        starts=starts[:-1].copy(),
+        log_weights=np.full(starts[-1], -np.inf),
+        log_sums=np.full(starts[-1], -np.inf),
+    )
+
+
+def padded(lists: tuple[tuple[int, ...], ...]) -> Ints:
+    """Rows of different lengths as one array, filled up with −1."""
+    rows = np.full((len(lists), max(1, *map(len, lists), 1)), -1, dtype=np.int64)
+    for row, values in zip(rows, lists, strict=True):
+        row[: len(values)] = values
+    return rows
+
+
+@kernel
+def sum_over_subsets(tables: FamilyTables) -> None:
+    """Fill `log_sums` from `log_weights`: one bit after the other is summed out, in log space."""
+    sums = tables.log_sums
+    sums[:] = tables.log_weights
+    for child in range(len(tables.starts)):
+        size = tables.sizes[child]
+        for row in range(1 + tables.counts[child]):
+            start = tables.starts[child] + (row << size)
+            for bit in range(size):
+                for mask in range(1 << size):
+                    if mask >> bit & 1:
+                        sums[start + mask] = add_logs(sums[start + mask], sums[start + (mask ^ (1 << bit))])
+
+
+@kernel
+def add_logs(one: float, other: float) -> float:
+    """log(exp(one) + exp(other)), also where one of them or both are −∞."""
+    low, high = min(one, other), max(one, other)
+    if low == -np.inf:
+        return high
+    return float(high + np.log1p(np.exp(low - high)))

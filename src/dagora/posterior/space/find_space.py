@@ -1,0 +1,175 @@
+"""Which parents may be combined freely: a search space for samplers, found before they start.
+
+With a dozen variables nothing is left out. With more, each node gets a core of promising parents from a fast
+method, whose 2^k subsets are all weighed, and any one further parent beyond it (Kuipers, Suter & Moffa 2022).
+The methods: `dual-pc` tests partial correlations, `ges` climbs over classes of graphs (or, where the score or
+the knowledge tells equivalent graphs apart, over graphs), `candidates` looks at each node's small parent
+sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.constraint.dual_pc import dual_pc_skeleton
+from dagora.errors import KnowledgeError, OptionError
+from dagora.events import Event
+from dagora.graph.knowledge import Knowledge
+from dagora.options import find
+from dagora.posterior.space.space import Space, most_in_full
+from dagora.run import Run
+from dagora.scores.candidates.level_search import find_candidates
+from dagora.scores.local_score import TIE, HasMoments, LocalScore, is_expensive
+from dagora.search.ges.ges import ges, limits_of
+from dagora.search.greedy.hill_climb import hill_climb
+
+Matrix = NDArray[np.bool_]
+
+# Parents of sets that score this many nats less than a node's best set are not promising.
+MARGIN = 10.0
+# Parents of a set that is looked at, where nothing stricter is known.
+SMALL = 3
+# Share of the time left that looking for a space may take.
+SHARE = 0.25
+
+
+def find_space(
+    score: LocalScore, run: Run, kind: str = "auto", *, alpha: float = 0.05, most: int = 14
+) -> Space:
+    """Find a search space; cores have at most `most` parents, the strongest alone with their child."""
+    names = score.schema.names
+    run.knowledge.check_nodes(names)
+    if kind == "auto":
+        kind = choose_kind(score)
+    finder = find("search space", kind, KINDS)
+    if finder is None:
+        return Space.full(len(names))
+    quiet = replace(run, budget=run.budget.part(SHARE), on_event=lambda event: tell(run, event))
+    adjacent, note = finder(score, quiet, alpha)
+    allowed = adjacent & ~run.knowledge.forbidden_matrix(names)
+    return cut(score, allowed, run.knowledge, most, note)
+
+
+def choose_kind(score: LocalScore) -> str:
+    """Everything where that is possible, else the kind that suits the score."""
+    if len(score.schema) <= most_in_full(score):
+        return "full"
+    if not is_expensive(score) and is_equivalent(score):
+        return "ges"
+    # Tests ask nothing of a score that is slow.
+    return "dual-pc" if isinstance(score, HasMoments) else "candidates"
+
+
+def is_equivalent(score: LocalScore) -> bool:
+    """Whether equivalent graphs on a few pairs and triples of variables score alike."""
+    nodes = len(score.schema)
+    step = max(1, nodes // 6)
+    groups = [
+        tuple(sorted({(i + k * step) % nodes for k in range(size)}))
+        for size in (2, 3)
+        for i in range(0, nodes, step)
+    ]
+    families = []
+    for group in groups:
+        for order in (group, group[::-1]):
+            families += [(child, tuple(sorted(order[:place]))) for place, child in enumerate(order)]
+    values = iter(score.families(families).tolist())
+    for group in groups:
+        ahead, back = ([next(values) for _ in group] for _ in range(2))
+        if np.isfinite([*ahead, *back]).all() and abs(sum(ahead) - sum(back)) > 10 * TIE * abs(sum(ahead)):
+            return False
+    return True
+
+
+def by_tests(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:
+    """Neighbours in the skeleton of the dual PC algorithm."""
+    if not isinstance(score, HasMoments):
+        raise OptionError(
+            "the search space dual-pc tests correlations, and this score does not know any: "
+            "use ges or candidates"
+        )
+    skeleton = dual_pc_skeleton(score.moments, alpha, run)
+    late = f", stopped early ({run.budget.reason})" if run.budget.exhausted else ""
+    return skeleton, f"neighbours by the dual PC algorithm (level {alpha:g}){late}"
+
+
+def by_climbing(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:  # noqa: ARG001
+    """Neighbours in the class that GES finds; else the Markov blankets of a graph found by hill climbing."""
+    names = score.schema.names
+    try:
+        limits_of(run.knowledge, names)
+        classes = is_equivalent(score)
+    except KnowledgeError:
+        classes = False
+    outcome = ges(score, run) if classes else hill_climb(score, run)
+    late = f", stopped early ({run.budget.reason})" if outcome.status == "time-limit" else ""
+    matrix = outcome.graph.to_numpy()
+    if classes:
+        return matrix | matrix.T, f"neighbours by greedy equivalence search{late}"
+    # Which of two parents of a child points at the other is open: each may need the other.
+    spouses = (matrix.astype(np.int64) @ matrix.T.astype(np.int64)) > 0
+    np.fill_diagonal(spouses, val=False)
+    return matrix | matrix.T | spouses, f"Markov blankets by hill climbing{late}"
+
+
+def by_candidates(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:  # noqa: ARG001
+    """The parents in each node's best small parent sets."""
+    names = score.schema.names
+    known = run.knowledge
+    needed = int(known.required_matrix(names).sum(axis=0).max(initial=0))
+    largest = max(SMALL, needed)
+    if known.max_parents is not None:
+        largest = min(largest, known.max_parents)
+    small = Knowledge(known.required, known.forbidden, known.tiers, largest)
+    found = find_candidates(score, replace(run, knowledge=small))
+    adjacent = np.zeros((len(names), len(names)), dtype=np.bool_)
+    for child in found:
+        near = child.scores >= child.scores[0] - MARGIN
+        for parents, kept in zip(child.parents, near.tolist(), strict=True):
+            if kept:
+                adjacent[list(parents), child.child] = True
+    late = f", stopped early ({run.budget.reason})" if run.budget.exhausted else ""
+    return adjacent, f"parents in the best sets of up to {largest}{late}"
+
+
+Finder = Callable[[LocalScore, Run, float], tuple[Matrix, str]]
+
+KINDS: dict[str, Finder | None] = {
+    "full": None,
+    "dual-pc": by_tests,
+    "ges": by_climbing,
+    "candidates": by_candidates,
+}
+
+
+def cut(score: LocalScore, adjacent: Matrix, knowledge: Knowledge, most: int, note: str) -> Space:
+    """Cores of at most `most` parents: those that are required, then those that gain most on their own."""
+    names = score.schema.names
+    required = knowledge.required_matrix(names)
+    cores = []
+    shortened = []
+    for child in range(len(names)):
+        core = np.flatnonzero(adjacent[:, child] | required[:, child]).tolist()
+        if len(core) > most:
+            shortened.append(names[child])
+            values = score.families([(child, (parent,)) for parent in core])
+            ranked = sorted(zip(core, values.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+            needed = [parent for parent in core if required[parent, child]]
+            others = [parent for parent, _ in ranked if not required[parent, child]]
+            core = [*needed, *others[: max(0, most - len(needed))]]
+        cores.append(core)
+    if shortened:
+        named = ", ".join(f"'{name}'" for name in shortened[:3])
+        more = f" and {len(shortened) - 3} more" if len(shortened) > 3 else ""
+        note = f"{note}; only the {most} strongest for {named}{more}"
+    space = Space.plus_one(cores, f"{note}; and any one further parent")
+    return Space.full(len(names)) if space.complete else space
+
+
+def tell(run: Run, event: Event) -> None:
+    """Pass progress on without its scores, which are not the sampler's."""
+    run.on_event(Event("finding the space", event.step, total=event.total, message=event.phase))

@@ -1,0 +1,83 @@
+"""Grow a search space until the best graph no longer asks for more.
+
+The plus-one parents that a good graph uses belong in the cores, where they combine freely. So: weigh the
+families of the space, find a good graph in it, add its edges to the cores, and again until nothing changes
+(Kuipers, Suter & Moffa 2022, "Efficient sampling and structure learning of Bayesian networks").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Event
+from dagora.posterior.space.best_graph import best_graph
+from dagora.posterior.space.family_tables import BYTES_PER_ENTRY, GIGABYTE, FamilyTables, weigh_families
+from dagora.posterior.space.priors import Prior
+from dagora.posterior.space.space import Space
+from dagora.run import Run
+from dagora.scores.local_score import LocalScore
+
+# Given the weights of a space: the edges of a good graph in it ([i, j] is i → j), or their frequencies.
+FindEdges = Callable[[FamilyTables, Run], NDArray[np.bool_] | NDArray[np.float64]]
+
+
+def find_space_iteratively(
+    score: LocalScore,
+    prior: Prior,
+    run: Run,
+    start: Space,
+    *,
+    find_edges: FindEdges = best_graph,
+    above: float = 0.5,
+    most: int = 14,
+    rounds: int = 10,
+    memory: float = 4.0,
+) -> Space:
+    """Enlarge the cores of `start` by the edges that `find_edges` finds, until they have them all.
+
+    With `frequent_edges` and `above` 0.1 more of the posterior is in the space, and more families are scored.
+    """
+    space = start
+    for step in range(rounds):
+        if space.complete or run.budget.exhausted:
+            break
+        run.on_event(Event("growing the space", step + 1, total=rounds))
+        tables, missing = weigh_families(score, space, prior, run, memory=memory)
+        if missing:
+            break
+        edges = find_edges(tables, run)
+        if run.budget.left <= 0.0:  # chains that were cut off stand where they started
+            break
+        wider = enlarge(space, edges, above=above, most=most)
+        if wider.cores == space.cores or wider.families() * BYTES_PER_ENTRY / GIGABYTE > memory:
+            break
+        space = wider
+    added = sum(map(len, space.cores)) - sum(map(len, start.cores))
+    if not added and not run.budget.exhausted:
+        return start
+    late = ", which ran out of time" if run.budget.exhausted else ""
+    return replace(space, note=f"{start.note}; {added} parents added by enlarging{late}")
+
+
+def enlarge(
+    space: Space, edges: NDArray[np.bool_] | NDArray[np.float64], *, above: float = 0.5, most: int = 14
+) -> Space:
+    """Add to the cores, in both directions, the edges that are more frequent than `above`.
+
+    The most frequent come first, and none where a core has `most` parents already.
+
+    >>> narrow = Space.plus_one([(1,), (0,), ()], "as told")
+    >>> enlarge(narrow, np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]])).cores
+    ((1, 2), (0,), (0,))
+    """
+    either = np.maximum(edges, np.transpose(edges)).astype(np.float64)
+    cores = []
+    for child, core in enumerate(space.cores):
+        fresh = [parent for parent in space.extras[child] if either[parent, child] > above]
+        fresh.sort(key=lambda parent: (-either[parent, child], parent))
+        cores.append((*core, *fresh[: max(0, most - len(core))]))
+    return Space.plus_one(cores, space.note)

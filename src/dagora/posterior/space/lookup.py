@@ -1,0 +1,228 @@
+"""Sums of weights that samplers ask for a million times a second, and draws of single families.
+
+The total weight of a child's families with parents in a given set is the sum, over the rows whose extra
+parent is in the set, of the table of subset sums at the core members in the set. Those sums stand side by
+side per mask, divided by the largest of them: a sum is then a few additions and one logarithm. Where all
+permitted rows are too small for that, the sum is taken in log space.
+
+The families with at least one parent in a given block are what is left of a sum when the same sum without the
+block is taken away; where the difference would have lost its digits, the families are summed one by one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import inlined, kernel
+from dagora.kernel_random import random_unit
+from dagora.posterior.space.family_tables import FamilyTables, add_logs
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Below this a sum of scaled weights may have lost digits to underflow.
+TINY = 1e-280
+# A difference this small beside what it is taken from has lost too many digits.
+LOST = 1e-7
+# A family whose log probability is below this is never drawn: it would change nothing at double precision.
+NEGLIGIBLE = -45.0
+
+SIZE, ROWS, START, SCALE = 0, 1, 2, 3
+
+
+class Lookup(NamedTuple):
+    """Family tables in few arrays: what is passed to each kernel is passed very often.
+
+    `members[i]` has the core of child i and then its extras; `shapes[i]` the size of the core, the number
+    of rows, where the child's weights start, and where its scales do. `sums` are subset sums, for each mask
+    the rows side by side, divided by exp of the mask's scale.
+    """
+
+    members: Ints
+    shapes: Ints
+    log_weights: Floats
+    log_sums: Floats
+    scales: Floats
+    sums: Floats
+
+
+def lookup_of(tables: FamilyTables) -> Lookup:
+    """Arrange the tables for fast sums."""
+    nodes = len(tables.starts)
+    members = np.full((nodes, max(1, nodes - 1)), -1, dtype=np.int64)
+    for child, (size, count) in enumerate(zip(tables.sizes, tables.counts, strict=True)):
+        members[child, :size] = tables.cores[child, :size]
+        members[child, size : size + count] = tables.extras[child, :count]
+    scale_starts = np.concatenate([[0], np.cumsum(1 << tables.sizes)])
+    shapes = np.stack([tables.sizes, 1 + tables.counts, tables.starts, scale_starts[:-1]], axis=1)
+    lookup = Lookup(
+        members,
+        np.ascontiguousarray(shapes, dtype=np.int64),
+        tables.log_weights,
+        tables.log_sums,
+        np.empty(scale_starts[-1]),
+        np.empty(len(tables.log_sums)),
+    )
+    arrange(lookup)
+    return lookup
+
+
+@kernel
+def arrange(lookup: Lookup) -> None:
+    """Fill scales and scaled sums."""
+    for child in range(len(lookup.shapes)):
+        size, rows, start, scales = lookup.shapes[child]
+        for mask in range(1 << size):
+            scale = -np.inf
+            for row in range(rows):
+                scale = max(scale, lookup.log_sums[start + (row << size) + mask])
+            lookup.scales[scales + mask] = scale
+            for row in range(rows):
+                value = lookup.log_sums[start + (row << size) + mask]
+                scaled = 0.0 if value == -np.inf else np.exp(value - scale)
+                lookup.sums[start + mask * rows + row] = scaled
+
+
+@inlined
+def quick_before(lookup: Lookup, child: int, places: Ints, limit: int) -> float:
+    """`sum_before` by scaled sums; NaN where they do not have the digits."""
+    size, rows = lookup.shapes[child, SIZE], lookup.shapes[child, ROWS]
+    mask = 0
+    for c in range(size):
+        mask |= (places[lookup.members[child, c]] < limit) << c
+    at = lookup.shapes[child, START] + mask * rows
+    total = lookup.sums[at]
+    for e in range(rows - 1):
+        # A product, because a branch would be guessed wrong half of the time.
+        total += lookup.sums[at + 1 + e] * (places[lookup.members[child, size + e]] < limit)
+    return lookup.scales[lookup.shapes[child, SCALE] + mask] + np.log(total) if total > TINY else np.nan
+
+
+@kernel
+def sum_before(lookup: Lookup, child: int, places: Ints, limit: int) -> float:
+    """Log of the total weight of the child's families whose parents all have places below the limit."""
+    value = quick_before(lookup, child, places, limit)
+    return careful_sum(lookup, child, places, limit, False) if np.isnan(value) else value
+
+
+@inlined
+def quick_touching(lookup: Lookup, child: int, labels: Ints) -> float:
+    """`sum_in_block` by scaled sums; NaN where they do not have the digits."""
+    label = labels[child]
+    size, rows, start = lookup.shapes[child, SIZE], lookup.shapes[child, ROWS], lookup.shapes[child, START]
+    mask = outer = 0
+    for c in range(size):
+        place = labels[lookup.members[child, c]]
+        mask |= (place < label) << c
+        outer |= (place < label - 1) << c
+    at, away = start + mask * rows, start + outer * rows
+    # Rows whose extra parent is in the block; the others, with and without the block's core members.
+    inside, within, without = 0.0, lookup.sums[at], lookup.sums[away]
+    for e in range(rows - 1):
+        place = labels[lookup.members[child, size + e]]
+        inside += lookup.sums[at + 1 + e] * (place == label - 1)
+        within += lookup.sums[at + 1 + e] * (place < label - 1)
+        without += lookup.sums[away + 1 + e] * (place < label - 1)
+    scale = lookup.scales[lookup.shapes[child, SCALE] + mask]
+    total, least = inside, TINY
+    if mask != outer:
+        least = max(least, LOST * (inside + within))
+        if without > 0.0:
+            without *= np.exp(lookup.scales[lookup.shapes[child, SCALE] + outer] - scale)
+        total += within - without
+    value = scale + np.log(total) if total > least else np.nan
+    return value if label > 0 else lookup.log_weights[start]
+
+
+@kernel
+def sum_in_block(lookup: Lookup, child: int, labels: Ints) -> float:
+    """Log of the total weight of the families that a child may have in its block of a partition.
+
+    All parents are in earlier blocks, and at least one is in the block just before; the first block has none.
+    """
+    value = quick_touching(lookup, child, labels)
+    return careful_sum(lookup, child, labels, labels[child], True) if np.isnan(value) else value
+
+
+@kernel
+def careful_sum(lookup: Lookup, child: int, places: Ints, limit: int, touching: bool) -> float:
+    """Sum in log space; family by family where one must have a parent just below the limit (`touching`)."""
+    size, rows, start, _ = lookup.shapes[child]
+    mask = needed = 0
+    for c in range(size):
+        place = places[lookup.members[child, c]]
+        mask |= (place < limit) << c
+        needed |= (place == limit - 1) << c
+    total = -np.inf
+    for row in range(rows):
+        place = -1 if row == 0 else places[lookup.members[child, size + row - 1]]
+        if place >= limit:
+            continue
+        at = start + (row << size)
+        if not touching or (row > 0 and place == limit - 1):
+            total = add_logs(total, lookup.log_sums[at + mask])
+            continue
+        subset = mask if needed else 0
+        while subset:
+            if subset & needed:
+                total = add_logs(total, lookup.log_weights[at + subset])
+            subset = (subset - 1) & mask
+    return total
+
+
+@kernel
+def draw_family(
+    lookup: Lookup,
+    child: int,
+    places: Ints,
+    touching: bool,
+    log_total: float,
+    random: NDArray[np.uint64],
+    parents: NDArray[np.uint64],
+) -> float:
+    """Draw one of the families of a sum by its weight; write its bit row and return its log weight.
+
+    `touching` asks for a parent whose place is just below the child's, as in a partition's later blocks.
+    """
+    size, rows, start, _ = lookup.shapes[child]
+    limit = places[child]
+    mask = needed = 0
+    for c in range(size):
+        place = places[lookup.members[child, c]]
+        mask |= (place < limit) << c
+        needed |= (place == limit - 1) << c
+    left = random_unit(random)
+    chosen_row, chosen_mask = 0, 0
+    for row in range(rows):
+        place = -1 if row == 0 else places[lookup.members[child, size + row - 1]]
+        if place >= limit:
+            continue
+        free = not touching or (row > 0 and place == limit - 1)
+        at = start + (row << size)
+        subset = mask
+        while left > 0.0:
+            if free or subset & needed:
+                share = lookup.log_weights[at + subset] - log_total
+                if share > NEGLIGIBLE:
+                    # The last one stays chosen where rounding leaves a crumb.
+                    chosen_row, chosen_mask = row, subset
+                    left -= np.exp(share)
+            if subset == 0:
+                break
+            subset = (subset - 1) & mask
+    parents[:] = 0
+    for c in range(size):
+        if chosen_mask >> c & 1:
+            set_bit(parents, lookup.members[child, c])
+    if chosen_row:
+        set_bit(parents, lookup.members[child, size + chosen_row - 1])
+    return float(lookup.log_weights[start + (chosen_row << size) + chosen_mask])
+
+
+@inlined
+def set_bit(row: NDArray[np.uint64], bit: int) -> None:
+    """Put one node into a set."""
+    row[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)

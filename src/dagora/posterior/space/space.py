@@ -1,0 +1,63 @@
+"""The search space of a sampler: which parents each node may have at all.
+
+The core of a node are the parents that may occur in any combination, so that all 2^k families are scored in
+advance; beyond the core any one further parent of `extras` may be added (the plus-one space of Kuipers, Suter
+& Moffa 2022). With every other node in the core nothing is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dagora.scores.local_score import is_expensive
+
+Parents = tuple[int, ...]
+
+# Up to so many variables no parent set is left out, unless a narrower space is asked for: n 2^(n-1) families.
+MOST_IN_FULL = 12
+# The same for scores that take tens of milliseconds a family.
+MOST_IN_FULL_WHERE_DEAR = 7
+
+
+def most_in_full(score: object) -> int:
+    """Up to how many variables every family is scored, by how expensive the score is."""
+    return MOST_IN_FULL_WHERE_DEAR if is_expensive(score) else MOST_IN_FULL
+
+
+@dataclass(frozen=True)
+class Space:
+    """Per node its core and its extras, ascending positions; `note` says how they were found."""
+
+    cores: tuple[Parents, ...]
+    extras: tuple[Parents, ...]
+    note: str
+
+    @classmethod
+    def full(cls, nodes: int) -> Space:
+        """Every parent set.
+
+        >>> Space.full(3).cores
+        ((1, 2), (0, 2), (0, 1))
+        """
+        others = tuple(tuple(j for j in range(nodes) if j != i) for i in range(nodes))
+        return cls(others, ((),) * nodes, "every parent set may be drawn")
+
+    @classmethod
+    def plus_one(cls, cores: Sequence[Sequence[int]], note: str) -> Space:
+        """Cores, and any one parent beyond them."""
+        nodes = len(cores)
+        kept = tuple(tuple(sorted(core)) for core in cores)
+        extras = tuple(
+            tuple(j for j in range(nodes) if j != i and j not in core) for i, core in enumerate(kept)
+        )
+        return cls(kept, extras, note)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no parent set is left out."""
+        return all(len(core) == len(self.cores) - 1 for core in self.cores)
+
+    def families(self) -> int:
+        """How many parent sets there are, over all nodes."""
+        return sum((1 + len(extra)) << len(core) for core, extra in zip(self.cores, self.extras, strict=True))

@@ -1,0 +1,1 @@
+"""What draws say: edge probabilities, features, consensus graphs, diagnostics, pictures."""

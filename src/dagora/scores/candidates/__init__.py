@@ -1,0 +1,1 @@
+"""Candidate parent sets: how they are found, pruned, stored and read."""

@@ -1,0 +1,254 @@
+"""Find the candidates of a score, level by level: all sets of one parent, then of two, and so on.
+
+A set is kept where it scores more than each of its subsets. For scores with a price per parameter (BIC, AIC,
+Gaussian BIC) rules cut a set together with all its supersets, so that no limit on the number of parents is
+needed; other scores are searched to `max_parents`. Where a level would cost too much, only each
+child's most promising single parents are combined from there on; that, and running out of time, makes the
+candidates incomplete, and their note says what was not looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import OptionError
+from dagora.events import Event
+from dagora.graph.bits import Rows
+from dagora.run import Run
+from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
+from dagora.scores.candidates.pruning import Grown, rules_for
+from dagora.scores.discrete import DiscreteScore
+from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
+from dagora.scores.local_score import TIE, BlockScore, LocalScore, Watch
+
+# Sets times rows that a level may cost, and how many are done in a second on one core.
+AFFORDABLE = 1e10
+ROWS_PER_SECOND = 2e8
+# A Gaussian family costs as much as counting this many rows.
+GAUSSIAN_ROWS = 100
+# Parent sets that are kept in all; a million is far beyond what exact solvers can use.
+MOST_SETS = 1_000_000
+# Sets of one column and size that are kept where the candidates are incomplete anyway.
+HEURISTIC_SETS = 500
+
+
+@dataclass
+class Alive:
+    """One child's sets of the current size that may grow further, and the best score at or below each."""
+
+    sets: NDArray[np.int64]
+    best: NDArray[np.float64]
+    allowed: NDArray[np.bool_]
+
+
+def find_candidates(score: LocalScore, run: Run) -> Candidates:
+    """Look at all parent sets that knowledge permits, or as many as time permits; keep those that matter."""
+    return LevelSearch(score, run).find()
+
+
+class LevelSearch:
+    """The state of one search."""
+
+    def __init__(self, score: LocalScore, run: Run) -> None:
+        self._score = score
+        self._run = run
+        names = score.schema.names
+        self._names = names
+        d = len(names)
+        forbidden = run.knowledge.forbidden_matrix(names)
+        required = run.knowledge.required_matrix(names)
+        self._base = [np.flatnonzero(required[:, child]) for child in range(d)]
+        limit = d - 1 if run.knowledge.max_parents is None else min(d - 1, run.knowledge.max_parents)
+        self._limit = min(limit, largest_size(d) - 1)
+        self._wanted = limit
+        self._narrowed = False
+        self._notes: list[str] = []
+        self._rules = rules_for(score, ~forbidden)
+        self._kept: list[list[Kept]] = [[] for _ in range(d)]
+        self._alive = []
+        first = score.families([(child, tuple(base)) for child, base in enumerate(self._base)])
+        for child in range(d):
+            allowed = ~(forbidden[:, child] | required[:, child])
+            self._alive.append(
+                Alive(np.zeros((1, 0), dtype=np.int64), first[child : child + 1].copy(), allowed)
+            )
+            self._kept[child].append(Kept(masks_of(self._base[child][None, :], d), first[child : child + 1]))
+        self._rules.start(self._base, first)
+
+    def find(self) -> Candidates:
+        """Search level by level."""
+        for size in range(1, self._limit + 1):
+            if not any(
+                len(alive.sets) and len(self._base[x]) < self._limit for x, alive in enumerate(self._alive)
+            ):
+                break
+            if self._run.budget.exhausted:
+                self._notes.append(f"sets of {size} or more parents ({self._run.budget.reason})")
+                break
+            if not self._afford(size):
+                break
+            if not self._level(size):
+                self._notes.append(f"all sets of {size} or more parents ({self._run.budget.reason})")
+                break
+        else:
+            if self._limit < self._wanted and any(len(alive.sets) for alive in self._alive):
+                self._notes.append(f"sets of more than {self._limit} parents")
+        note = f"not looked at: {'; '.join(self._notes)}" if self._notes else ""
+        found = tuple(self._collect(child) for child in range(len(self._names)))
+        return Candidates(self._names, found, complete=not self._notes, note=note)
+
+    def _collect(self, child: int) -> ParentSets:
+        levels = self._kept[child]
+        masks = np.concatenate([level.masks for level in levels])
+        scores = np.concatenate([level.scores for level in levels])
+        return best_first(child, masks, scores, len(self._names))
+
+    def _afford(self, size: int) -> bool:
+        """Where the next level is too large, let each child combine only its best single parents.
+
+        False where not even a few can be combined in time.
+        """
+        if size == 1:
+            self._refuse_endless()
+            return True
+        free = [int(alive.allowed.sum()) if len(alive.sets) else 0 for alive in self._alive]
+        grown = sum(len(alive.sets) * n for alive, n in zip(self._alive, free, strict=True)) / size
+        families = min(sum(math.comb(n, size) for n in free), grown)
+        rows = self._score.n_rows if isinstance(self._score, DiscreteScore) else GAUSSIAN_ROWS
+        allowed = min(AFFORDABLE, self._run.budget.left * ROWS_PER_SECOND / 2) / max(1, rows)
+        # As long as all parents are combined, a set is counted once for the size + 1 children it serves.
+        if families / (1 if self._narrowed else size + 1) <= allowed:
+            return True
+        most = max(free)
+        while most > size and sum(math.comb(min(n, most), size) for n in free) > allowed / 2:
+            most -= 1
+        if most <= size:
+            self._notes.append(f"sets of {size} or more parents (there are too many)")
+            return False
+        if most < max(free):
+            self._narrowed = True
+            for child, alive in enumerate(self._alive):
+                self._keep_best_parents(child, alive, most)
+            self._notes.append(
+                f"sets of {size} or more parents beyond each column's {most} best single parents"
+            )
+        return True
+
+    def _refuse_endless(self) -> None:
+        """A score without rules needs a parent limit, unless there are few columns."""
+        d = len(self._names)
+        if self._rules.cuts or self._limit <= 4 or d <= 16:
+            return
+        raise OptionError(
+            f"this score cannot rule out large parent sets, and {d} columns have too many: set --max-parents"
+        )
+
+    def _keep_best_parents(self, child: int, alive: Alive, most: int) -> None:
+        base = {int(i) for i in self._base[child]}
+        single = dict(self._singles[child])
+        ranked = sorted(
+            (j for j in single if alive.allowed[j] and j not in base), key=lambda j: (-single[j], j)
+        )
+        keep = np.zeros(len(alive.allowed), dtype=np.bool_)
+        keep[ranked[:most]] = True
+        alive.allowed &= keep
+        rows = np.asarray(alive.allowed[alive.sets].all(axis=1), dtype=np.bool_)
+        self._select(child, alive, rows)
+
+    def _select(self, child: int, alive: Alive, rows: NDArray[np.bool_]) -> None:
+        alive.sets, alive.best = alive.sets[rows], alive.best[rows]
+        self._rules.select(child, rows)
+
+    def _level(self, size: int) -> bool:
+        """Grow, cut, score and keep the sets of one size; False where time ran out."""
+        d = len(self._names)
+        if size == 1:
+            self._singles: list[list[tuple[int, float]]] = [[] for _ in range(d)]
+        grown: list[Grown] = []
+        for child, alive in enumerate(self._alive):
+            if len(alive.sets) and size + len(self._base[child]) <= self._limit:
+                sets, subsets, below = grow(alive.sets, keys_of(alive.sets, d), alive.best, alive.allowed)
+                grown.append(Grown(child, sets, subsets, below, self._base[child]))
+        watch = self._watch(size)
+        try:
+            grown = [entry for entry in self._rules.screen(grown, watch) if len(entry.sets)]
+            values = score_blocks(self._score, grown, watch)
+        except OutOfTimeError:
+            return False
+        for alive in self._alive:
+            alive.sets = np.zeros((0, size), dtype=np.int64)
+        start = 0
+        for entry in grown:
+            self._keep(entry, values[start : start + len(entry.sets)], size)
+            start += len(entry.sets)
+        return True
+
+    def _watch(self, size: int) -> Watch:
+        """Tell of progress, and end the work when its time is up."""
+
+        def watch(done: int, total: int) -> None:
+            self._run.on_event(Event("scoring", done, total=total, message=f"sets of {size} parents"))
+            if self._run.budget.exhausted and done < total:
+                raise OutOfTimeError
+
+        return watch
+
+    def _keep(self, entry: Grown, own: NDArray[np.float64], size: int) -> None:
+        """Keep the sets of one child that beat their subsets; all may grow further."""
+        with np.errstate(invalid="ignore"):
+            better = own > entry.below + TIE * np.abs(entry.below)
+        better |= np.isfinite(own) & ~np.isfinite(entry.below)
+        rows = self._best_few(np.flatnonzero(better), own)
+        self._kept[entry.child].append(Kept(masks_of(entry.parents[rows], len(self._names)), own[rows]))
+        if size == 1:
+            self._singles[entry.child] = list(zip(entry.sets[:, 0].tolist(), own.tolist(), strict=True))
+        alive = self._alive[entry.child]
+        alive.sets, alive.best = entry.sets, np.maximum(own, entry.below)
+        self._rules.remember(entry, own)
+
+    def _best_few(self, rows: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Bound what is kept of one child and level, so that memory and later searches stay bounded."""
+        # Incomplete candidates serve heuristics only, which are faster on short lists.
+        most = HEURISTIC_SETS if self._notes else max(HEURISTIC_SETS, MOST_SETS // len(self._names))
+        if len(rows) <= most:
+            return rows
+        note = f"all but the best {most} sets of a column and size"
+        if note not in self._notes:
+            self._notes.append(note)
+        best = np.argpartition(-own[rows], most)[:most]
+        return np.sort(rows[best])
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Sets of one child and size that beat their subsets."""
+
+    masks: Rows
+    scores: NDArray[np.float64]
+
+
+class OutOfTimeError(Exception):
+    """The time for scoring is up."""
+
+
+def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> NDArray[np.float64]:
+    """Scores of all families of a level; those of one size are scored as a block where the score can."""
+    parts: dict[int, NDArray[np.float64]] = {}
+    for width in {len(entry.base) for entry in grown}:
+        chosen = [position for position, entry in enumerate(grown) if len(entry.base) == width]
+        children = np.concatenate([np.full(len(grown[k].sets), grown[k].child) for k in chosen])
+        parents = np.concatenate([grown[k].parents for k in chosen])
+        if isinstance(score, BlockScore):
+            scored = score.block(children, parents, watch)
+        else:
+            scored = score.families(list(zip(children.tolist(), parents.tolist(), strict=True)))
+        start = 0
+        for k in chosen:
+            parts[k] = scored[start : start + len(grown[k].sets)]
+            start += len(grown[k].sets)
+    return np.concatenate([parts[k] for k in range(len(grown))]) if grown else np.zeros(0)

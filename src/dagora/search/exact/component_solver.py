@@ -1,0 +1,170 @@
+"""The frame of exact searches: component after component, with a good order to start from.
+
+Every component of the candidate-parent graph first gets an order by local search. A solver then proves it
+best or finds a better one. Where time or memory ends before that, the best orders found make the answer, and
+the sum of the components' bounds says how far it can be from the optimum.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Event
+from dagora.graph.dag import DAG
+from dagora.kernel_random import random_state
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.local_score import TIE
+from dagora.search.components import LocalProblem, Order, components, feasible_order, knot
+from dagora.search.order.moves import descend, iterate
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A component's best order found, what no order of it can exceed, and how the search ended.
+
+    The status is `optimal`, `time-limit` or `memory-limit`.
+    """
+
+    order: Order
+    bound: float
+    status: str
+    stats: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A solver's view of the run: the clock, and an observer that is told of the whole problem."""
+
+    run: Run
+    phase: str
+    other_scores: float
+    other_bounds: float
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the work must end now."""
+        return self.run.budget.exhausted
+
+    def report(self, step: int, score: float, bound: float, total: int | None = None) -> None:
+        """Say where the component's search stands."""
+        self.run.on_event(
+            Event(
+                self.phase,
+                step,
+                score=self.other_scores + score,
+                total=total,
+                bound=self.other_bounds + bound,
+            )
+        )
+
+
+Solver = Callable[[LocalProblem, Order, Watch], Answer]
+
+
+def solve_exactly(
+    candidates: Candidates, run: Run, solver: Solver, phase: str, refuse: Callable[[int], str], effort: int
+) -> Outcome:
+    """Solve all components.
+
+    `refuse` says why a component of some size is out of reach, `effort` is how many disturbances per variable
+    of the first order may fail before the solver starts.
+    """
+    start, stuck = feasible_order(candidates)
+    if stuck:
+        return failure(candidates, knot(candidates))
+    parts = components(candidates)
+    obstacle = refuse(max(len(part) for part in parts))
+    if obstacle:
+        return failure(candidates, obstacle)
+    problems = [LocalProblem.of(candidates, part) for part in parts]
+    place = np.argsort(start)
+    answers = []
+    for problem in problems:
+        order = quick_order(problem, np.argsort(place[list(problem.members)]), run, effort * len(problem))
+        answers.append(Answer(order, problem.bound, "time-limit"))
+    for k, problem in enumerate(problems):
+        watch = watch_of(run, phase, problems, answers, k)
+        answers[k] = solve_one(problem, answers[k].order, solver, watch)
+    return outcome_of(candidates, run, phase, problems, answers)
+
+
+def solve_one(problem: LocalProblem, order: Order, solver: Solver, watch: Watch) -> Answer:
+    """Solve one component, by the solver where it takes one."""
+    if len(problem) == 1:
+        return Answer(order, problem.bound, "optimal")
+    if watch.exhausted:
+        return Answer(order, problem.bound, "time-limit")
+    score = problem.score(order)
+    if score >= problem.bound - TIE * abs(problem.bound):
+        return Answer(order, score, "optimal")
+    return solver(problem, order, watch)
+
+
+def watch_of(run: Run, phase: str, problems: list[LocalProblem], answers: list[Answer], k: int) -> Watch:
+    """The watch of component k: the scores and bounds of the others are added to its own."""
+    others = [pair for i, pair in enumerate(zip(problems, answers, strict=True)) if i != k]
+    scores = sum(problem.score(answer.order) for problem, answer in others)
+    return Watch(run, phase, scores, sum(answer.bound for _, answer in others))
+
+
+def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) -> Order:
+    """A good order by iterated local search, until `patience` disturbances in a row brought nothing.
+
+    One descent is made however little time is left.
+    """
+    arrays = (problem.masks, problem.scores, problem.offsets)
+    state = random_state(run.seed)
+    tolerance = TIE * abs(problem.bound)
+    order = start.copy()
+    best = descend(*arrays, order, np.empty(len(order), dtype=np.int64), state, tolerance)
+    best_order = order.copy()
+    # A round of so many takes some milliseconds.
+    kicks = max(1, min(patience, 2_000_000 // (len(problem) * len(problem.scores))))
+    idle = 0
+    while idle < patience and best < problem.bound - tolerance and not run.budget.exhausted:
+        top = iterate(*arrays, order, best_order, best, state, tolerance, kicks)
+        idle = 0 if top > best else idle + kicks
+        best = top
+    return best_order
+
+
+def outcome_of(
+    candidates: Candidates, run: Run, phase: str, problems: list[LocalProblem], answers: list[Answer]
+) -> Outcome:
+    """Put the components' answers together."""
+    choice: NDArray[np.int64] = np.empty(len(candidates), dtype=np.int64)
+    for problem, answer in zip(problems, answers, strict=True):
+        choice[list(problem.members)] = problem.rows[problem.choose(answer.order)]
+    score = float(candidates.flat.scores[choice].sum())
+    statuses = {answer.status for answer in answers}
+    status = next((name for name in ("memory-limit", "time-limit") if name in statuses), "optimal")
+    bound = score if status == "optimal" else max(score, sum(answer.bound for answer in answers))
+    stats: Counter[str] = Counter()
+    for answer in answers:
+        stats.update(answer.stats)
+    stats.update(components=len(problems), largest_component=max(len(p) for p in problems))
+    numbers = {key: float(value) for key, value in stats.items()} | {"bound": bound, "gap": bound - score}
+    message = describe(candidates, run, phase, status, len(problems), bound - score)
+    return Outcome(candidates.graph(choice), status, message, score, numbers)
+
+
+def describe(candidates: Candidates, run: Run, phase: str, status: str, parts: int, gap: float) -> str:
+    """Say in a sentence how the search ended."""
+    among = "" if candidates.complete else " among the candidate parent sets, which are incomplete"
+    if status == "optimal":
+        over = "" if parts == 1 else f" over {parts} components"
+        return f"no network scores higher{among}: proved by {phase}{over}"
+    why = run.budget.reason if status == "time-limit" else "the memory limit was reached"
+    return f"{why}; the best graph found is returned, at most {gap:.6g} below the optimum{among}"
+
+
+def failure(candidates: Candidates, message: str) -> Outcome:
+    """No graph: the empty one stands in."""
+    return Outcome(DAG(candidates.names), "failed", message)

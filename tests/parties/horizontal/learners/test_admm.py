@@ -1,0 +1,314 @@
+"""NOTEARS-ADMM against its equations written out, generic optimisers, and central NOTEARS on pooled rows."""
+
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import dagora
+from dagora.data.partition import split_rows
+from dagora.data.table import Table
+from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.events import Budget
+from dagora.federated import learn_federated
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.metrics import compare
+from dagora.optimise.losses import LeastSquares
+from dagora.optimise.notears import notears
+from dagora.parties.horizontal.learners.acyclic_prox import acyclic_prox
+from dagora.parties.horizontal.learners.admm import admm
+from dagora.parties.horizontal.learners.admm_site import LeastSquaresPart, Local
+from dagora.parties.horizontal.session.federation import OpenFederation
+from dagora.run import Run
+from dagora.stats.moments import table_moments
+from dagora.stats.table import TableStatistics
+from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of
+
+
+def test_closed_form_is_the_minimum_of_the_local_problem():
+    rng = np.random.default_rng(1)
+    rows, weights, beta, rho, n = rng.normal(size=(3, 4)), *rng.normal(size=(2, 4, 4)), 0.3, 7
+    part = LeastSquaresPart.of(rows.T, n, np.ones(4))
+    found = weights + part.proximal(weights, beta, rho)
+    covariance = rows.T @ rows / n
+    direct = np.linalg.solve(covariance + rho * np.eye(4), rho * weights - beta + covariance)
+    assert np.allclose(found, direct, atol=1e-12)
+
+    def local(entries):
+        b = entries.reshape(4, 4)
+        fit = ((rows - rows @ b) ** 2).sum() / (2 * n)
+        return fit + (beta * (b - weights)).sum() + 0.5 * rho * ((b - weights) ** 2).sum()
+
+    generic = minimize(local, np.zeros(16), method="BFGS", options={"gtol": 1e-9}).x.reshape(4, 4)
+    assert np.allclose(found, generic, atol=1e-5)
+    assert part.loss(weights) == pytest.approx(((rows - rows @ weights) ** 2).sum() / (2 * n))
+
+
+def test_a_site_follows_the_equations_as_published():
+    rng = np.random.default_rng(2)
+    rows, n = rng.normal(size=(6, 3)), 20
+    covariance = rows.T @ rows / n
+    scale = np.full((3, 3), 2.0)
+    local = Local.begin(
+        LeastSquaresPart.of(rows.T, n, np.ones(3)),
+        {"gradient_scale": scale, "gradient_unit": 4.0, "weight_unit": 0.5},
+    )
+    beta, b, old = np.zeros((3, 3)), None, 0.0
+    for rho in (0.5, 0.5, 2.0, 0.1):
+        weights = rng.normal(size=(3, 3))
+        if b is not None:
+            beta = beta + old * (b - weights)
+        b, old = np.linalg.solve(covariance + rho * np.eye(3), rho * weights - beta + covariance), rho
+        answer = local.step(weights, rho)
+        assert np.allclose(answer[:-2].reshape(3, 3) * 2.0, rho * b + beta - rho * weights)
+        # Minus the gradient of the site's loss, as the docstring has it.
+        assert np.allclose(answer[:-2].reshape(3, 3) * 2.0, covariance @ (np.eye(3) - b))
+        assert answer[-2] == pytest.approx(((b - weights) ** 2).sum() / 0.25)
+        assert answer[-1] == pytest.approx((beta**2).sum() / (4.0 + 0.5 * rho) ** 2)
+
+
+def stationary(weights, covariance, lambda1, tolerance):
+    """Optimality of the lasso on the support of an acyclic solution."""
+    slope = covariance @ (np.eye(len(weights)) - weights)
+    inside = weights != 0
+    return np.abs((slope - lambda1 * np.sign(weights))[inside]).max() < tolerance
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_one_site_and_copies_of_it_reach_the_central_program(copies):
+    truth, table = simulated(8, 200, 5)
+    outcome = admm(OpenFederation(sites_of([table] * copies), TASKS), Run(), tolerance=1e-6)
+    covariance = table_moments(table).covariance
+    assert stationary(outcome.weights, covariance, 0.01, 1e-4)
+    central = notears(TableStatistics(table), Run(), lambda1=0.01)
+    assert outcome.score == pytest.approx(central.score, rel=2e-3)
+    assert compare(outcome.graph, truth).shd <= 1
+    assert outcome.status == "finished"
+    loss = LeastSquares(covariance).value(outcome.weights) + 0.01 * np.abs(outcome.weights).sum()
+    assert outcome.score == pytest.approx(-loss)
+
+
+def test_sites_of_unequal_size_reach_the_solution_on_pooled_rows():
+    _, table = simulated(8, 200, 6)
+    federation = open_federation(table, 4, sizes=[3, 7, 60, 130])
+    outcome = admm(federation, Run(), tolerance=1e-7)
+    covariance = table_moments(table).covariance
+    pooled = LeastSquares(covariance).refit(outcome.graph.to_numpy(), 0.01)
+    assert np.allclose(outcome.weights, pooled, atol=1e-4)
+    for site in federation.sites:  # consensus: B_k = W
+        assert np.abs(site.memory["admm"].away).max() < 1e-3
+    assert max(outcome.stats["primal_residual"], outcome.stats["dual_residual"]) <= 1e-7
+
+
+def test_local_centring_is_another_problem_where_means_differ():
+    _, table = simulated(5, 90, 7)
+    shifted = [
+        Table.from_numpy(np.column_stack(part.columns) + 5.0 * k, part.names)
+        for k, part in enumerate(split_rows(table, 3))
+    ]
+    local = admm(OpenFederation(sites_of(shifted), TASKS), Run(), centre="local", tolerance=1e-5)
+    own = sum(table_moments(part).scatter for part in shifted) / 90
+    assert np.allclose(local.weights, LeastSquares(own).refit(local.graph.to_numpy(), 0.01), atol=1e-3)
+    pooled = Table.from_numpy(
+        np.concatenate([np.column_stack(part.columns) for part in shifted]), table.names
+    )
+    both = admm(OpenFederation(sites_of(shifted), TASKS), Run(), tolerance=1e-5)
+    covariance = table_moments(pooled).covariance
+    assert np.allclose(both.weights, LeastSquares(covariance).refit(both.graph.to_numpy(), 0.01), atol=1e-3)
+    assert not np.allclose(local.weights, both.weights, atol=0.05)
+
+
+@pytest.mark.parametrize("faithful", [False, True])
+def test_the_coordinator_sees_sums_alone_and_questions_do_not_depend_on_data(faithful):
+    seen = []
+    for seed in (1, 2):
+        _, table = simulated(5, 60, seed)
+        federation = Recording(split_rows(table, 3))
+        outcome = admm(federation, Run(), faithful=faithful, max_rounds=30)
+        assert set(federation.gathered) == {"schema", "adopt"}  # names, never numbers
+        assert outcome.stats["parties"] == 3
+        seen.append(federation.shapes())
+    assert seen[0][:30] == seen[1][:30]
+
+
+def test_fixed_point_sums_give_the_same_graph_whatever_the_units():
+    _, table = simulated(8, 300, 8)
+    rows = np.column_stack(table.columns)
+    plain = admm(open_federation(table, 5), Run())
+    for unit in (1e-6, 1e7):
+        scaled = Table.from_numpy(rows * unit, table.names)
+        exact = admm(Recording(split_rows(scaled, 5)), Run(), lambda1=0.01 * unit**2)
+        assert exact.graph.edges == plain.graph.edges
+        assert np.allclose(exact.weights, plain.weights, atol=1e-3)
+    mixed = rows * np.array([1e5] + [1.0] * 7)
+    assert admm(Recording(split_rows(Table.from_numpy(mixed, table.names), 5)), Run()).status == "finished"
+
+
+def test_the_loss_of_a_site_is_in_the_units_of_its_columns():
+    rng = np.random.default_rng(3)
+    rows, unit, weights = rng.normal(size=(9, 3)), np.array([1.0, 20.0, 0.1]), rng.normal(size=(3, 3))
+    part = LeastSquaresPart.of(rows.T, 11, unit)
+    scaled = weights * unit[:, None] / unit
+    assert part.loss(scaled) == pytest.approx(((rows - rows @ weights) ** 2).sum() / 22)
+
+
+def columns_of_the_objective(weights, covariance, lambda1=0.01):
+    residual = np.eye(len(weights)) - weights
+    return 0.5 * (residual * (covariance @ residual)).sum(axis=0) + lambda1 * np.abs(weights).sum(axis=0)
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1.0, 10.0, 1e2, 1e3, 1e4])
+def test_a_column_in_another_unit_costs_nothing_against_pooled_rows(scale):
+    _, table = simulated(8, 200, 5)
+    rows = np.column_stack(table.columns)
+    rows[:, 1] *= scale
+    scaled = Table.from_numpy(rows, table.names)
+    outcome = admm(open_federation(scaled, 4), Run())
+    central = notears(TableStatistics(scaled), Run(), lambda1=0.01)
+    assert outcome.status == "finished"
+    assert outcome.score >= central.score - 2e-3 * abs(central.score)
+    assert len(outcome.graph.edges) >= len(central.graph.edges) - 1
+    # The large column must not hide what is lost in the others.
+    covariance = table_moments(scaled).covariance
+    mine, theirs = (columns_of_the_objective(found.weights, covariance) for found in (outcome, central))
+    assert np.delete(mine, 1).sum() <= 1.01 * np.delete(theirs, 1).sum()
+    assert -outcome.score == pytest.approx(mine.sum(), rel=1e-6)
+
+
+def test_all_columns_in_units_of_their_own():
+    _, table = simulated(8, 256, 2)
+    rows = np.column_stack(table.columns) * 10.0 ** np.random.default_rng(0).permutation(
+        np.linspace(-4, 4, 8)
+    )
+    mixed = Table.from_numpy(rows, table.names)
+    outcome = admm(Recording(split_rows(mixed, 4)), Run())
+    central = notears(TableStatistics(mixed), Run(), lambda1=0.01)
+    assert outcome.score >= central.score - 2e-3 * abs(central.score)
+
+
+def test_a_coordinator_that_cannot_move_does_not_claim_agreement(monkeypatch):
+    _, table = simulated(5, 60, 3)
+    monkeypatch.setattr(
+        "dagora.parties.horizontal.learners.admm.acyclic_prox", partial(acyclic_prox, steps=0)
+    )
+    outcome = admm(open_federation(table, 3), Run(), max_rounds=60)
+    assert outcome.status == "step-limit"
+    assert "60 rounds did not bring the sites to agree" in outcome.message
+    assert "away from a solution" in outcome.message
+
+
+@pytest.mark.parametrize(("d", "seed"), [(10, 0), (20, 1)])
+def test_sums_of_the_published_schedule_keep_their_size_to_its_end(d, seed):
+    _, table = simulated(d, 256, seed)
+    # β grows to 10¹¹ times the gradients here.
+    exact = admm(Recording(split_rows(table, 8)), Run(), faithful=True)
+    clear = admm(open_federation(table, 8), Run(), faithful=True)
+    assert exact.stats["rounds"] == 197
+    assert np.allclose(exact.weights, clear.weights, atol=1e-6)
+    for residual in ("primal_residual", "dual_residual"):
+        assert exact.stats[residual] == pytest.approx(clear.stats[residual], rel=0.1)
+
+
+def test_the_published_schedule_on_masked_sums_to_its_end():
+    _, table = simulated(10, 120, 0)
+    tables = {f"site{k}": part for k, part in enumerate(split_rows(table, 4))}
+    masked = learn_federated(tables, "admm", faithful=True)
+    assert masked.stats["rounds"] == 197
+    clear = admm(open_federation(table, 4), Run(), faithful=True)
+    assert masked.graph.edges == clear.graph.edges
+    assert np.allclose(masked.weights, clear.weights, atol=1e-6)
+
+
+def test_the_published_schedule():
+    _, table = simulated(5, 60, 3)
+    federation = Recording(split_rows(table, 3))
+    outcome = admm(federation, Run(), faithful=True)
+    rhos = [question["rho"] for task, question in federation.asked if task == "admm-step"]
+    # Both reach 1e16 only after 197 rounds, and nothing else ends it.
+    assert outcome.stats["rounds"] == len(rhos) == 197
+    assert np.allclose(rhos, 0.001 * 1.25 ** np.arange(197), rtol=1e-12)
+    first = next(question for task, question in federation.asked if task == "admm-step")
+    assert first["centre"] == "local"
+    assert first["n"] == 60
+    assert "sums" not in [task for task, _ in federation.asked]
+    assert outcome.status == "finished"
+
+
+def test_residuals_fall_and_better_than_the_published_schedule():
+    messages = []
+    truth, table = simulated(12, 240, 4)
+    outcome = admm(open_federation(table, 24), Run(on_event=lambda event: messages.append(event.message)))
+    faithful = admm(open_federation(table, 24), Run(), faithful=True)
+    assert compare(outcome.graph, truth).shd <= compare(faithful.graph, truth).shd
+    assert compare(outcome.graph, truth).dag.tpr >= 0.9
+    primal = [float(message.split("residuals ")[1].split(" and ")[0]) for message in messages]
+    assert max(primal[-5:]) < 0.02 * max(primal[:5])
+    assert outcome.stats["h"] <= 1e-6
+
+
+def test_knowledge_is_obeyed():
+    truth, table = simulated(6, 200, 9)
+    tail, head = truth.edges[0]
+    spare = next(
+        (a, b)
+        for a in truth.nodes
+        for b in truth.nodes
+        if a != b and (a, b) not in truth.edges and (b, a) not in truth.edges and {a, b} != {tail, head}
+    )
+    knowledge = Knowledge(required=[spare], forbidden=[(tail, head)])
+    for faithful in (False, True):
+        graph = admm(open_federation(table, 4), Run(knowledge=knowledge), faithful=faithful).graph
+        assert knowledge.violations(graph) == []
+    tiers = Knowledge(tiers=[truth.nodes[3:], truth.nodes[:3]])
+    assert tiers.violations(admm(open_federation(table, 4), Run(knowledge=tiers)).graph) == []
+    with pytest.raises(KnowledgeError, match="the method admm cannot obey max_parents"):
+        admm(open_federation(table, 4), Run(knowledge=Knowledge(max_parents=2)))
+
+
+def test_what_closes_a_cycle_with_required_edges_is_not_learned_and_then_cut():
+    """As good as on pooled rows, with edges required against the direction that the data have."""
+    table = dagora.simulate(dagora.random_dag("er", 8, 1.5, seed=1), "gaussian", 900, seed=1).table
+    knowledge = Knowledge(required=[("x5", "x0"), ("x7", "x4")])
+    pooled = dagora.learn(table, "notears", lambda1=0.01, knowledge=knowledge)
+    outcome = admm(open_federation(table, 4), Run(knowledge=knowledge))
+    assert knowledge.violations(outcome.graph) == []
+    assert outcome.stats["dropped_edges"] == 0
+    assert outcome.score == pytest.approx(pooled.score, rel=1e-3)
+
+
+def test_repeated_runs_agree_to_the_last_bit():
+    _, table = simulated(6, 100, 2)
+    one, other = (admm(open_federation(table, 5), Run()) for _ in range(2))
+    assert np.array_equal(one.weights, other.weights)
+
+
+def test_time_and_rounds_are_limited():
+    _, table = simulated(20, 256, 1)
+    spent = Budget(0.0)
+    outcome = admm(open_federation(table, 8), Run(budget=spent))
+    assert outcome.status == "time-limit"
+    assert outcome.graph.edges == ()
+    begun = time.monotonic()
+    outcome = admm(open_federation(table, 64), Run(budget=Budget(0.05)))
+    assert outcome.status == "time-limit"
+    assert time.monotonic() - begun < 20
+    outcome = admm(open_federation(table, 8), Run(), max_rounds=7)
+    assert outcome.status == "step-limit"
+    assert outcome.stats["rounds"] == 7
+
+
+def test_bad_input_is_one_clear_line():
+    _, table = simulated(4, 40, 1)
+    rows = np.column_stack(table.columns)
+    with pytest.raises(OptionError, match="no centre named 'middle'"):
+        admm(open_federation(table, 2), Run(), centre="middle")
+    rows[:, 2] = 1.5
+    with pytest.raises(DataError, match="cannot learn about column 'c', it is constant"):
+        admm(open_federation(Table.from_numpy(rows, "abcd"), 2), Run())
+    rows[:, 2] = np.arange(40) % 2
+    with pytest.raises(DataError, match="needs continuous columns, but 'c' is discrete"):
+        admm(open_federation(Table.from_numpy(rows, "abcd", discrete=["c"]), 2), Run())
+    with pytest.raises(DataError, match="within every site"):
+        admm(open_federation(table, 40), Run(), centre="local")

@@ -1,0 +1,137 @@
+"""NOTEARS-MLP-ADMM: its local fit, its packing, and what it learns compared with the central method."""
+
+import numpy as np
+import pytest
+
+from dagora.data.partition import split_rows
+from dagora.errors import KnowledgeError
+from dagora.events import Budget
+from dagora.federated import learn_federated
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.metrics import compare
+from dagora.parties.horizontal.learners.acyclic_prox import Penalties
+from dagora.parties.horizontal.learners.admm_mlp import NetworkServer, admm_mlp, initial_vector, strengths_of
+from dagora.parties.horizontal.learners.admm_mlp_site import NetworkPart, Shape
+from dagora.run import Run
+from tests.parties.horizontal.federations import Recording, open_federation, simulated
+
+SHAPE = Shape(hidden=3, d=4)
+FREE = ~np.eye(4, dtype=bool)
+
+
+def some_part(seed=0, rows=12, n=30):
+    columns = np.random.default_rng(seed).normal(size=(4, rows))
+    return NetworkPart(SHAPE, columns, n, FREE), columns
+
+
+def test_weights_as_a_vector_and_back():
+    vector = np.random.default_rng(1).normal(size=SHAPE.size)
+    weights = SHAPE.weights(vector)
+    assert np.array_equal(SHAPE.vector(weights), vector)
+    # [unit, input, output] here, [unit, output, input] there.
+    assert weights.inward[2, 1, 3] == SHAPE.first_layer(vector)[2, 3, 1]
+    assert np.array_equal(vector[SHAPE.outward], weights.outward.ravel())
+
+
+def test_loss_and_gradient_of_a_site():
+    part, columns = some_part()
+    vector = initial_vector(SHAPE, FREE, 0)
+    weights = SHAPE.weights(vector)
+    units = 1 / (
+        1 + np.exp(-(np.einsum("ujk,kn->ujn", weights.inward, columns) + weights.inward_bias[:, :, None]))
+    )
+    predicted = np.einsum("uj,ujn->jn", weights.outward, units - 0.5) + weights.outward_bias[:, None]
+    value, gradient = part.value_and_gradient(vector)
+    assert value == pytest.approx(((columns - predicted) ** 2).sum() / 60)
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        direction = rng.normal(size=SHAPE.size)
+        ahead, behind = (part.loss(vector + step * direction) for step in (1e-5, -1e-5))
+        assert gradient @ direction == pytest.approx((ahead - behind) / 2e-5, rel=1e-5)
+
+
+def test_the_local_fit_is_stationary_and_keeps_to_free_edges():
+    part, _ = some_part()
+    part.steps = 2000
+    rng = np.random.default_rng(3)
+    weights, beta, rho = initial_vector(SHAPE, FREE, 1), 0.01 * rng.normal(size=SHAPE.size), 0.5
+    away = part.proximal(weights, beta, rho)
+    _, gradient = part.value_and_gradient(weights + away)
+    rest = gradient + beta + rho * away
+    first = SHAPE.first_layer(rest)
+    assert np.abs(first[:, FREE]).max() < 1e-3
+    assert np.abs(rest[SHAPE.inward :]).max() < 1e-3
+    assert (SHAPE.first_layer(away)[:, ~FREE] == 0).all()
+
+
+def test_the_server_shrinks_each_layer_as_it_should():
+    target = np.random.default_rng(4).normal(size=SHAPE.size)
+    server = NetworkServer(SHAPE, np.zeros(FREE.shape))
+    moved = server.update(np.zeros(SHAPE.size), target, 2.0, Penalties(0.3, 0.5), FREE).weights
+    first, wanted = SHAPE.first_layer(moved), SHAPE.first_layer(target)
+    soft = np.sign(wanted) * np.maximum(2.0 * np.abs(wanted) - 0.3, 0) / 2.5
+    assert np.allclose(first, np.where(FREE, soft, 0.0))
+    assert np.allclose(moved[SHAPE.outward], target[SHAPE.outward] * 2.0 / 2.5)
+    biases = np.ones(SHAPE.size, dtype=bool)
+    biases[: SHAPE.inward] = biases[SHAPE.outward] = False
+    assert np.array_equal(moved[biases], target[biases])
+
+
+def test_it_finds_nonlinear_relations_by_sums_alone():
+    truth, table = simulated(5, 300, 1, "mlp")
+    federation = Recording(split_rows(table, 3))
+    outcome = admm_mlp(federation, Run(), hidden=5)
+    metrics = compare(outcome.graph, truth).dag
+    assert metrics.tpr >= 0.8
+    assert metrics.shd <= 2
+    assert set(federation.gathered) == {"schema", "adopt"}
+    assert outcome.status in {"finished", "step-limit"}
+    assert outcome.stats["primal_residual"] < 0.05
+    assert (outcome.weights[outcome.graph.to_numpy()] > 0).all()
+    rows = np.column_stack(table.columns)
+    # Networks that learned nothing would lose half the variance.
+    assert outcome.score > -0.5 * rows.var(axis=0).sum()
+
+
+def test_the_published_schedule():
+    _, table = simulated(3, 60, 1, "mlp")
+    federation = Recording(split_rows(table, 2))
+    outcome = admm_mlp(federation, Run(), faithful=True, hidden=2)
+    rhos = [question["rho"] for task, question in federation.asked if task == "admm-mlp-step"]
+    assert outcome.stats["rounds"] == len(rhos) == 176
+    assert np.allclose(rhos, 0.1 * 1.25 ** np.arange(176), rtol=1e-12)
+
+
+def test_the_published_schedule_on_masked_sums_to_its_end():
+    _, table = simulated(3, 60, 0, "mlp")
+    tables = {f"site{k}": part for k, part in enumerate(split_rows(table, 3))}
+    masked = learn_federated(tables, "admm-mlp", faithful=True, hidden=2)
+    assert masked.stats["rounds"] == 176
+    clear = admm_mlp(open_federation(table, 3), Run(), faithful=True, hidden=2)
+    assert masked.stats["primal_residual"] == pytest.approx(clear.stats["primal_residual"], abs=1e-6)
+    assert masked.score == pytest.approx(clear.score, rel=0.05)
+
+
+def test_knowledge_seeds_and_limits():
+    truth, table = simulated(4, 60, 2, "mlp")
+    tail, head = truth.edges[0]
+    spare = next(name for name in truth.nodes if name not in {tail, head})
+    knowledge = Knowledge(forbidden=[(tail, head)], required=[(head, spare)])
+    one, other = (
+        admm_mlp(open_federation(table, 3), Run(knowledge=knowledge, seed=7), hidden=2, max_rounds=6)
+        for _ in range(2)
+    )
+    assert knowledge.violations(one.graph) == []
+    assert np.array_equal(one.weights, other.weights)
+    assert one.status == "step-limit"
+    with pytest.raises(KnowledgeError, match="the method admm-mlp cannot obey max_parents"):
+        admm_mlp(open_federation(table, 3), Run(knowledge=Knowledge(max_parents=1)))
+    spent = admm_mlp(open_federation(table, 3), Run(budget=Budget(0.0)))
+    assert spent.status == "time-limit"
+    assert spent.graph.edges == ()
+
+
+def test_strengths_are_norms_over_units():
+    vector = np.zeros(SHAPE.size)
+    SHAPE.first_layer(vector)[:, 0, 1] = [2.0, 1.0, 2.0]
+    assert strengths_of(SHAPE, vector)[0, 1] == 3.0

@@ -1,0 +1,163 @@
+"""Messages come back as they were; nothing else is ever believed."""
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis.extra import numpy as hnp
+
+from dagora.errors import ProtocolError
+from dagora.parties.transport.messages import MAX_DEPTH, Array, decode, encode
+
+DTYPES = ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
+
+arrays = st.sampled_from(DTYPES).flatmap(
+    lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
+)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 200), 1 << 200)
+    | st.floats()
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+    | st.binary(max_size=8)
+    | arrays
+)
+keys = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=8,
+)
+messages = st.dictionaries(keys, values, max_size=4)
+
+
+def same(a: object, b: object) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, float):
+        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (math.isnan(a) and math.isnan(b))
+    return a == b
+
+
+@settings(max_examples=80)
+@given(messages)
+def test_what_goes_in_comes_out(message):
+    payload = encode(message)
+    back = decode(payload)
+    assert same(message, back)
+    assert encode(back) == payload
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=60))
+@example(b"")
+@example(b"dgm1")
+@example(b"i\2\0\0\0\3\0")  # 3 in two bytes
+@example(b"a\0\1\1\0\0\0\0\0\0\0\2")  # a truth value of 2
+@example(b"dgm1m\xff\xff\xff\xff")
+@example(b"dgm1m\1\0\0\0\1\0xa\x0a\2" + b"\0" * 8 + b"\xff" * 8)
+def test_random_bytes_are_refused_and_nothing_else_happens(noise):
+    for payload in (noise, b"dgm1m\1\0\0\0\1\0x" + noise, b"dgm1m\2\0\0\0" + noise):
+        try:
+            message = decode(payload)
+        except ProtocolError as error:
+            assert "\n" not in str(error)
+        else:
+            assert encode(message) == payload  # there is one way to write it
+
+
+@settings(max_examples=80)
+@given(messages, st.data())
+def test_a_damaged_message_is_refused_or_is_another_message(message, data):
+    payload = bytearray(encode(message))
+    position = data.draw(st.integers(0, len(payload) - 1))
+    if data.draw(st.booleans()):
+        payload = payload[:position]
+        with pytest.raises(ProtocolError):
+            decode(bytes(payload))
+        return
+    payload[position] ^= 1 << data.draw(st.integers(0, 7))
+    try:
+        back = decode(bytes(payload))
+    except ProtocolError:
+        return
+    assert encode(back) == payload
+
+
+@pytest.mark.parametrize("value", [-1, 0, 127, 128, -128, -129, 255, 256, 1 << 6143, -(1 << 64)])
+def test_integers_of_any_size(value):
+    assert decode(encode({"x": value})) == {"x": value}
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        ({1, 2}, "set"),
+        (1j, "complex"),
+        (np.array(["a"]), "<U1"),
+        (np.array([object()]), "object"),
+        (np.array([1], dtype="M8[s]"), "datetime64"),
+        ({1: 2}, "names"),
+        ("\ud800", "UTF-8"),
+        (1 << (8 << 16), "integer"),
+        (np.zeros((1,) * 9), "dimensions"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.isascii() else "value",
+)
+def test_what_cannot_be_sent_is_refused(value, word):
+    with pytest.raises(ProtocolError, match=word):
+        encode({"x": value})
+
+
+def test_nesting_has_a_limit_on_both_sides():
+    deep = 0
+    for _ in range(MAX_DEPTH + 1):
+        deep = [deep]
+    with pytest.raises(ProtocolError, match="nested"):
+        encode({"x": deep})
+    attack = b"dgm1m\1\0\0\0\1\0x" + b"l\1\0\0\0" * 100_000 + b"n"
+    with pytest.raises(ProtocolError, match="nested"):
+        decode(attack)
+
+
+def test_arrays_are_normalised_fresh_and_writable():
+    odd = np.arange(12, dtype=">i4").reshape(3, 4)[:, ::2]
+    back = decode(encode({"pad": b"x", "a": odd}))["a"]
+    assert back.dtype == np.dtype("<i4")
+    assert back.tolist() == odd.tolist()
+    assert back.flags.writeable
+    assert back.flags.aligned
+    assert back.flags.c_contiguous
+    assert decode(encode({"a": np.float32(0.5), "b": np.uint64(2**64 - 1), "c": (1, np.True_)})) == {
+        "a": 0.5,
+        "b": 2**64 - 1,
+        "c": [1, True],
+    }
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ({"n": 1}, "'sums' is missing"),
+        ({"n": True, "sums": np.zeros((2, 3))}, "'n' must be an integer"),
+        ({"n": 1, "sums": np.zeros((2, 4))}, r"'sums' must be an array of float64 of shape \(any, 3\)"),
+        ({"n": 1, "sums": np.zeros(3)}, "'sums' must be an array"),
+        ({"n": 1, "sums": np.zeros((2, 3), dtype=np.int64)}, "'sums' must be an array of float64"),
+        ({"n": 1, "sums": [1.0]}, "'sums' must be an array"),
+        ({"n": 1, "sums": np.zeros((2, 3)), "more": 0}, "holds an unknown field 'more'"),
+    ],
+)
+def test_fields_are_checked(message, line):
+    fields = {"n": int, "sums": Array("f8", (None, 3))}
+    assert decode(encode({"n": 1, "sums": np.zeros((5, 3))}), fields)["n"] == 1
+    with pytest.raises(ProtocolError, match="^party 'b': " + line):
+        decode(encode(message), fields, what="party 'b'")

@@ -1,0 +1,40 @@
+"""Warnings and refusals about odd data."""
+
+import numpy as np
+import pytest
+
+from dagora.errors import DataError
+from dagora.stats.data_warnings import check_learnable, listing, oddities
+from dagora.stats.table import TableStatistics
+from tests.random_tables import continuous_table, discrete_table
+
+
+def sentences(table):
+    return oddities(TableStatistics(table))
+
+
+def test_ordinary_data_cause_no_word():
+    assert sentences(discrete_table([[0, 1, 0, 1], [0, 0, 1, 1]], [2, 2])) == []
+    assert sentences(continuous_table(np.eye(3))) == []
+
+
+def test_constant_columns_and_levels_seen_once_are_named():
+    found = sentences(discrete_table([[0, 0, 0, 0], [0, 1, 1, 1], [0, 0, 1, 1]], [2, 2, 2]))
+    assert len(found) == 2
+    assert "'x0'" in next(sentence for sentence in found if "constant" in sentence)
+    assert "'x1'" in next(sentence for sentence in found if "once" in sentence)
+
+
+def test_more_columns_than_rows():
+    assert any("fewer rows (2) than columns (3)" in s for s in sentences(continuous_table(np.ones((2, 3)))))
+
+
+@pytest.mark.parametrize(("table", "word"), [([[1.0], [2.0]], "1 column"), ([[1.0, 2.0]], "1 row")])
+def test_too_little_to_learn_from(table, word):
+    with pytest.raises(DataError, match=word):
+        check_learnable(continuous_table(table).schema, continuous_table(table).n_rows)
+
+
+def test_long_lists_are_cut():
+    assert listing([f"x{i}" for i in range(8)]) == "'x0', 'x1', 'x2', 'x3', 'x4' and 3 more"
+    assert listing(["a"] * 5) == ", ".join(["'a'"] * 5)
