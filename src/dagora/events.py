@@ -30,6 +30,18 @@ def ignore(event: Event) -> None:
     """Observe nothing."""
 
 
+# Told how much of how much is done; it may raise `OutOfTimeError` to end the work.
+Watch = Callable[[int, int], None]
+
+
+def unwatched(done: int, total: int) -> None:
+    """Watch nothing."""
+
+
+class OutOfTimeError(Exception):
+    """Raised in the midst of a batch when its budget is exhausted; the learner catches it."""
+
+
 class Budget:
     """Time that may be spent, and a switch that ends the work early.
 

@@ -32,8 +32,8 @@ from dagora.scores.registry import Score, default_score, score_named
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
-from dagora.stats.data_warnings import check_learnable, oddities
-from dagora.stats.statistics import Statistics
+from dagora.stats.data_warnings import check_learnable, data_warnings
+from dagora.stats.statistics import HasFederation, Statistics
 from dagora.stats.table import TableStatistics
 
 # What methods take that have an objective of their own.
@@ -107,7 +107,7 @@ def learn(
         stats={**work, **errors, **outcome.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
-        warnings=(*source.oddities, *notes, *doubts, *outcome.warnings),
+        warnings=(*source.data_warnings, *notes, *doubts, *outcome.warnings),
         dropped=outcome.dropped,
         curves=outcome.curves,
     )
@@ -133,9 +133,9 @@ class Source:
         return self.rows
 
     @property
-    def oddities(self) -> list[str]:
+    def data_warnings(self) -> list[str]:
         """Warnings about odd data."""
-        return [] if self.rows is None else oddities(self.rows)
+        return [] if self.rows is None else data_warnings(self.rows)
 
 
 def read_source(data: object, jobs: int) -> Source:
@@ -157,10 +157,9 @@ def learner_input(
     if method.takes == "statistics":
         return source.statistics, [], work
     if method.takes == "federation":
-        federation = getattr(source.statistics, "federation", None)
-        if federation is None:
+        if not isinstance(source.statistics, HasFederation):
             raise OptionError(f"the method {method.name} works on rows over sites: use `dagora federate`")
-        return federation, [], work
+        return source.statistics.federation, [], work
     if method.takes == "score":
         if source.scored is not None:
             return CandidateScore(source.scored), [], work

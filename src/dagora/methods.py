@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from dagora.loading import load
-from dagora.options import Option, find
+from dagora.options import MEMORY, Option, find
 from dagora.result import Outcome
+
+Takes = Literal["score", "candidates", "statistics", "federation"]
+Returns = Literal["dag", "cpdag"]
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class Method:
 
     name: str
     summary: str
-    takes: str
-    returns: str
+    takes: Takes
+    returns: Returns
     promise: str
     reference: str
     learner: str
@@ -53,7 +56,6 @@ RESTARTS = (
     Option("max_steps", "int", None, "stop after this many moves", low=0),
 )
 
-MEMORY = Option("memory", "float", 4.0, "GiB that tables and states may take", low=0.0, open_low=True)
 
 ADMM = (
     Option("faithful", "bool", False, "the published schedule: growing penalties, no stop on residuals"),

@@ -7,11 +7,12 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from dagora.errors import OptionError
 
 Value = int | float | bool | str | None
+OptionType = Literal["int", "float", "bool", "text", "graph"]
 T = TypeVar("T")
 
 
@@ -30,7 +31,7 @@ class Option:
     """
 
     name: str
-    type: str  # int, float, bool, text or graph
+    type: OptionType
     default: Value
     summary: str
     low: float | None = None
@@ -96,6 +97,11 @@ class Option:
         """The type in words."""
         names = {"int": "a whole number", "float": "a number", "bool": "true or false", "graph": "a graph"}
         return names.get(self.type, self.type)
+
+
+# The unit of every option `memory`, in bytes.
+GIBIBYTE = 2**30
+MEMORY = Option("memory", "float", 4.0, "GiB that tables and states may take", low=0.0, open_low=True)
 
 
 def check_options(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typing import cast
 
 from dagora.errors import OptionError
 from dagora.loading import load
-from dagora.options import Option, find
+from dagora.options import MEMORY, Option, find
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import PRIORS
 from dagora.scores.registry import Score
@@ -37,7 +37,6 @@ PRIOR = (
     Option("prior", "text", "uniform", "what is assumed about graphs before data are seen", choices=PRIORS),
     Option("edge_penalty", "float", 0.0, "nats that each edge costs besides"),
 )
-MEMORY = Option("memory", "float", 4.0, "GB that tables may take", low=0.0, open_low=True)
 CHAIN = (
     *PRIOR,
     Option(

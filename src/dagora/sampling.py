@@ -102,7 +102,7 @@ def sample(
         stats={"rows": float(statistics.n_rows), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
-        warnings=(*source.oddities, *notes, *doubts, *found.warnings, *mixed),
+        warnings=(*source.data_warnings, *notes, *doubts, *found.warnings, *mixed),
     )
 
 

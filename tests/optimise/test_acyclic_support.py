@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.optimise.acyclic_support import cut_to_dag, topological_order
+from dagora.graph.dag import topological_order
+from dagora.optimise.acyclic_support import cut_to_dag
 
 
 def graph_of(support):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from dagora.errors import DataError
-from dagora.stats.data_warnings import check_learnable, listing, oddities
+from dagora.stats.data_warnings import check_learnable, data_warnings, listing
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table
 
 
 def sentences(table):
-    return oddities(TableStatistics(table))
+    return data_warnings(TableStatistics(table))
 
 
 def test_ordinary_data_cause_no_word():

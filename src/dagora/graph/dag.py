@@ -50,7 +50,7 @@ class DAG:
             raise GraphError("the graph has a cycle: " + " → ".join(names[i] for i in [*cycle, cycle[0]]))
         self._nodes = names
         self._index = {name: i for i, name in enumerate(names)}
-        self._order = order
+        self._order = tuple(order.tolist())
         self._parent_rows = pack(np.ascontiguousarray(matrix.T))
         self._parent_rows.flags.writeable = False
 
@@ -213,7 +213,7 @@ def find_node(index: dict[str, int], name: str) -> int:
         raise GraphError(f"there is no node named '{name}'") from None
 
 
-def topological_order(matrix: NDArray[np.bool_]) -> tuple[int, ...] | None:
+def topological_order(matrix: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """Smallest topological order of an adjacency matrix; None where there is a cycle."""
     import heapq
 
@@ -227,7 +227,7 @@ def topological_order(matrix: NDArray[np.bool_]) -> tuple[int, ...] | None:
         waiting[children] -= 1
         for child in children[waiting[children] == 0]:
             heapq.heappush(ready, int(child))
-    return tuple(order) if len(order) == len(matrix) else None
+    return np.array(order, dtype=np.int64) if len(order) == len(matrix) else None
 
 
 def find_cycle(matrix: NDArray[np.bool_]) -> list[int]:

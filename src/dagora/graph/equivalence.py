@@ -48,8 +48,7 @@ def cpdag_matrix(dag: Matrix) -> Matrix:
     order = topological_order(dag)
     if order is None:
         raise GraphError("the graph has a cycle: only a DAG has an equivalence class")
-    positions = np.array(order, dtype=np.int64)
-    sorted_dag = dag[np.ix_(positions, positions)]
+    sorted_dag = dag[np.ix_(order, order)]
     parents = _bit_sets(sorted_dag.T)
     compelled = [0] * len(parents)
     for y, into in enumerate(parents):
@@ -63,7 +62,7 @@ def cpdag_matrix(dag: Matrix) -> Matrix:
             compelled[y] = compelled[x]
     directed = _matrix(compelled).T
     result = np.zeros_like(dag)
-    result[np.ix_(positions, positions)] = sorted_dag | (sorted_dag & ~directed).T
+    result[np.ix_(order, order)] = sorted_dag | (sorted_dag & ~directed).T
     return result
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.errors import KnowledgeError
+from dagora.graph.dag import topological_order
 from dagora.graph.knowledge import Knowledge
 from dagora.stats.data_warnings import listing
 
@@ -75,42 +76,3 @@ def keep_acyclic(d: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> 
                 if reaches[i, tail]:
                     reaches[i] |= reaches[head]
     return kept
-
-
-def topological_order(support: Support) -> NDArray[np.int64] | None:
-    """Order the nodes so that every edge leads forward, the earlier column first; None if there is a cycle.
-
-    >>> topological_order(np.array([[False, False], [True, False]])).tolist()
-    [1, 0]
-    """
-    order = order_nodes(support)
-    return order if len(order) == len(support) else None
-
-
-@kernel
-def order_nodes(support: Support) -> NDArray[np.int64]:
-    """Order as far as there is one; nodes on a cycle and behind it are missing."""
-    d = len(support)
-    waiting = np.zeros(d, dtype=np.int64)
-    for i in range(d):
-        for j in range(d):
-            if support[i, j]:
-                waiting[j] += 1
-    order = np.empty(d, dtype=np.int64)
-    placed = np.zeros(d, dtype=np.bool_)
-    count = 0
-    while count < d:
-        chosen = -1
-        for i in range(d):
-            if not placed[i] and waiting[i] == 0:
-                chosen = i
-                break
-        if chosen < 0:
-            break
-        placed[chosen] = True
-        order[count] = chosen
-        count += 1
-        for j in range(d):
-            if support[chosen, j]:
-                waiting[j] -= 1
-    return order[:count]

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
+from dagora.events import Watch, unwatched
 from dagora.scores.lattice import unique_families, unique_sets
-from dagora.scores.local_score import Family, Watch, unwatched
+from dagora.scores.local_score import Family
 from dagora.stats.statistics import Cells, Statistics
 
 Floats = NDArray[np.float64]

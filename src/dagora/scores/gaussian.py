@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.scores.local_score import Family, Watch
+from dagora.events import Watch
+from dagora.scores.local_score import Family
 from dagora.stats.statistics import flatten
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.

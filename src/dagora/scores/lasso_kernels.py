@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.scores.gaussian import COLLINEAR
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
-COLLINEAR = 1e-12
 # Optimality conditions count as kept within this share of the scale of the moments.
 SLACK = 1e-10
 # Variables that enter the active set together.

@@ -7,7 +7,7 @@ methods all run on anything that keeps this protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import GraphError
+from dagora.events import Watch, unwatched
 from dagora.graph.dag import DAG
 from dagora.stats.statistics import Moments
 
@@ -23,14 +24,6 @@ Family = tuple[int, Sequence[int]]
 
 # Scores this close, relative to their size, count as equal; the earlier column then wins.
 TIE = 1e-9
-
-
-# Told how many of how many sets are done; it may raise to end the work.
-Watch = Callable[[int, int], None]
-
-
-def unwatched(done: int, total: int) -> None:
-    """Watch nothing."""
 
 
 class LocalScore(Protocol):

@@ -185,6 +185,8 @@ def permitted_order(knowledge: Knowledge, names: tuple[str, ...]) -> list[int]:
         later = [index[name] for following in knowledge.tiers[rank + 1 :] for name in following]
         before[np.ix_([index[name] for name in tier], later)] = True
     # Required edges may lead back between tiers through a variable in none; they then come first.
-    order = topological_order(before) or topological_order(required)
+    order = topological_order(before)
+    if order is None:
+        order = topological_order(required)
     assert order is not None, "required edges have no cycle"
-    return list(order)
+    return [int(node) for node in order]

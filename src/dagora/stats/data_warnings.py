@@ -17,7 +17,7 @@ def check_learnable(schema: Schema, n_rows: int) -> None:
         raise DataError(f"there is {n_rows} row: at least 2 are needed")
 
 
-def oddities(statistics: Statistics) -> list[str]:
+def data_warnings(statistics: Statistics) -> list[str]:
     """Sentences about odd but legal data."""
     schema, n = statistics.schema, statistics.n_rows
     found = []

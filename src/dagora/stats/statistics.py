@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,15 @@ class Statistics(Protocol):
 
     def rows(self) -> Table:
         """Return the rows themselves; raises `RowsUnavailableError` where they may not be seen."""
+
+
+@runtime_checkable
+class HasFederation(Protocol):
+    """Statistics of rows over sites, with the `Federation` behind them (see `parties.horizontal`)."""
+
+    @property
+    def federation(self) -> object:
+        """The sites, as far as they may be asked."""
 
 
 def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

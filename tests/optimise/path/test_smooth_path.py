@@ -8,7 +8,8 @@ import pytest
 
 import dagora
 from dagora.events import Budget
-from dagora.optimise.acyclic_support import cut_to_dag, topological_order
+from dagora.graph.dag import topological_order
+from dagora.optimise.acyclic_support import cut_to_dag
 from dagora.optimise.path import smooth_path as path
 from dagora.optimise.path.smooth_path import (
     PathProgram,

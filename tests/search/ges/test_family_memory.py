@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dagora.events import Budget
+from dagora.events import Budget, OutOfTimeError
 from dagora.search.ges import family_memory
-from dagora.search.ges.family_memory import Additions, BudgetSpentError, FamilyMemory
+from dagora.search.ges.family_memory import Additions, FamilyMemory
 from tests.search.search_oracles import random_score
 
 
@@ -52,7 +52,7 @@ def test_the_clock_is_looked_at_between_batches(monkeypatch):
     budget = Budget()
     memory = FamilyMemory(random_score("bdeu", 1), budget)
     budget.stop("enough")
-    with pytest.raises(BudgetSpentError):
+    with pytest.raises(OutOfTimeError):
         memory.gains([Additions(0, (), wanted(1, 2, 3))])
     assert memory.values([(0, ())]).shape == (1,), "a graph can still be scored"
 

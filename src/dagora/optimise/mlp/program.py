@@ -17,6 +17,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.events import OutOfTimeError
 from dagora.optimise.mlp.network import Weights, lagrangian_with_gradient
 
 H_TOLERANCE = 1e-8
@@ -31,10 +32,6 @@ HUGE = 1e100
 
 Vector = NDArray[np.float64]
 Watch = Callable[[float], bool]
-
-
-class BudgetSpentError(Exception):
-    """Raised within a minimisation that must end now."""
 
 
 @dataclass(eq=False)
@@ -147,7 +144,7 @@ def minimise(
     def function(vector: Vector) -> tuple[float, Vector]:
         value, gradient, h, _ = program.evaluate(packing.unpack(vector), alpha, rho)
         if program.watch(h):
-            raise BudgetSpentError
+            raise OutOfTimeError
         slope = packing.gradient(gradient, lambda1)
         if not (np.isfinite(value) and np.isfinite(slope).all()):
             return HUGE, np.zeros_like(vector)
@@ -167,7 +164,7 @@ def minimise(
             callback=keep,
             options={"ftol": tolerance, "maxiter": steps, "maxfun": 20 * steps},
         )
-    except BudgetSpentError:
+    except OutOfTimeError:
         return packing.unpack(latest), False
     return packing.unpack(cast("Vector", found.x)), True
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
-from dagora.optimise.acyclic_support import topological_order
+from dagora.graph.dag import topological_order
 from dagora.optimise.path.column_problem import ColumnProblem
 from dagora.optimise.path.order_moves import OrderSolution, descend, solve_order
 from dagora.optimise.path.quick_moves import Estimates, descend_quickly, disturb, prepare_savings

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.optimise.acyclic_support import cut_to_dag, topological_order
+from dagora.graph.dag import topological_order
+from dagora.optimise.acyclic_support import cut_to_dag
 from dagora.optimise.path.order_descent import (
     TOLERANCE,
     improve_order,

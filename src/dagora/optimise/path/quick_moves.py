@@ -27,7 +27,8 @@ from dagora.optimise.path.column_problem import (
     workspace_for,
 )
 from dagora.optimise.path.order_moves import OrderSolution, find_places, reinsert, solve_in_place
-from dagora.scores.lasso_kernels import COLLINEAR, Matrix, Vector, extend_factor, residual_gradient
+from dagora.scores.gaussian import COLLINEAR
+from dagora.scores.lasso_kernels import Matrix, Vector, extend_factor, residual_gradient
 
 
 class Estimates(NamedTuple):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.events import Event
-from dagora.optimise.acyclic_support import topological_order
+from dagora.graph.dag import topological_order
 from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem, residual_variance
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso

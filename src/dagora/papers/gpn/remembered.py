@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
-from dagora.scores.local_score import BlockScore, Family, LocalScore, Watch, unwatched
+from dagora.events import Watch, unwatched
+from dagora.scores.local_score import BlockScore, Family, LocalScore
 from dagora.stats.statistics import Moments
 
 Key = tuple[int, tuple[int, ...]]

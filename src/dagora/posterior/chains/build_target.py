@@ -33,7 +33,7 @@ GROWING_SHARE = 0.5
 
 @dataclass(frozen=True)
 class SamplingSpec:
-    """What is asked about: a prior, a search space and how it grows; `memory` in gigabytes bounds tables."""
+    """What is asked about: a prior, a search space and how it grows; `memory` in GiB bounds tables."""
 
     prior: str = "uniform"
     edge_penalty: float = 0.0

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError, OptionError
-from dagora.events import Event
+from dagora.events import Event, OutOfTimeError, Watch
+from dagora.options import GIBIBYTE
 from dagora.posterior.draws import Draws
-from dagora.posterior.exact.sums import GraphSums, Watch, bytes_needed, edge_posteriors
-from dagora.posterior.space.family_tables import GIGABYTE, FamilyTables, family_tables
+from dagora.posterior.exact.sums import GraphSums, bytes_needed, edge_posteriors
+from dagora.posterior.space.family_tables import FamilyTables, family_tables
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
 from dagora.run import Run
@@ -25,10 +26,6 @@ from dagora.scores.local_score import LocalScore
 MOST_NODES = 18
 # Draws made between two looks at the clock.
 ROUND = 200
-
-
-class OutOfTimeError(Exception):
-    """The time for summing is up."""
 
 
 def exact(
@@ -41,7 +38,7 @@ def exact(
     edge_penalty: float = 0.0,
     memory: float = 4.0,
 ) -> Draws:
-    """Sum over all graphs, then draw `chains` times `draws` of them; `memory` in gigabytes bounds the tables.
+    """Sum over all graphs, then draw `chains` times `draws` of them; `memory` in GiB bounds the tables.
 
     >>> from dagora.data.table import Table
     >>> from dagora.scores.bdeu import bdeu
@@ -101,10 +98,10 @@ def refuse_too_many(nodes: int, memory: float) -> None:
         raise OptionError(
             f"the method exact sums over all graphs of {MOST_NODES} variables at most, not {nodes}: {instead}"
         )
-    needed = bytes_needed(nodes) / GIGABYTE
+    needed = bytes_needed(nodes) / GIBIBYTE
     if needed > memory:
         raise OptionError(
-            f"the method exact needs {needed:.2g} GB for {nodes} variables, and option 'memory' allows "
+            f"the method exact needs {needed:.2g} GiB for {nodes} variables, and option 'memory' allows "
             f"{memory:g}: allow more memory, {instead}"
         )
 

@@ -15,7 +15,6 @@ from dagora.compiled import kernel
 from dagora.posterior.exact.layer_kernels import (
     Floats,
     Integers,
-    add_logs,
     fill_layers,
     fill_meeting,
     first_place,
@@ -25,6 +24,7 @@ from dagora.posterior.exact.layer_kernels import (
     with_bit,
     without_two,
 )
+from dagora.posterior.log_sums import add_logs
 
 
 @kernel

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.posterior.log_sums import add_logs
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -52,14 +53,6 @@ def with_bit(mask: int, position: int) -> int:
 def without_two(mask: int, one: int, other: int) -> int:
     """Close a mask up over two positions whose bits are not set."""
     return without_bit(without_bit(mask, max(one, other)), min(one, other))
-
-
-@kernel
-def add_logs(a: float, b: float) -> float:
-    """ln(e^a + e^b)."""
-    if a < b:
-        a, b = b, a
-    return a if b == -np.inf else a + np.log1p(np.exp(b - a))
 
 
 @kernel

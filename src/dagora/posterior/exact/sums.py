@@ -7,27 +7,20 @@ memory 3^n numbers for the sum, and twice that for the families. See `exact_kern
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.events import Watch, unwatched
 from dagora.posterior.exact.family_flows import add_families, send_rows
 from dagora.posterior.exact.graph_draws import draw_graphs
 from dagora.posterior.exact.layer_kernels import fill_rows, fill_shares, subset_sums
 
 Floats = NDArray[np.float64]
 
-# Told how much of how much is done; it may raise to end the work.
-Watch = Callable[[int, int], None]
-
 # Terms that are summed between two looks at the clock: about a tenth of a second.
 WORK_PER_ROUND = 50_000_000
-
-
-def unwatched(done: int, total: int) -> None:
-    """Watch nothing."""
 
 
 def bytes_needed(nodes: int) -> int:

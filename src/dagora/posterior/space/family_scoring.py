@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError
-from dagora.events import Event
+from dagora.events import Event, OutOfTimeError
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Parents
 from dagora.run import Run
@@ -52,10 +52,6 @@ class Batch:
     children: Ints
     parents: Ints
     places: Ints
-
-
-class OutOfTimeError(Exception):
-    """The time for scoring is up."""
 
 
 def weigh(

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.errors import OptionError
 from dagora.graph.knowledge import Knowledge
+from dagora.options import GIBIBYTE
+from dagora.posterior.log_sums import add_logs
 from dagora.posterior.space.family_scoring import Layout, weigh
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
@@ -29,7 +31,6 @@ Floats = NDArray[np.float64]
 
 # Weights, their sums, and the sums once more as the kernels read them.
 BYTES_PER_ENTRY = 24
-GIGABYTE = 1e9
 
 
 class FamilyTables(NamedTuple):
@@ -51,7 +52,7 @@ class FamilyTables(NamedTuple):
 def family_tables(
     score: LocalScore, space: Space, prior: Prior, run: Run, *, memory: float = 4.0
 ) -> FamilyTables:
-    """Weigh every family that the space and the knowledge permit; `memory` in gigabytes bounds the tables."""
+    """Weigh every family that the space and the knowledge permit; `memory` in GiB bounds the tables."""
     tables, missing = weigh_families(score, space, prior, run, memory=memory)
     if missing:
         raise OptionError(f"{run.budget.reason} before all families were scored ({missing}): allow more time")
@@ -65,11 +66,11 @@ def weigh_families(
     names = score.schema.names
     layout = permitted(space, run.knowledge, names)
     entries = sum((1 + len(extra)) << len(core) for core, extra in layout.rows)
-    needed = entries * BYTES_PER_ENTRY / GIGABYTE
+    needed = entries * BYTES_PER_ENTRY / GIBIBYTE
     if needed > memory:
         widest = max(range(len(names)), key=lambda i: len(layout.cores[i]))
         raise OptionError(
-            f"the search space has {entries:,} families, whose tables need {needed:.3g} GB; option 'memory' "
+            f"the search space has {entries:,} families, whose tables need {needed:.3g} GiB; option 'memory' "
             f"allows {memory:g}: choose a narrower space ('{names[widest]}' alone has "
             f"{len(layout.cores[widest])} parents in any combination), forbid edges, or allow more memory"
         )
@@ -132,12 +133,3 @@ def sum_over_subsets(tables: FamilyTables) -> None:
                 for mask in range(1 << size):
                     if mask >> bit & 1:
                         sums[start + mask] = add_logs(sums[start + mask], sums[start + (mask ^ (1 << bit))])
-
-
-@kernel
-def add_logs(one: float, other: float) -> float:
-    """log(exp(one) + exp(other)), also where one of them or both are −∞."""
-    low, high = min(one, other), max(one, other)
-    if low == -np.inf:
-        return high
-    return float(high + np.log1p(np.exp(low - high)))

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
+from dagora.options import GIBIBYTE
 from dagora.posterior.space.best_graph import best_graph
-from dagora.posterior.space.family_tables import BYTES_PER_ENTRY, GIGABYTE, FamilyTables, weigh_families
+from dagora.posterior.space.family_tables import BYTES_PER_ENTRY, FamilyTables, weigh_families
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
 from dagora.run import Run
@@ -53,7 +54,7 @@ def find_space_iteratively(
         if run.budget.left <= 0.0:  # chains that were cut off stand where they started
             break
         wider = enlarge(space, edges, above=above, most=most)
-        if wider.cores == space.cores or wider.families() * BYTES_PER_ENTRY / GIGABYTE > memory:
+        if wider.cores == space.cores or wider.families() * BYTES_PER_ENTRY / GIBIBYTE > memory:
             break
         space = wider
     added = sum(map(len, space.cores)) - sum(map(len, start.cores))

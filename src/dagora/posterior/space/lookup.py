@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from dagora.compiled import inlined, kernel
 from dagora.kernel_random import random_unit
-from dagora.posterior.space.family_tables import FamilyTables, add_logs
+from dagora.posterior.log_sums import add_logs
+from dagora.posterior.space.family_tables import FamilyTables
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import OptionError
-from dagora.events import Event
+from dagora.events import Event, OutOfTimeError, Watch
 from dagora.graph.bits import Rows
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
 from dagora.scores.candidates.pruning import Grown, rules_for
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
-from dagora.scores.local_score import TIE, BlockScore, LocalScore, Watch
+from dagora.scores.local_score import TIE, BlockScore, LocalScore
 
 # Sets times rows that a level may cost, and how many are done in a second on one core.
 AFFORDABLE = 1e10
@@ -230,10 +230,6 @@ class Kept:
 
     masks: Rows
     scores: NDArray[np.float64]
-
-
-class OutOfTimeError(Exception):
-    """The time for scoring is up."""
 
 
 def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> NDArray[np.float64]:

@@ -20,10 +20,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.events import Watch
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import unique_sets
-from dagora.scores.local_score import LocalScore, Watch
+from dagora.scores.local_score import LocalScore
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import DataError, OptionError
+from dagora.events import Watch, unwatched
 from dagora.scores.gp.additive import Additive
 from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, to_arrays
 from dagora.scores.gp.fit import Fit, Fitter, Model
 from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
 from dagora.scores.gp.root import root_evidence
-from dagora.scores.local_score import Family, Watch, unwatched
+from dagora.scores.local_score import Family
 from dagora.scores.usable_moments import gaussian_moments
 from dagora.stats.statistics import Moments, Statistics
 

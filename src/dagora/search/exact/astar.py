@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dagora.options import GIBIBYTE
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
@@ -45,8 +46,6 @@ LARGEST = 64
 WORK_PER_ROUND = 5_000_000
 
 SMALLEST_SPACE = 1 << 12
-
-GIBIBYTE = 2**30
 
 
 def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, group: int = 20) -> Outcome:

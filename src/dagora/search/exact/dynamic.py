@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.options import GIBIBYTE
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.component_solver import Answer, Watch, solve_exactly
-
-GIBIBYTE = 2**30
 
 # Sets looked at between two looks at the clock: well below 0.2 s.
 WORK_PER_ROUND = 20_000_000

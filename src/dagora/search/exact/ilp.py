@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dagora.errors import OptionError
 from dagora.kernel_random import random_state
+from dagora.options import GIBIBYTE
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
@@ -70,7 +71,7 @@ def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, me
 
     start = better_order(problem, order, watch)
     kept = worth_keeping(problem, start)
-    if len(kept) * BYTES_A_SET > memory * 2**30:
+    if len(kept) * BYTES_A_SET > memory * GIBIBYTE:
         return Answer(start, problem.bound, "memory-limit", {"sets": float(len(kept))})
     program = IlpProgram(problem, kept, start, watch, facets=facets, memory=memory)
     try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Budget
+from dagora.events import Budget, OutOfTimeError
 from dagora.scores.local_score import Family, LocalScore
 
 # Numbers that are remembered: 128 MiB; families that are scored between two looks at the clock.
@@ -21,10 +21,6 @@ MEMORY = 16_000_000
 BATCH = 4096
 
 Key = tuple[int, tuple[int, ...]]
-
-
-class BudgetSpentError(Exception):
-    """The time is up in the middle of a batch."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class FamilyMemory:
     def gains(self, questions: Sequence[Additions]) -> list[NDArray[np.float64]]:
         """For each question the gain of every wanted column, −∞ elsewhere.
 
-        Raises `BudgetSpentError` when the time is up; what was computed until then is kept.
+        Raises `OutOfTimeError` when the time is up; what was computed until then is kept.
         """
         own = self.values([(question.child, question.parents) for question in questions])
         unknown: list[Key] = []
@@ -67,7 +63,7 @@ class FamilyMemory:
             unknown += [(question.child, (*question.parents, column)) for column in missing]
         for batch in batches(unknown):
             if self._budget.exhausted:
-                raise BudgetSpentError
+                raise OutOfTimeError
             for (child, parents), value in zip(batch, self._compute(batch).tolist(), strict=True):
                 self._rows[child, parents[:-1]][parents[-1]] = value
         answers = []

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError, KnowledgeError
-from dagora.events import Event
+from dagora.events import Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -24,7 +24,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.local_score import TIE, LocalScore, align
 from dagora.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph
-from dagora.search.ges.family_memory import BATCH, BudgetSpentError, FamilyMemory
+from dagora.search.ges.family_memory import BATCH, FamilyMemory
 from dagora.search.ges.operators import MOST_CLIQUES, Limits, offers
 from dagora.search.ges.partially_directed import Matrix, complete
 from dagora.search.ges.ranking import Ranking
@@ -65,7 +65,7 @@ def ges(
             # A phase that made steps is at its own end; the others may now go on.
             idle = idle + 1 if search.steps == before else 1
             turn += 1
-    except BudgetSpentError:
+    except OutOfTimeError:
         status = "time-limit"
     graph = CPDAG.from_numpy(search.graph.matrix, names)
     stats = {"steps": float(search.steps), "evaluations": float(search.memory.evaluations)}
@@ -148,7 +148,7 @@ class EquivalenceSearch:
         size = max(1, BATCH // len(self.graph))
         for first in range(0, len(nodes), size):
             if self._run.budget.exhausted:
-                raise BudgetSpentError
+                raise OutOfTimeError
             self.memory.forget()
             for table in offers(kind, self.graph, self.memory, self._limits, nodes[first : first + size]):
                 ranking.place(table)
