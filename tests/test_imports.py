@@ -20,7 +20,10 @@ PACKAGE = Path(dagora.__file__).resolve().parent
 
 # From the ground up; a module may import its own floor and those below. "" is the package's front door.
 FLOORS = (
-    ("errors", "events", "loading", "options", "accelerated", "compiled", "kernel_random", "files"),
+    ("errors", "events", "loading", "options", "accelerated", "files"),
+    ("kernel_cache",),
+    ("compiled",),
+    ("kernel_random",),
     ("graph",),
     ("run", "result"),
     ("data",),

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar, cast
 
 import numba
 
+from dagora import kernel_cache
+
 F = TypeVar("F", bound=Callable[..., object])
+
+kernel_cache.install()
 
 
 def kernel(function: F) -> F:
     """Compile a pure function of arrays and numbers; threads may run it side by side."""
-    return cast("F", numba.njit(cache=True, nogil=True)(function))
+    return cast("F", numba.njit(cache=can_keep(function), nogil=True)(function))
 
 
 def inlined(function: F) -> F:
     """Compile a small function into each kernel that calls it: passing its arrays would cost more."""
-    return cast("F", numba.njit(cache=True, nogil=True, forceinline=True)(function))
+    return cast("F", numba.njit(cache=can_keep(function), nogil=True, forceinline=True)(function))
+
+
+def can_keep(function: Callable[..., object]) -> bool:
+    """Whether there is a folder for the compiled function; without one numba would refuse to compile it."""
+    file = Path(inspect.getfile(function)).resolve()
+    return not file.is_relative_to(kernel_cache.PACKAGE) or kernel_cache.cache_folder(file) is not None

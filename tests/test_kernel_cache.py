@@ -1,0 +1,108 @@
+"""Compiled kernels on disk: a kept one is used again, never an outdated one, and nothing fails without a folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dagora
+
+PACKAGE = Path(dagora.__file__).resolve().parent
+GROUND = ("__init__", "loading", "compiled", "kernel_cache")
+CALLEE = "from dagora.compiled import kernel\n\n\n@kernel\ndef step(x):\n    return x + {}\n"
+CALLER = "from dagora.compiled import kernel\nfrom dagora.{0} import step\n\n\n@kernel\ndef twice(x):\n    return step(step(x))\n"
+ASK = "from dagora.caller import twice; print(twice(0), sum(twice.stats.cache_hits.values()))"
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package's ground floor, with a kernel that calls a kernel of another file."""
+    copy = tmp_path / "installed" / "dagora"
+    copy.mkdir(parents=True)
+    for name in GROUND:
+        shutil.copy(PACKAGE / f"{name}.py", copy)
+    (copy / "callee.py").write_text(CALLEE.format(1))
+    (copy / "caller.py").write_text(CALLER.format("callee"))
+    return copy
+
+
+def ask(package, **environment):
+    """The kernel's answer, how often it came from the cache, and what was warned of."""
+    kept = {
+        name: value for name, value in os.environ.items() if name not in {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME"}
+    }
+    ran = subprocess.run(
+        [sys.executable, "-B", "-W", "always", "-c", ASK], capture_output=True, text=True, timeout=120,
+        env={**kept, "PYTHONPATH": str(package.parent), **environment}, check=True,
+    )  # fmt: skip
+    answer, hits = map(int, ran.stdout.split())
+    return (
+        answer,
+        hits,
+        [line for line in ran.stderr.splitlines() if "compiled kernels" in line and "Warning" in line],
+    )
+
+
+def test_a_kept_kernel_is_used_again(package):
+    assert ask(package) == (2, 0, [])
+    assert ask(package) == (2, 1, [])
+    assert list((package / "__pycache__").glob("caller.twice*.nbi"))
+
+
+def test_a_change_in_another_file_is_noticed(package):
+    """numba's own stamp is that of the caller's file alone, which stays as it is."""
+    assert ask(package)[0] == 2
+    (package / "callee.py").write_text(CALLEE.format(5))
+    assert ask(package)[:2] == (10, 0)
+
+
+def test_a_moved_callee_is_noticed(package):
+    assert ask(package)[0] == 2
+    (package / "callee.py").rename(package / "elsewhere.py")
+    (package / "caller.py").write_text(CALLER.format("elsewhere"))
+    assert ask(package)[:2] == (2, 0)
+
+
+def test_read_only_installation(package, tmp_path):
+    """Without a folder beside the sources: the user's, then a private temporary one, then none."""
+    (package / "__pycache__").write_text("in the way of a folder")
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    home.mkdir()
+    temporary.mkdir()
+    places = {"HOME": str(home), "TMPDIR": str(temporary)}
+    assert [ask(package, **places) for _ in range(2)] == [(2, 0, []), (2, 1, [])]
+    assert list(home.rglob("caller.twice*.nbi"))
+
+    (tmp_path / "file").write_text("no folder")
+    places["HOME"] = str(tmp_path / "file")
+    answer, hits, told = ask(package, **places)
+    assert (answer, hits, len(told)) == (2, 0, 1)
+    assert str(temporary) in told[0]
+    assert ask(package, **places)[:2] == (2, 1)
+    (mode,) = {folder.stat().st_mode & 0o777 for folder in temporary.iterdir()}
+    assert mode == 0o700
+
+    shutil.rmtree(temporary)
+    temporary.mkdir()
+    (temporary / f"dagora-kernels-{os.getuid()}").write_text("no folder either")
+    for _ in range(2):
+        answer, hits, told = ask(package, **places)
+        assert (answer, hits, len(told)) == (2, 0, 1)
+        assert "set NUMBA_CACHE_DIR" in told[0]
+    assert ask(package, **places, NUMBA_CACHE_DIR=str(tmp_path / "chosen"))[2] == []
+    assert list((tmp_path / "chosen").rglob("caller.twice*.nbi"))
+
+
+def test_a_temporary_folder_of_somebody_else_is_not_trusted(package, tmp_path):
+    """Kept kernels are executed: a folder that others can write is no place for them."""
+    (package / "__pycache__").write_text("in the way of a folder")
+    (tmp_path / "file").write_text("no folder")
+    open_to_all = tmp_path / f"dagora-kernels-{os.getuid()}"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    _, _, told = ask(package, HOME=str(tmp_path / "file"), TMPDIR=str(tmp_path))
+    assert "set NUMBA_CACHE_DIR" in told[0]
+    assert not list(open_to_all.iterdir())
