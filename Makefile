@@ -1,29 +1,33 @@
 # Two commands do everything on a machine with Python 3.11 or later: `make demo` and `make test`.
+# `make help` lists the others.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint types bench requirements clean
+.PHONY: demo test test-slow coverage lint types bench requirements clean help
 
-demo: $(READY)
+demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
 
-test: lint types
+test: lint types  ## lint, types and the suite without its slow part: what every change must pass
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer"
 
-test-slow: $(READY)
+test-slow: $(READY)  ## every test: also the slow ones, and those against peers that `make bench` installed
 	$(BIN)/python -m pytest
 
-lint: $(READY)
+coverage: $(READY)  ## the suite of `make test`, and the share of lines and branches that it runs
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer" --cov --cov-report=term
+
+lint: $(READY)  ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)
+types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
 # Peers are installed in environments of their own; the tables in the README and docs/ come from here.
-bench: $(READY)
+bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/agreement.py
 	$(BIN)/python benchmarks/hill_climbing.py
@@ -48,8 +52,11 @@ $(READY): requirements.txt pyproject.toml
 	touch $(READY)
 
 # Write the pins anew (needs uv).
-requirements:
+requirements:  ## write requirements.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
 
-clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean:  ## remove the environment and everything else that was made here
+	rm -rf $(VENV) demo .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+help:  ## list these commands
+	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s%s\n", $$1, $$2 }' Makefile

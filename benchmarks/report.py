@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 
+from dagora import __version__
 from runs import cores
 
 
@@ -70,7 +71,9 @@ def processor() -> str:
 
 
 def known_version(package: str) -> str:
-    """A package's version; a library used from its working tree knows its own."""
+    """A package's version; a library used from its working tree knows its own, and dagora always does."""
+    if package == "dagora":
+        return __version__
     try:
         return version(package)
     except PackageNotFoundError:

@@ -75,9 +75,11 @@ def imported(source: str) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"line {node.lineno}: write imports in full, not relative"
-            # `from dagora import graph` names a room, `from dagora import __version__` does not.
-            rooms = [f"dagora.{alias.name}" for alias in node.names if alias.name in FLOOR_OF]
-            names = rooms or [node.module or ""] if node.module == "dagora" else [node.module or ""]
+            names = [node.module or ""]
+            if node.module == "dagora":
+                # `from dagora import graph` names a room. The version is there before any room is entered.
+                inside = [alias.name for alias in node.names if alias.name != "__version__"]
+                names = list(dict.fromkeys(f"dagora.{n}" if n in FLOOR_OF else "dagora" for n in inside))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names = re.findall(r"^(dagora(?:\.\w+)+)(?::\w+)?$", node.value)
         else:
@@ -126,11 +128,14 @@ def test_the_walk_sees_every_kind_of_import() -> None:
     source = """
 from dagora.graph.dag import DAG
 from dagora import learning, __version__
+from dagora import __version__
 def f():
+    from dagora import Table
     import dagora.cli
     return import_module("dagora.search.greedy.hill_climb:hill_climb"), "dagora methods NAME"
 """
     assert sorted(imported(source)) == [
+        "dagora",
         "dagora.cli",
         "dagora.graph.dag",
         "dagora.learning",

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from dagora import __version__
 from dagora.data.readers import read_table
 from dagora.data.table import Table
 from dagora.errors import OptionError
@@ -343,13 +344,13 @@ def plain(value: object) -> object:
 
 def versions() -> dict[str, str]:
     """Versions of what the result depends on."""
-    packages = ("dagora", "numpy", "numba", "scipy")
-    return {"python": platform.python_version(), **{package: version_of(package) for package in packages}}
+    others = {package: version_of(package) for package in ("numpy", "numba", "scipy")}
+    return {"python": platform.python_version(), "dagora": __version__, **others}
 
 
 @cache
 def version_of(package: str) -> str:
-    """The version of an installed package, which is slow to look up."""
+    """The version of another package, as installed; slow to look up."""
     try:
         return version(package)
     except PackageNotFoundError:

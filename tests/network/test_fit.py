@@ -26,6 +26,12 @@ def statistics(columns, levels=LEVELS):
     return TableStatistics(discrete_table(columns, levels))
 
 
+def test_a_table_is_as_good_as_its_statistics():
+    table = discrete_table(ROWS, LEVELS)
+    ours, theirs = fit(COLLIDER, table), fit(COLLIDER, TableStatistics(table))
+    assert all(np.array_equal(ours.tables[node], theirs.tables[node]) for node in COLLIDER)
+
+
 def test_maximum_likelihood_tables_are_relative_frequencies_and_uniform_where_nothing_was_seen():
     network = fit(COLLIDER, statistics(ROWS))
     assert isinstance(network, DiscreteNetwork)

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.data.schema import Kind
+from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.stats.table import TableStatistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,28 +42,27 @@ CONSTANT = 1e-13
 
 def fit(
     graph: DAG,
-    statistics: Statistics,
+    data: Table | Statistics,
     *,
     pseudocount: float = 0.0,
     ess: float | None = None,
     name: str = "network",
 ) -> Network:
-    """Fit the parameters of a graph whose nodes are columns, all discrete or all continuous.
+    """Fit the parameters of a graph whose nodes are columns of a table, all discrete or all continuous.
 
     `pseudocount` is added to every cell of a table; `ess` spreads an equivalent sample size over each table's
     cells instead. Columns that are no node of the graph are left alone.
 
     >>> from dagora.data.schema import Schema, Variable
-    >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
-    >>> from dagora.stats.table import TableStatistics
     >>> schema = Schema(Variable(name, Kind.DISCRETE, ("no", "yes")) for name in ("rain", "wet"))
     >>> columns = ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
     >>> table = Table(schema, tuple(np.array(column, dtype=np.uint16) for column in columns))
-    >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), TableStatistics(table))
+    >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), table)
     >>> network.tables["rain"], network.tables["wet"][1]
     (array([0.6, 0.4]), array([0., 1.]))
     """
+    statistics = TableStatistics(data) if isinstance(data, Table) else data
     kinds = {statistics.schema[statistics.schema.index(node)].kind for node in graph}
     if len(kinds) > 1:
         raise DataError(

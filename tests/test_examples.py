@@ -1,0 +1,108 @@
+"""The examples, each run as a user would: in a folder of its own, by the interpreter."""
+
+import html
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dagora
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "examples"
+# Cold caches of compiled kernels on a busy machine.
+PATIENCE = 600
+
+
+def run_example(name: str, folder: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
+    ran = subprocess.run(
+        [sys.executable, str(FOLDER / f"{name}.py")],
+        cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=PATIENCE,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def number(pattern: str, text: str) -> float:
+    found = re.search(pattern, text)
+    assert found, f"{pattern!r} is not in {text!r}"
+    return float(found[1])
+
+
+def test_table(tmp_path: Path) -> None:
+    said = run_example("table", tmp_path)
+    assert "wrong edges, as a class of equivalent graphs: 0\n" in said
+    true_edges = {("smoker", "tar"), ("tar", "cough"), ("dust", "cough"), ("tar", "xray")}
+    graph = dagora.read_graph(tmp_path / "network.dot")
+    assert {frozenset(edge) for edge in graph.edges} == {frozenset(edge) for edge in true_edges}
+    assert {("tar", "cough"), ("dust", "cough")} <= set(graph.edges), "the v-structure has its directions"
+    network = dagora.read_network(tmp_path / "network.bif")
+    assert network.graph == graph
+    # P(xray = yes | tar = yes) is 0.9 in the simulation.
+    assert graph.parents("xray") == ("tar",), "the earlier column wins"
+    assert network.tables["xray"][1, 1] == pytest.approx(0.9, abs=0.03)
+    page = html.unescape((tmp_path / "network.html").read_text(encoding="utf-8"))
+    assert all(name in page for name in graph.nodes)
+
+
+def test_posterior(tmp_path: Path) -> None:
+    said = run_example("posterior", tmp_path)
+    assert number(r"R-hat ([\d.]+)", said) < 1.01
+    assert "warning" not in said
+    for one, other in (("rain", "river"), ("river", "flood"), ("flood", "damage")):
+        assert number(rf"{one} — {other}: ([\d.]+)", said) > 0.9
+    for other in ("rain", "river", "flood", "damage"):
+        found = re.search(rf"{other} — lottery: ([\d.]+)", said)
+        assert found is None or float(found[1]) < 0.2
+    # Of the four chains of this class three have river → rain; other classes change that a little.
+    assert number(r"rain → river: ([\d.]+)", said) == pytest.approx(0.25, abs=0.1)
+    assert said.count("rain — river, river — flood, flood — damage") == 1
+    assert (tmp_path / "posterior.html").stat().st_size > 10_000
+
+
+def test_sites(tmp_path: Path) -> None:
+    said = run_example("sites", tmp_path)
+    assert said.startswith("optimal: ")
+    assert "same graph as on the pooled rows: True\n" in said
+    rows = [int(number(rf"{name}: (\d+) rows", said)) for name in ("north", "south", "west")]
+    assert sum(rows) == 900
+    assert number(r"wrong edges of west alone: (\d+)", said) > 0
+    assert "wrong edges of all together: 0\n" in said
+
+
+def test_two_owners(tmp_path: Path) -> None:
+    said = run_example("two_owners", tmp_path)
+    assert said.startswith("800 people in common")
+    assert re.findall(r"  (\w+) → (\w+)\n", said) == [("smoker", "tar"), ("tar", "cough"), ("tar", "xray")]
+    assert "same edges as on the joined rows: True\n" in said
+    assert "Neither learned a value" in said
+
+
+def test_paper(tmp_path: Path) -> None:
+    said = run_example("paper", tmp_path)
+    rows = re.findall(r"^ +(\d) +([\d.]+) +([\d.]+) +([\d.]+)$", said, re.MULTILINE)
+    assert [row[0] for row in rows] == ["0", "1", "2"]
+    for _, optimum, solution, gap in rows:
+        # Ten columns of noise variance 1 give 5, the price of some twenty edges the rest; the paper has 13.32.
+        assert 8 < float(optimum) < 20
+        assert float(optimum) <= float(solution) + 1e-3
+        assert float(gap) == pytest.approx(100 * (float(solution) / float(optimum) - 1), abs=0.02)
+    assert number(r"mean gap: ([\d.]+) %", said) < number(r"the paper's: ([\d.]+) %", said)
+
+
+def test_every_example_is_tested_listed_and_short() -> None:
+    names = sorted(file.stem for file in FOLDER.glob("*.py"))
+    assert names == sorted(
+        name.removeprefix("test_") for name in globals() if name.removeprefix("test_") in names
+    )
+    assert len(names) == 5
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in names:
+        text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+        assert f"examples/{name}.py" in readme
+        assert len(text.splitlines()) < 60
+        assert text.endswith('\n\nif __name__ == "__main__":\n    main()\n')

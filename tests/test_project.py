@@ -1,0 +1,102 @@
+"""What the project says about itself agrees: the version, the citation, the changelog, the hooks."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import dagora
+from dagora import learning
+from dagora.papers.registry import ITEMS
+from tests.conftest import ROOT
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_build_takes_the_version_from_the_package() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    assert project["dynamic"] == ["version"]
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "metadata", "version"],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+    ).stdout.strip()  # fmt: skip
+    assert built == dagora.__version__
+
+
+def test_no_other_file_states_the_version() -> None:
+    version = re.compile(rf"(?<![\d.]){re.escape(dagora.__version__)}(?![\d.])")
+    files = [
+        *(ROOT / "src").rglob("*.py"),
+        *(ROOT / name for name in ("pyproject.toml", "Makefile", "README.md")),
+    ]
+    assert [file.name for file in files if version.search(file.read_text(encoding="utf-8"))] == [
+        "__init__.py"
+    ]
+
+
+def test_a_result_gives_the_version_of_the_code_that_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editable installation remembers the version it was installed with."""
+    learning.version_of.cache_clear()
+    monkeypatch.setattr(learning, "version", lambda package: "9.9.9")
+    try:
+        said = learning.versions()
+    finally:
+        learning.version_of.cache_clear()
+    assert said["dagora"] == dagora.__version__
+    assert said["numpy"] == "9.9.9"
+
+
+def test_the_citation() -> None:
+    text = read("CITATION.cff")
+    top = dict(re.findall(r"^([a-z-]+): (.+)$", text, re.MULTILINE))
+    assert top["cff-version"] == "1.2.0"
+    assert top["version"] == dagora.__version__
+    assert top["license"] == tomllib.loads(read("pyproject.toml"))["project"]["license"]
+    assert {"message", "title", "type"} <= set(top)
+    assert "\nauthors:\n  - name: The dagora developers\n" in text
+    assert "\t" not in text
+
+
+def test_the_citation_names_the_papers_whose_items_are_reproduced() -> None:
+    """Family names and year of each paper, as the registry of reproductions has them."""
+    entries = read("CITATION.cff").partition("\nreferences:\n")[2].split("  - type: ")[1:]
+    cited = set()
+    for entry in entries:
+        authors = re.findall(r"family-names: (.+)", entry)
+        names = " & ".join(filter(None, (", ".join(authors[:-1]), authors[-1])))
+        title = re.search(r'title: "([^":]+)', entry)[1]
+        cited.add((f"{names} {re.search(r'year: (.+)', entry)[1]}", title))
+    assert len(cited) == 5
+    references = {item.reference for item in ITEMS}
+    assert len(references) == 5
+    for reference in references:
+        who, title = re.split(r"(?<=\d), ", reference, maxsplit=1)
+        assert (who, title.partition(":")[0]) in cited
+
+
+def test_the_changelog_has_its_categories() -> None:
+    newest = re.split(r"^## ", read("CHANGELOG.md"), flags=re.MULTILINE)[1]
+    assert newest.split()[0] == dagora.__version__
+    assert re.findall(r"^### (.+)$", newest, re.MULTILINE) == ["Added", "Changed", "Removed", "Fixed"]
+    added = newest.partition("### Added")[2].partition("### Changed")[0]
+    assert len(re.findall(r"^- ", added, re.MULTILINE)) > 10
+
+
+def test_the_hooks_run_what_make_runs() -> None:
+    hooks = re.findall(r"entry: \.venv/bin/(.+)", read(".pre-commit-config.yaml"))
+    makefile = read("Makefile")
+    recipes = [
+        re.search(rf"^{target}:.*\n((?:\t.+\n)+)", makefile, re.MULTILINE)[1] for target in ("lint", "types")
+    ]
+    assert hooks == re.findall(r"\$\(BIN\)/(.+)", "".join(recipes))
+    assert "://" not in read(".pre-commit-config.yaml")
+
+
+def test_every_make_command_says_what_it_does() -> None:
+    makefile = read("Makefile")
+    phony = set(re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)[1].split())
+    assert phony == set(re.findall(r"^([a-z-]+):.*  ## \w", makefile, re.MULTILINE))
