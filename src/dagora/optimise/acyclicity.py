@@ -25,6 +25,10 @@ from dagora.compiled import kernel
 
 Acyclicity = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
 
+# SciPy's exponential takes tenth powers to choose how often to square. Where those overflow, it squares 2³¹
+# times on ARM processors, which takes hours: from this column sum on, the exponential counts as infinite.
+LARGEST_NORM = np.finfo(np.float64).max ** 0.1
+
 
 def beside_required(acyclicity: Acyclicity, required: NDArray[np.bool_]) -> Acyclicity:
     """The same measure of W∘W + R, where R has a 1 for each required edge.
@@ -52,6 +56,8 @@ def beside_required(acyclicity: Acyclicity, required: NDArray[np.bool_]) -> Acyc
 def trace_exponential(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """h(W) = tr exp(W∘W) − d and its gradient; infinite with a gradient of zeros where it overflows.
 
+    A column sum of W∘W above `LARGEST_NORM` (7e30) also counts as an overflow.
+
     >>> h, gradient = trace_exponential(np.array([[0.0, 1.0], [1.0, 0.0]]))  # 2 cosh 1 − 2
     >>> round(h, 6), gradient.round(6).tolist()
     (1.086161, [[0.0, 2.350402], [2.350402, 0.0]])
@@ -61,7 +67,9 @@ def trace_exponential(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.f
         for block in cyclic_components(weights != 0):
             part = weights[block]
             squares = part * part
-            exponential = expm(squares) if np.isfinite(squares).all() else squares + np.inf
+            # Written so that NaN counts as too large.
+            is_small = squares.sum(axis=0).max() < LARGEST_NORM
+            exponential = expm(squares) if is_small else np.full_like(squares, np.inf)
             if not np.isfinite(exponential).all():
                 return np.inf, np.zeros_like(weights)
             value += float(np.trace(exponential)) - len(part)
