@@ -1,6 +1,6 @@
 """Split a table among parties: by rows (every party has all the variables) or by columns (all the rows).
 
-The parts keep the declared levels, also those that none of their rows has: the parties' codes agree.
+The parts keep all declared levels, even those that none of their rows has, so that the parties' codes agree.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:
     if wanted.ndim != 1 or not wanted.size or not np.isfinite(wanted).all() or (wanted <= 0).any():
         raise OptionError("the sizes of the parts must be positive numbers, one for each party")
     if np.isclose(wanted.sum(), 1) and rows > 1:
-        # Largest remainders: round down, then give the rows left over to those that lost most.
+        # Largest remainders: round down, then give the remaining rows to the parts that lost most.
         shares = wanted / wanted.sum() * rows
         counts = np.floor(shares + 1e-9).astype(np.int64)
         counts[np.argsort(counts - shares, kind="stable")[: rows - counts.sum()]] += 1

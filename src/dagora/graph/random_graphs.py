@@ -1,7 +1,7 @@
 """Random DAGs: Erdős–Rényi and scale-free (Barabási and Albert 1999), the graphs methods are compared on.
 
-Nodes are named x0, x1, … and put in random order, so that the order of the columns tells nothing about the
-order of the graph. `degree` K means about K · D edges on D nodes ("ER4", "SF4" in the literature).
+Nodes are named x0, x1, … and shuffled, so that the order of the columns says nothing about the order of the
+graph. `degree` K means about K · D edges on D nodes ("ER4", "SF4" in the literature).
 """
 
 from __future__ import annotations
