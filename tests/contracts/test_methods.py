@@ -226,7 +226,9 @@ def test_same_seed_same_answer(method: Method, kind: Kind) -> None:
     copy = Table(table.schema, tuple(column.copy() for column in table.columns))
     first = learn(method, table, seed=4, **randomised(method))
     assert same(first, learn(method, copy, seed=4, **randomised(method)))
-    assert same(first, learn(method, copy, seed=4, jobs=2, **randomised(method))), "threads change nothing"
+    threaded = learn(method, copy, seed=4, jobs=2, **randomised(method))
+    # A program of its own may add up in another order with two threads, but must find the same graph.
+    assert same(first, threaded) if maximises_a_score(method) else first.graph == threaded.graph
 
 
 def test_same_answer_in_another_process() -> None:

@@ -71,7 +71,7 @@ def describe(event: Event, seconds: float) -> str:
 
 @contextmanager
 def progress(budget: Budget, *, quiet: bool) -> Iterator[Observer]:
-    """Show progress while the block runs; the first Ctrl-C ends the search with a result, the second at once."""
+    """Show progress while the block runs; the first Ctrl-C ends the search, the second exits."""
     line = None if quiet else ProgressLine()
     try:
         with interruptible(lambda: budget.stop("it was interrupted")):

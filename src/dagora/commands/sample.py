@@ -181,7 +181,7 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
 
     request.check()
     if is_jkl(data):
-        raise OptionError(f"{data} holds scores of some parent sets only: sampling needs a table")
+        raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
     table = reading.table(data)
     with naming(data):
         check_rows(table.n_rows)

@@ -1,4 +1,4 @@
-"""Split a table among parties: by rows (every party has all the variables) or by columns (all the rows).
+"""Split the rows of a table among parties; every party has all the columns.
 
 The parts keep all declared levels, even those that none of their rows has, so that the parties' codes agree.
 """
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.ingest import check_known
 from dagora.errors import DataError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from dagora.data.table import Table
 
@@ -63,27 +62,3 @@ def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:
     if (wanted != np.floor(wanted)).any() or wanted.sum() != rows:
         raise OptionError(f"the sizes must add up to the {rows} rows, or be proportions that add up to 1")
     return [int(count) for count in wanted]
-
-
-def split_columns(table: Table, groups: Sequence[Iterable[str]]) -> list[Table]:
-    """Split the columns into two or more groups of names; every column goes to exactly one.
-
-    >>> from dagora.data.table import Table
-    >>> table = Table.from_numpy([[0, 1, 2], [1, 0, 2]], names="abc")
-    >>> [part.names for part in split_columns(table, [["c", "a"], ["b"]])]
-    [('c', 'a'), ('b',)]
-    """
-    parts = [(group,) if isinstance(group, str) else tuple(group) for group in groups]
-    if len(parts) < 2 or not all(parts):
-        raise OptionError("two or more groups of columns are needed, none of them empty")
-    owner: dict[str, int] = {}
-    for position, part in enumerate(parts):
-        for name in part:
-            check_known(name, table.names, "in a group")
-            if name in owner:
-                raise DataError(f"column '{name}' is named twice among the groups: each goes to one party")
-            owner[name] = position
-    left = [name for name in table.names if name not in owner]
-    if left:
-        raise DataError(f"column '{left[0]}' is in no group: every column needs an owner")
-    return [table.select(part) for part in parts]
