@@ -41,7 +41,9 @@ def settings() -> list[tuple[str, dict[str, object], str]]:
     """Methods, scores and choices of options, with columns that they take."""
     found = [("hill-climb", {"score": score.name}, str(score.kind)) for score in SCORES]
     for entry in METHODS:
-        if entry.takes == "statistics":
+        if entry.takes in {"score", "candidates"}:
+            found.append((entry.name, {}, "discrete"))
+        elif entry.takes == "statistics":
             found.append((entry.name, {}, "continuous"))
             for option in entry.options:
                 for choice in option.choices:
@@ -51,7 +53,6 @@ def settings() -> list[tuple[str, dict[str, object], str]]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "given", "kind"), settings())
 def test_what_needs_rows_is_declared(method: str, given: dict[str, object], kind: str) -> None:
     watched = RowsWatched(small(kind))

@@ -45,6 +45,7 @@ def results(draw):
         ),
         versions={"python": "3"},
         warnings=tuple(draw(st.lists(st.text(max_size=5), max_size=2))),
+        dropped=draw(st.none() | st.just((("a", "β"), ("c d", "a")))),
         curves=draw(
             st.dictionaries(st.text(max_size=3), st.lists(finite, max_size=4).map(tuple), max_size=2)
         ),
@@ -63,6 +64,7 @@ def test_there_and_back(result):
     assert again.trace == result.trace
     assert again.warnings == result.warnings
     assert again.curves == result.curves
+    assert again.dropped == result.dropped
     assert (again.weights is None) == (result.weights is None)
     if result.weights is not None:
         np.testing.assert_array_equal(again.weights, result.weights)

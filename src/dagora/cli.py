@@ -18,9 +18,9 @@ COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
     "learn": "Learn a network from a table.",
     "sample": "Sample networks from their posterior given a table.",
-    "federate": "Learn over sites that keep their rows to themselves.",
-    "private": "Learn from columns of two owners who do not show them.",
-    "score": "Score parent sets and write those worth keeping.",
+    "federate": "Learn over sites that do not share their rows.",
+    "private": "Learn from the columns of two owners who do not share them.",
+    "score": "Score parent sets and write those that can be part of a best network.",
     "simulate": "Simulate a table from a random graph or a known network.",
     "compare": "Compare two graphs: SHD, TPR, FDR, FPR, F1.",
     "convert": "Convert a graph or network from one format to another.",
@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the subcommands without importing them."""
+        """List the subcommands without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -77,7 +77,7 @@ def run(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         return refuse(error.format_message())
     except ProtocolError as error:
-        # What a peer did is no bad input of ours, unless the parties' data do not fit together.
+        # A fault of a peer is not bad input, unless the parties' data do not fit together.
         return refuse(str(error), 2 if isinstance(error, DisagreementError) else 1)
     except DagoraError as error:
         return refuse(str(error))
@@ -94,6 +94,6 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def refuse(message: str, code: int = 2) -> int:
-    """Say in one line what is wrong, by default with the input."""
+    """Print one line that says what is wrong, and return the exit code (by default that of bad input)."""
     click.echo(f"dagora: error: {' '.join(message.split())}", err=True)
     return code

@@ -1,7 +1,6 @@
-"""A small network of our own, whose truth is known.
+"""A small made-up network for demonstrations and tests.
 
-Why is the greenhouse crop late? Eleven discrete variables of two or three levels. It is made up, so that the
-demonstration and the tests need no data from elsewhere.
+Why is the greenhouse crop late? Eleven discrete variables with two or three levels each.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ LEVELS = {
     "harvest": ("late", "on_time"),
 }
 
-# For each variable its parents and one row of probabilities per configuration, the last parent fastest.
+# For each variable its parents and one row of probabilities per configuration; the last parent runs fastest.
 TABLES: dict[str, tuple[tuple[str, ...], list[list[float]]]] = {
     "season": ((), [[0.35, 0.4, 0.25]]),
     "cloud": (("season",), [[0.5, 0.5], [0.75, 0.25], [0.35, 0.65]]),

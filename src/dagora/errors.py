@@ -1,4 +1,4 @@
-"""What can go wrong, in the user's words.
+"""The errors that a user can cause.
 
 Every error that a user can cause is a `DagoraError`: its text is one line that names the file, column or
 option at fault and says what to do. The command prints that line and exits with code 2.
@@ -16,11 +16,11 @@ class DataError(DagoraError):
 
 
 class GraphError(DagoraError):
-    """A graph that cannot be: a cycle, an unknown node, two nodes with one name."""
+    """An invalid graph: a cycle, an unknown node, two nodes with one name."""
 
 
 class FormatError(DagoraError):
-    """A file that does not follow its format."""
+    """A file that cannot be read or written in its format."""
 
 
 class KnowledgeError(DagoraError):
@@ -32,11 +32,11 @@ class OptionError(DagoraError):
 
 
 class RowsUnavailableError(DagoraError):
-    """A method asked for rows where only sums may be seen."""
+    """A method asked for rows where only sums over rows are available."""
 
 
 class ProtocolError(DagoraError):
-    """Parties that cannot talk: a peer that left, lied, or sent what cannot be understood.
+    """A protocol between parties failed: a peer left, broke the rules, or sent an unreadable message.
 
     `party` is the peer at fault, where there is one.
     """
@@ -47,8 +47,8 @@ class ProtocolError(DagoraError):
 
 
 class PartyTimeoutError(ProtocolError):
-    """A peer did not answer in time; nothing is lost, and one may wait for it again."""
+    """A peer did not answer in time; nothing is lost, and the caller may wait again."""
 
 
 class DisagreementError(ProtocolError):
-    """Parties whose data do not fit together; the message names columns, never values."""
+    """The parties' data do not fit together; the message names columns, never values."""

@@ -1,7 +1,7 @@
-"""What a running learner says, and how it is told to stop.
+"""How a running learner reports progress, and how it is told to stop.
 
 A learner reports `Event`s to an `Observer` and asks its `Budget` now and then whether to go on. The progress
-bar and the score trace listen to that one stream; a time limit and Ctrl-C both end in the budget.
+bar and the score trace read the same events; a time limit and Ctrl-C both exhaust the budget.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ Observer = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
-    """Observe nothing."""
+    """Ignore an event."""
 
 
-# Told how much of how much is done; it may raise `OutOfTimeError` to end the work.
+# Called with the work done and the total; it may raise `OutOfTimeError` to end the work.
 Watch = Callable[[int, int], None]
 
 
 def unwatched(done: int, total: int) -> None:
-    """Watch nothing."""
+    """Ignore progress."""
 
 
 class OutOfTimeError(Exception):
-    """Raised in the midst of a batch when its budget is exhausted; the learner catches it."""
+    """Raised within a batch of work when the budget is exhausted; the learner catches it."""
 
 
 class Budget:
@@ -58,7 +58,7 @@ class Budget:
         self._limit = seconds
         self._stopped = ""
         self._whole: Budget | None = None
-        self._shared: float | None = None  # the limit of which this is a share
+        self._shared: float | None = None  # the time limit of which this budget is a share
 
     @property
     def elapsed(self) -> float:
@@ -86,19 +86,19 @@ class Budget:
             return self._whole.reason
         if self._limit is None:
             return "it was not limited"
-        if self._shared is not None:  # the seconds of a share are a number that nobody asked for
+        if self._shared is not None:  # name the limit that the user gave, not the seconds of the share
             return f"its share of the time limit of {self._shared:g} s was used up"
         return f"the time limit of {self._limit:g} s was reached"
 
     def part(self, share: float) -> Budget:
-        """A budget for one part of the work: a share of the time left, and it ends with the whole."""
+        """A budget for one part of the work: a share of the time left, at most as long as the whole."""
         part = Budget(None if self._limit is None else self.left * share)
         part._whole = self
         part._shared = self._limit if self._shared is None else self._shared
         return part
 
     def at_most(self, seconds: float | None) -> Budget:
-        """A budget for one piece of work: so many seconds of its own or no limit; it ends with the whole."""
+        """A budget for one part of the work: its own seconds or no limit, at most as long as the whole."""
         piece = Budget(seconds)
         piece._whole = self
         return piece

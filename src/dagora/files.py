@@ -1,4 +1,4 @@
-"""Text in and out of files; files are written whole or not at all.
+"""Read text files, and write files whole or not at all.
 
 The bytes go to a temporary file beside the target, which takes the target's name only when all of them are on
 disk: a full disk, a crash or Ctrl-C leaves the old file, or none. A name that ends in `.gz` is compressed,
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import os
 import secrets
 import stat
@@ -26,7 +27,7 @@ PathLike = str | os.PathLike[str]
 
 
 def write_whole(path: PathLike, content: str | bytes, *, error: type[DagoraError] = FormatError) -> None:
-    r"""Write a file in one piece; text becomes UTF-8. What fails is raised as `error`, in one line.
+    r"""Write a file whole or not at all, text as UTF-8; a failure is raised as `error`, in one line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -45,8 +46,8 @@ def write_whole(path: PathLike, content: str | bytes, *, error: type[DagoraError
 
 @contextlib.contextmanager
 def open_whole(path: PathLike, *, error: type[DagoraError] = FormatError) -> Iterator[BinaryIO]:
-    """Open a file for writing that appears under its name only when the block ends well."""
-    # A link stays a link: what it points to is replaced.
+    """Open a file for writing that appears under its name only when the block ends without an error."""
+    # A link stays a link: the file it points to is replaced.
     target = Path(os.path.realpath(path))
     with report_failure(path, error):
         mode = target.stat().st_mode if target.exists() else None
@@ -73,7 +74,7 @@ def open_whole(path: PathLike, *, error: type[DagoraError] = FormatError) -> Ite
 
 @contextlib.contextmanager
 def compressed(raw: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
-    """Wrap a file so that what is written is compressed if the name asks for it."""
+    """Wrap a file so that what is written is compressed if the name ends in `.gz`."""
     if Path(path).suffix.lower() != ".gz":
         yield raw
         return
@@ -95,7 +96,7 @@ def report_failure(path: PathLike, error: type[DagoraError]) -> Iterator[None]:
 
 
 def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:
-    """Return the text of a UTF-8 file, of a compressed one where the name ends in `.gz`.
+    """Return the text of a UTF-8 file, decompressed if the name ends in `.gz`.
 
     Line ends stay as they are; a byte-order mark is dropped.
 
@@ -116,12 +117,21 @@ def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as failure:
-            raise error(f"{path}: is not a sound gzip file: {_reason(failure)}") from None
+            raise error(f"{path}: is not a valid gzip file: {_reason(failure)}") from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as failure:
         line = content.count(b"\n", 0, failure.start) + 1
         raise error(f"{path}: line {line}: is not UTF-8 text; save the file as UTF-8") from None
+
+
+def json_text(content: object, *, indent: int | None = None) -> str:
+    """JSON text of plain content: letters as they are, and no NaN, which JSON does not have.
+
+    >>> json_text({"β": [1, None]})
+    '{"β": [1, null]}'
+    """
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 @contextlib.contextmanager
@@ -136,7 +146,7 @@ def naming(path: PathLike) -> Iterator[None]:
     try:
         yield
     except DagoraError as error:
-        # A name with a line break in it must not break the line.
+        # A line break in a name must not break the one line of the message.
         text = "\\n".join(str(error).splitlines())
         raise type(error)(f"{path}: {text}") from None
 

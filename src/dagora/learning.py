@@ -37,9 +37,9 @@ from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.statistics import HasFederation, Statistics
 from dagora.stats.table import TableStatistics
 
-# What methods take that have an objective of their own.
+# What a method is given that has an objective of its own and takes no score.
 OWN_OBJECTIVE = frozenset({"statistics", "federation"})
-# Columns beyond which candidates are hardly ever complete.
+# Beyond this many columns candidates are rarely complete, so a tabu search runs first.
 WIDE = 100
 
 
@@ -73,7 +73,7 @@ def learn(
     chosen = choose_score(entry, score, source)
     method_options, score_options = split_options(entry, chosen, options)
     trace: list[TracePoint] = []
-    steps: dict[str, int] = {}  # every phase counts its own
+    steps: dict[str, int] = {}  # the last step of each phase; every phase counts from zero
 
     def observe(event: Event) -> None:
         if event.score is not None:
@@ -89,7 +89,7 @@ def learn(
     if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
         outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
     if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
-        # What is best among some candidates is no proof about all of them.
+        # The best graph over some of the parent sets need not be the best over all of them.
         late = f"{outcome.message}; {clock.reason}" if clock.exhausted else outcome.message
         outcome = replace(outcome, status="time-limit" if clock.exhausted else "finished", message=late)
     errors, doubts = estimation(local)
@@ -116,7 +116,7 @@ def learn(
 
 @dataclass(frozen=True)
 class Source:
-    """What is learned from: statistics of rows, or candidates that somebody scored before."""
+    """What to learn from: statistics of rows, or candidate parent sets that were scored before."""
 
     rows: Statistics | None = None
     scored: Candidates | None = None
@@ -153,7 +153,7 @@ def read_source(data: object, jobs: int) -> Source:
 def learner_input(
     method: Method, source: Source, score: LocalScore | None, run: Run
 ) -> tuple[object, list[str], dict[str, float]]:
-    """Make what a method takes, with notes for the user and numbers about the work."""
+    """Make the input of a method; also return warnings for the user and numbers about the work done."""
     work = {} if source.rows is None else {"rows": float(source.rows.n_rows)}
     if method.takes == "statistics":
         return source.statistics, [], work
@@ -179,10 +179,11 @@ def learner_input(
 
 
 def scored_candidates(score: LocalScore, run: Run) -> Candidates:
-    """Find candidates; incomplete ones get a tabu search's families, so that no search on them need do worse.
+    """Find candidates; where they are incomplete, add the families of a graph found by tabu search.
 
-    Over many columns candidates are hardly ever complete, and there climbing comes first: the sooner a good
-    graph is known, the less depends on how many sets could be scored in the time.
+    A search over the candidates can then always reach the score of that graph. With many columns, where
+    candidates are rarely complete, the tabu search comes first, so that a good graph is known however few
+    parent sets can be scored in the time.
     """
     wide = len(score.schema.names) > WIDE
     climbed = climb(score, run) if wide else None
@@ -201,7 +202,7 @@ def climb(score: LocalScore, run: Run) -> DAG:
 
 
 def score_graph(data: object, graph: Graph, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
-    """Score of a graph on data.
+    """Score a graph on data.
 
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
     >>> round(score_graph(table, DAG(["a", "b"]), score="bic"), 3)
@@ -257,7 +258,7 @@ def as_statistics(data: object, jobs: int = 1) -> Statistics:
 def as_knowledge(
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None, max_parents: int | None
 ) -> Knowledge:
-    """Bring knowledge in any of its forms together with a parent limit; the stricter limit holds."""
+    """Make a `Knowledge` of what is given, with the smaller of its own parent limit and `max_parents`."""
     if knowledge is None:
         known = Knowledge()
     elif isinstance(knowledge, Knowledge):
@@ -268,13 +269,13 @@ def as_knowledge(
         known = read_knowledge(knowledge)
     if max_parents is None:
         return known
-    Knowledge(max_parents=max_parents)  # refuses what is no limit
+    Knowledge(max_parents=max_parents)  # refuses a limit that is not valid
     limit = max_parents if known.max_parents is None else min(max_parents, known.max_parents)
     return Knowledge(known.required, known.forbidden, known.tiers, limit)
 
 
 def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float | None:
-    """Refuse a seed, time limit or number of jobs that cannot be."""
+    """Refuse a seed, time limit or number of jobs that is not valid; return the time limit."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise OptionError(f"the seed must be a whole number, 0 or more, not {seed!r}")
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
@@ -286,7 +287,7 @@ def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float
 
 
 def choose_score(method: Method, name: str | None, source: Source) -> Score | None:
-    """Find the score that a method runs on: the named one, else the one that fits the columns."""
+    """Find the score of a run: the named one, else the default for the columns; None where none is used."""
     if source.scored is not None and name is not None:
         raise OptionError("a .jkl file brings its own scores: leave --score out")
     if name is not None:
@@ -297,19 +298,20 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
 
 
 def named_score(method: Method, name: str) -> Score:
-    """Find a score, which must be one that a method can run on."""
+    """Find a score by name; refuse one that the method cannot use."""
     if method.takes in OWN_OBJECTIVE:
         raise OptionError(f"the method {method.name} has an objective of its own and takes no score")
     chosen = score_named(name)
     if method.needs_equivalence and not chosen.equivalent:
         raise OptionError(
-            f"the method {method.name} needs a score that equivalent graphs share; {chosen.name} is not one"
+            f"the method {method.name} needs a score that is equal for equivalent graphs; "
+            f"{chosen.name} is not"
         )
     return chosen
 
 
 class Entry(Protocol):
-    """What has options of its own: a method or a sampler."""
+    """A method or a sampler, which declares options of its own."""
 
     @property
     def name(self) -> str:
@@ -323,7 +325,7 @@ class Entry(Protocol):
 def split_options(
     method: Entry, score: Score | None, options: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Hand each option to the method or the score that declares it, checked and completed by defaults."""
+    """Check options, fill in defaults, and return those of the method and those of the score."""
     of_score = score.options if score else ()
     names = {option.name for option in of_score}
     owner = f"the method {method.name}" + (f" with the score {score.name}" if score else "")
@@ -343,14 +345,14 @@ def plain(value: object) -> object:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the result depends on."""
+    """Versions of Python and of the packages that results depend on."""
     others = {package: version_of(package) for package in ("numpy", "numba", "scipy")}
     return {"python": platform.python_version(), "dagora": __version__, **others}
 
 
 @cache
 def version_of(package: str) -> str:
-    """The version of another package, as installed; slow to look up."""
+    """Version of an installed package; looking it up is slow, so it is remembered."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Objects by a name such as "dagora.search.k2:k2": what registries list is imported when it is used."""
+"""Import objects by names such as "dagora.search.k2:k2": registries import what they list only when used."""
 
 from __future__ import annotations
 

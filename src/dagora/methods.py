@@ -1,4 +1,4 @@
-"""The registry: every learner by name, what it takes, what it promises, where it comes from.
+"""The registry of learners: the name, input, promise, reference and options of each.
 
 A new method adds an entry here; the command, the contract tests and `dagora methods` then know it.
 """
@@ -23,7 +23,7 @@ class Method:
 
     `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
     `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
-    score must not tell equivalent graphs apart, `needs_rows` that sums over the rows are not enough.
+    score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough.
     """
 
     name: str
@@ -49,30 +49,40 @@ RESTARTS = (
         None,
         "graph to start from (a file on the command line); without it, the empty graph",
     ),
+    Option("restarts", "int", 0, "climb again this many times, from a randomly perturbed best graph", low=0),
     Option(
-        "restarts", "int", 0, "climb again this many times from a disturbed copy of the best graph", low=0
+        "perturb",
+        "int",
+        None,
+        "random moves per restart; without it, a tenth of the nodes, at least 2",
+        low=1,
     ),
-    Option("perturb", "int", None, "random moves per restart (a tenth of the nodes, at least 2)", low=1),
     Option("max_steps", "int", None, "stop after this many moves", low=0),
 )
 
 
 ADMM = (
-    Option("faithful", "bool", False, "the published schedule: growing penalties, no stop on residuals"),
+    Option(
+        "faithful",
+        "bool",
+        False,
+        "use the published schedule: penalties grow every round, residuals do not stop it",
+    ),
     Option(
         "centre",
         "text",
         None,
-        "where columns are centred: at the mean of all sites (global), of each site (local), or none",
+        "centre the columns at the mean over all sites (global), at each site's own mean (local), or not; "
+        "without it, global, or as published with faithful",
         choices=("global", "local", "none"),
     ),
     Option("max_rounds", "int", None, "stop after this many rounds", low=1),
 )
 
-ALONE = (
-    Option("lambda1", "float", 0.01, "price of a unit of weight at each site", low=0.0),
-    Option("threshold", "float", 0.3, "smaller weights are dropped", low=0.0),
-    Option("model", "text", "linear", "what each site learns", choices=("linear", "mlp")),
+SITE_ALONE = (
+    Option("lambda1", "float", 0.01, "L1 penalty on the weights at each site", low=0.0),
+    Option("threshold", "float", 0.3, "weights of smaller size are dropped", low=0.0),
+    Option("model", "text", "linear", "model that each site fits", choices=("linear", "mlp")),
 )
 
 METHODS = (
@@ -88,24 +98,24 @@ METHODS = (
     ),
     Method(
         name="tabu",
-        summary="hill climbing that leaves local optima and does not go back",
+        summary="hill climbing that goes on from local optima and avoids graphs visited recently",
         takes="score",
         returns="dag",
         promise="the best graph seen, at least as good as hill climbing's first optimum",
         reference="Glover 1989",
         learner="dagora.search.greedy.hill_climb:tabu_search",
         options=(
-            Option("length", "int", 100, "how many graphs visited last are not visited again", low=1),
+            Option("length", "int", 100, "how many of the last visited graphs are not visited again", low=1),
             Option("patience", "int", 100, "stop after this many moves without a better graph", low=1),
             *RESTARTS,
         ),
     ),
     Method(
         name="ges",
-        summary="greedy search over classes of equivalent graphs",
+        summary="greedy equivalence search: over classes of equivalent graphs",
         takes="score",
         returns="cpdag",
-        promise="no edge inserted, deleted or turned in any graph of the class improves the score",
+        promise="a local optimum: no edge inserted, deleted or turned in a graph of the class helps",
         reference="Chickering 2002; Hauser & Bühlmann 2012",
         learner="dagora.search.ges.ges:ges",
         options=(
@@ -117,65 +127,78 @@ METHODS = (
     ),
     Method(
         name="k2",
-        summary="greedy parents along a given order of the variables",
+        summary="greedy choice of parents along a given order of the variables",
         takes="score",
         returns="dag",
-        promise="no further parent helps any variable in that order",
+        promise="a local optimum: no single further parent that the order allows improves the score",
         reference="Cooper & Herskovits 1992",
         learner="dagora.search.k2:k2",
         options=(
-            Option("order", "text", None, "names with commas between them; without it, the columns' order"),
+            Option(
+                "order",
+                "text",
+                None,
+                "comma-separated names, parents first; without it, the order of the columns",
+            ),
         ),
     ),
     Method(
         name="order-search",
-        summary="iterated insertion search over orders, on pruned parent sets",
+        summary="iterated local search over orders by insertion moves, on pruned parent sets",
         takes="candidates",
         returns="dag",
-        promise="the best network found; the first choice to about 100 variables where no proof is needed",
+        promise="the best network found, without proof; the first choice for up to about 100 variables",
         reference="Teyssier & Koller 2005; Lee & van Beek 2017",
         learner="dagora.search.order.order_search:order_search",
         options=(
-            Option("chains", "int", 4, "independent searches, shared by the jobs", low=1),
-            Option("patience", "int", None, "stop after this many disturbances without gain (2000)", low=0),
+            Option("chains", "int", 4, "independent searches, run in parallel by the jobs", low=1),
+            Option(
+                "patience",
+                "int",
+                None,
+                "stop after this many perturbations without gain; without it, 2000",
+                low=0,
+            ),
         ),
     ),
     Method(
         name="dynamic",
-        summary="exact, by dynamic programming over subsets; to about 26 variables that depend on each other",
+        summary="exact, by dynamic programming over subsets; up to about 26 interdependent variables",
         takes="candidates",
         returns="dag",
-        promise="a best network, proved",
+        promise="a network of the highest score, proved",
         reference="Silander & Myllymäki 2006; Singh & Moore 2005",
         learner="dagora.search.exact.dynamic:dynamic",
         options=(MEMORY,),
     ),
     Method(
         name="astar",
-        summary="exact, best first over sets of placed variables; to 64 variables that depend on each other",
+        summary="exact, by A* over sets of variables placed in the order; up to 64 interdependent ones",
         takes="candidates",
         returns="dag",
-        promise="a best network, proved; or the best found with its distance from the optimum at most",
+        promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Yuan, Malone & Wu 2011; Yuan & Malone 2013; Karan & Zola 2016",
         learner="dagora.search.exact.astar:astar",
         options=(
             MEMORY,
-            Option("group", "int", 20, "variables per group of the bound; more saves states", low=1, high=25),
+            Option(
+                "group", "int", 20, "variables per group of the bound; larger: fewer states", low=1, high=25
+            ),
         ),
     ),
     Method(
         name="ilp",
-        summary="exact, by branch and cut over candidate parent sets (SCIP); the strongest proof here",
+        summary="exact, by integer programming over candidate parent sets (SCIP); for the largest problems",
         takes="candidates",
         returns="dag",
-        promise="a best network, proved; on a time or memory limit the best found and its gap",
+        promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Cussens 2011; Bartlett & Cussens 2017",
         learner="dagora.search.exact.ilp:ilp",
-        options=(MEMORY, Option("facets", "bool", True, "also cut by facets of four nodes")),
+        options=(MEMORY, Option("facets", "bool", True, "also add facet cuts over four nodes")),
     ),
     Method(
         name="obs",
-        summary="ordering-based search: swaps of neighbours with a tabu list and restarts",
+        summary="ordering-based search: swaps of adjacent variables, with a tabu list and random restarts",
         takes="candidates",
         returns="dag",
         promise="the best network found",
@@ -183,13 +206,13 @@ METHODS = (
         learner="dagora.search.order.obs:obs",
         options=(
             Option("restarts", "int", 100, "random orders to start from", low=1),
-            Option("length", "int", 10, "swaps for which a pair may not be swapped back", low=0),
+            Option("length", "int", 10, "number of swaps before a pair may be swapped back", low=0),
             Option("patience", "int", 100, "stop a search after this many swaps without gain", low=1),
         ),
     ),
     Method(
         name="asobs",
-        summary="random orders, parents selected beyond the order as long as no cycle arises",
+        summary="random orders; parents may come later in the order as long as no cycle arises",
         takes="candidates",
         returns="dag",
         promise="the best network found",
@@ -199,20 +222,25 @@ METHODS = (
     ),
     Method(
         name="rbnets",
-        summary="reinforcement learning over orders, coupled to a search over them; for comparisons",
+        summary="reinforcement learning over orders, combined with an order search; for comparisons",
         takes="candidates",
         returns="dag",
-        promise="the best network found, never worse than any order tried; order-search is sooner there",
+        promise="the best network over all orders tried; order-search gets there faster",
         reference="Zheng, Wang, Gao & Chen 2023",
         learner="dagora.search.rbnets.rbnets:rbnets",
         options=(
-            Option("improve", "bool", True, "order search and polished orders besides; else as published"),
-            Option("episodes", "int", 300, "orders that the network tries", low=1),
+            Option(
+                "improve",
+                "bool",
+                True,
+                "also search over orders and improve every order tried; false: as published",
+            ),
+            Option("episodes", "int", 300, "number of orders that the neural network tries", low=1),
             Option(
                 "state",
                 "text",
                 "set",
-                "what the network sees: placed variables as bits (set) or random-walk vectors (walk)",
+                "input of the neural network: placed variables as bits (set) or random-walk vectors (walk)",
                 choices=("set", "walk"),
             ),
             Option("hidden", "int", 64, "units in each of the two hidden layers", low=1, high=4096),
@@ -220,41 +248,42 @@ METHODS = (
     ),
     Method(
         name="notears",
-        summary="weights of a linear model without cycles, as a smooth program",
+        summary="weights of an acyclic linear model, by continuous optimisation",
         takes="statistics",
         returns="dag",
-        promise="exactly acyclic weights; with solver=path the best of many orders after the threshold",
+        promise="exactly acyclic weights; solver=path compares many orders after thresholding",
         reference="Zheng, Aragam, Ravikumar & Xing 2018; Bello, Aragam & Ravikumar 2022",
         learner="dagora.optimise.notears:notears",
         options=(
-            Option("lambda1", "float", 0.1, "price of a unit of weight", low=0.0),
+            Option("lambda1", "float", 0.1, "L1 penalty on the weights", low=0.0),
             Option(
                 "threshold",
                 "float",
                 0.3,
-                "edges of smaller weight are dropped, the rest solved again (loss=profile: try 0.05)",
+                "edges of smaller weight are dropped and the others refitted (loss=profile: try 0.05)",
                 low=0.0,
             ),
             Option(
                 "cut",
                 "text",
                 "guarded",
-                "how they go: one by one, at once as published, per column the better way (more edges), or "
-                "guarded: one by one unless a column loses much by it (logistic, poisson: one by one)",
+                "how edges below the threshold are dropped: one by one, at once (as published), the better "
+                "of the two for each column (keeps more edges), or guarded: one by one except for columns "
+                "whose objective gets much worse by it; losses logistic and poisson: always one by one",
                 choices=("guarded", "one-by-one", "at-once", "better"),
             ),
             Option(
                 "solver",
                 "text",
                 None,
-                "path (where the loss has second moments) or augmented-lagrangian, as published",
+                "path (default for least-squares and profile) or augmented-lagrangian (as published)",
                 choices=("path", "augmented-lagrangian"),
             ),
             Option(
                 "loss",
                 "text",
                 "least-squares",
-                "profile does not depend on units; logistic and poisson need rows",
+                "profile does not depend on the columns' units; logistic and poisson need rows",
                 choices=("least-squares", "profile", "logistic", "poisson"),
                 needs_rows=("logistic", "poisson"),
             ),
@@ -262,36 +291,36 @@ METHODS = (
                 "intercept",
                 "bool",
                 True,
-                "loss=logistic and poisson: each column has a level of its own; false as published",
+                "loss=logistic and loss=poisson: fit an intercept for each column; false: as published",
             ),
             Option("standardise", "bool", False, "scale every column to variance 1 first"),
             Option(
                 "disturbances",
                 "int",
                 None,
-                "how often solver=path disturbs the best order (30; 0 beyond 150 variables)",
+                "solver=path: perturbations of the best order; without it, 30, or 0 beyond 150 variables",
                 low=0,
             ),
         ),
     ),
     Method(
         name="notears-mlp",
-        summary="a smooth program over one small neural network per variable; nonlinear relations",
+        summary="NOTEARS with a small neural network per variable, for nonlinear relations",
         takes="statistics",
         returns="dag",
-        promise="a DAG from a local optimum of the penalised fit; edges cut to reach it are listed",
+        promise="a DAG from a local optimum of the penalised fit; edges dropped to break cycles are listed",
         reference="Zheng, Dan, Aragam, Ravikumar & Xing 2020",
         learner="dagora.optimise.mlp.notears_mlp:notears_mlp",
         options=(
-            Option("lambda1", "float", 0.01, "weight of the penalty on the first layer", low=0.0),
-            Option("lambda2", "float", 0.01, "weight of the ridge on all weights", low=0.0),
-            Option("threshold", "float", 0.3, "edges weaker than this are cut", low=0.0),
+            Option("lambda1", "float", 0.01, "penalty on the weights of the first layer", low=0.0),
+            Option("lambda2", "float", 0.01, "ridge penalty on all weights", low=0.0),
+            Option("threshold", "float", 0.3, "edges weaker than this are dropped", low=0.0),
             Option("hidden", "int", 10, "sigmoid units per network", low=1, high=1000),
             Option(
                 "penalty",
                 "text",
                 "l1",
-                "on each weight (l1) or on each edge's norm (group)",
+                "penalise each weight (l1) or the norm of each edge's weights (group)",
                 choices=("l1", "group"),
             ),
             Option("standardise", "bool", False, "scale every column to variance 1 first"),
@@ -300,81 +329,99 @@ METHODS = (
     ),
     Method(
         name="dual-pc",
-        summary="tests of partial correlations given small sets and given all but a few; Gaussian columns",
+        summary="tests of partial correlations given few variables and given all but a few; Gaussian columns",
         takes="statistics",
         returns="cpdag",
-        promise="a class of graphs: no tested set separates two neighbours, one separates any other pair",
+        promise="a CPDAG: no tested set separates adjacent variables, some set separates every other pair",
         reference="Giudice, Kuipers & Moffa 2023; Spirtes, Glymour & Scheines 2000",
         learner="dagora.constraint.dual_pc:dual_pc",
-        options=(Option("alpha", "float", 0.05, "level of each test", low=0.0, high=1.0, open_low=True),),
+        options=(
+            Option(
+                "alpha", "float", 0.05, "significance level of each test", low=0.0, high=1.0, open_low=True
+            ),
+        ),
     ),
     Method(
         name="admm",
-        summary="NOTEARS over sites, which agree on the weights round by round",
+        summary="NOTEARS over sites, which agree on common weights round by round",
         takes="federation",
         returns="dag",
         promise="acyclic weights that all sites agree on; the coordinator sees sums over sites only",
         reference="Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.admm:admm",
         options=(
-            Option("lambda1", "float", 0.01, "price of a unit of weight", low=0.0),
-            Option("threshold", "float", 0.3, "smaller weights are dropped", low=0.0),
+            Option("lambda1", "float", 0.01, "L1 penalty on the weights", low=0.0),
+            Option("threshold", "float", 0.3, "weights of smaller size are dropped", low=0.0),
             *ADMM,
-            Option("tolerance", "float", 1e-3, "residuals that count as agreement", low=0.0, open_low=True),
+            Option(
+                "tolerance",
+                "float",
+                1e-3,
+                "the sites agree when residuals are this small",
+                low=0.0,
+                open_low=True,
+            ),
         ),
     ),
     Method(
         name="admm-mlp",
-        summary="NOTEARS-MLP over sites, which agree on the networks round by round",
+        summary="NOTEARS-MLP over sites, which agree on common neural networks round by round",
         takes="federation",
         returns="dag",
-        promise="a DAG from networks that the sites agree on; the coordinator sees sums over sites only",
+        promise="a DAG from networks that all sites agree on; the coordinator sees sums over sites only",
         reference="Ng & Zhang 2022; Zheng, Dan, Aragam, Ravikumar & Xing 2020",
         learner="dagora.parties.horizontal.learners.admm_mlp:admm_mlp",
         options=(
-            Option("lambda1", "float", 0.01, "weight of the penalty on the first layer", low=0.0),
-            Option("lambda2", "float", 0.01, "weight of the ridge on all weights", low=0.0),
-            Option("threshold", "float", 0.3, "edges weaker than this are cut", low=0.0),
+            Option("lambda1", "float", 0.01, "penalty on the weights of the first layer", low=0.0),
+            Option("lambda2", "float", 0.01, "ridge penalty on all weights", low=0.0),
+            Option("threshold", "float", 0.3, "edges weaker than this are dropped", low=0.0),
             Option("hidden", "int", 10, "sigmoid units per network", low=1, high=1000),
             *ADMM,
-            Option("tolerance", "float", 1e-2, "residuals that count as agreement", low=0.0, open_low=True),
+            Option(
+                "tolerance",
+                "float",
+                1e-2,
+                "the sites agree when residuals are this small",
+                low=0.0,
+                open_low=True,
+            ),
         ),
     ),
     Method(
         name="vote",
-        summary="each site learns NOTEARS alone; edges that more than half of them have",
+        summary="each site runs NOTEARS alone; keeps the edges that more than half of them found",
         takes="federation",
         returns="dag",
         promise="a baseline; every site's weights are shown to the coordinator",
         reference="Na & Yang 2010; Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:vote",
-        options=ALONE,
+        options=SITE_ALONE,
     ),
     Method(
         name="average",
-        summary="each site learns NOTEARS alone; the mean of their weights",
+        summary="each site runs NOTEARS alone; averages their weights",
         takes="federation",
         returns="dag",
         promise="a baseline; every site's weights are shown to the coordinator",
         reference="Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:average",
-        options=ALONE,
+        options=SITE_ALONE,
     ),
     Method(
         name="best",
-        summary="each site learns NOTEARS alone; the graph nearest to a known truth",
+        summary="each site runs NOTEARS alone; keeps the graph nearest to a known truth",
         takes="federation",
         returns="dag",
         promise="a baseline that needs the truth; every site's weights are shown to the coordinator",
         reference="Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:best",
         options=(
-            *ALONE,
+            *SITE_ALONE,
             Option(
                 "truth",
                 "graph",
                 None,
-                "the true graph, which chooses among the sites (on the command line: --truth)",
+                "the true graph, by which the site is chosen (on the command line: --truth)",
                 required=True,
             ),
         ),

@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Option:
     """A named option: its type, default, meaning and range.
 
-    Of `choices`, those in `needs_rows` look at the rows themselves. A `required` option must be given.
+    Those `choices` that are in `needs_rows` need the rows themselves. A `required` option must be given.
 
     >>> option = Option("restarts", "int", 0, "random restarts", low=0)
     >>> option.parse("3")
@@ -81,7 +81,7 @@ class Option:
     def _typed(self, value: object) -> object:
         if self.type == "bool" and isinstance(value, bool):
             return value
-        # Numbers of numpy count as numbers; an array has the same methods, and fails.
+        # Numpy's numbers count as numbers. An array has the same methods, but calling them fails.
         with contextlib.suppress(TypeError, OverflowError):
             if self.type == "int" and not isinstance(value, bool | str) and hasattr(value, "__index__"):
                 return int(value.__index__())
@@ -101,11 +101,13 @@ class Option:
 
 # The unit of every option `memory`, in bytes.
 GIBIBYTE = 2**30
-MEMORY = Option("memory", "float", 4.0, "GiB that tables and states may take", low=0.0, open_low=True)
+MEMORY = Option(
+    "memory", "float", 4.0, "GiB of memory that tables and search states may take", low=0.0, open_low=True
+)
 
 
 def check_options(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> dict[str, object]:
-    """All options with their values, given or default; an unknown name is refused with the known ones.
+    """Check given options and fill in the defaults; an error about an unknown name lists the known ones.
 
     >>> check_options("it", [Option("truth", "graph", None, "the true graph", required=True)], {})
     Traceback (most recent call last):
@@ -124,14 +126,14 @@ def check_options(owner: str, known: Sequence[Option], given: Mapping[str, objec
 
 
 def refuse_missing(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> None:
-    """Refuse to go on without an option that must be given."""
+    """Refuse options that lack a required one."""
     for option in known:
         if option.required and given.get(option.name) is None:
             raise OptionError(f"{owner} needs the option '{option.name}': {option.summary}")
 
 
 def find(what: str, name: str, entries: Mapping[str, T]) -> T:
-    """Look an entry up by name; an unknown one is refused with a suggestion."""
+    """Look an entry up by name; the error about an unknown name suggests a similar one."""
     if name in entries:
         return entries[name]
     close = difflib.get_close_matches(str(name), entries, n=1)

@@ -7,35 +7,38 @@ it a `Result`, which goes to JSON and back without loss.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import FormatError
+from dagora.files import json_text
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 
+T = TypeVar("T")
+
 STATUSES = {
-    "optimal": "no graph scores higher: proved",
+    "optimal": "proved: no graph scores higher",
     "local-optimum": "no single change improves the graph",
     "time-limit": "stopped early; the best graph found is returned",
     "step-limit": "the number of steps was used up; the best graph found is returned",
     "memory-limit": "the memory limit was reached; the best graph found is returned",
     "finished": "the method ran to its end",
-    "stalled": "the method came to a halt before its goal; what it had is returned",
+    "stalled": "the method could not reach its goal; what it found is returned",
     "failed": "no graph was found",
 }
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A learner's answer: `message` is a sentence for people, `stats` numbers about the work done.
+    """A learner's answer: `message` is a sentence for people, `stats` holds numbers about the work done.
 
-    `curves` are scores on the way that need not rise, named by what they are counted in (an episode).
-    `dropped` are the edges cut to make a merged graph acyclic; None where nothing is merged.
+    `curves` are scores along the way that may fall as well as rise, named by their step (an episode).
+    `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
     """
 
     graph: Graph
@@ -84,7 +87,7 @@ class Result:
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form; it is also a graph file."""
+        """JSON form; a file of it can also be read as a graph."""
         content: dict[str, Any] = {
             "method": self.method,
             "score_name": self.score_name,
@@ -130,21 +133,27 @@ class Result:
 
     def to_json(self) -> str:
         """JSON text, one object."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Result:
         """Undo `to_json`."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"the text is not a result in JSON: {error!r}") from None
+        return from_json_text(text, "a result", cls.from_dict)
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", {self.score_name} {self.score:.4f}"
         return f"Result({self.method}: {self.graph!r}{score}, {self.status})"
 
 
+def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T]) -> T:
+    """Read an object from its JSON text; whatever is wrong with the text becomes a `FormatError`."""
+    try:
+        return from_dict(json.loads(text))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"the text is not {what} in JSON: {error!r}") from None
+
+
+# Fields of a result that its JSON form holds under the same name and as they are.
 SCALARS = (
     "method",
     "score_name",

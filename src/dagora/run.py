@@ -1,4 +1,4 @@
-"""What every learner is given besides data: knowledge, a seed, a budget, a number of jobs, an observer."""
+"""What every learner gets besides data: knowledge, a seed, a budget, a number of jobs, an observer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dagora.graph.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class Run:
-    """The circumstances of one run."""
+    """Knowledge, seed, budget, jobs and observer of one run."""
 
     knowledge: Knowledge = field(default_factory=Knowledge)
     seed: int = 0

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from dagora.commands.methods import TAKES
 from dagora.methods import METHODS
 from dagora.samplers import SAMPLERS
 from dagora.scores.registry import SCORES
@@ -32,6 +33,9 @@ def test_json_list(run: Callable) -> None:
 def test_one_with_its_options(run: Callable, entry: object) -> None:
     shown = run("methods", entry.name).out
     assert entry.reference in shown
+    if entry in METHODS:
+        assert f"  takes      {TAKES[entry.takes]}\n" in shown
+        assert entry.promise in shown
     kind = "method" if entry in METHODS else "sampler" if entry in SAMPLERS else "score"
     content = json.loads(run("methods", entry.name, "--json").out)[kind]
     assert content["name"] == entry.name

@@ -89,7 +89,7 @@ def test_a_column_without_any_value_has_one_level():
 
 
 def test_a_continuous_column_cannot_have_the_level():
-    with pytest.raises(DataError, match=r"column 'x' is continuous and lacks 1 values.*--missing drop"):
+    with pytest.raises(DataError, match=r"column 'x' is continuous and has 1 missing values.*--missing drop"):
         build({"x": ["1.5", ""]}, missing="level")
     assert build({"x": ["1.5", ""]}, missing="level", discrete=["x"]).schema[0].levels == ("1.5", "missing")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.data.partition import part_sizes, split_columns, split_rows
+from dagora.data.partition import part_sizes, split_rows
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from tests.data.table_strategies import quick
@@ -84,26 +84,3 @@ def test_levels_stay_declared_in_every_part():
     parts = split_rows(table, 3)
     assert [part.schema for part in parts] == [table.schema] * 3
     assert [part.codes(0).tolist() for part in parts] == [[0], [1], [2]]
-
-
-def test_columns():
-    table = Table.from_numpy([[0, 1, 2, 3], [1, 0, 2, 3]], names="abcd")
-    first, second = split_columns(table, [["c", "a"], ["b", "d"]])
-    assert first.equals(table.select(["c", "a"]))
-    assert second.equals(table.select(["b", "d"]))
-
-
-@pytest.mark.parametrize(
-    ("groups", "error", "message"),
-    [
-        ([["a", "b"]], OptionError, "two or more groups"),
-        ([["a", "b"], []], OptionError, "none of them empty"),
-        ([["a"], ["z"]], DataError, "there is no column 'z'"),
-        ([["a"], ["a", "b"]], DataError, "column 'a' is named twice"),
-        ([["a", "a"], ["b"]], DataError, "column 'a' is named twice"),
-        ([["a"], ["b"]], DataError, "column 'c' is in no group"),
-    ],
-)
-def test_columns_must_go_to_exactly_one_party(groups, error, message):
-    with pytest.raises(error, match=message):
-        split_columns(Table.from_numpy([[0, 1, 2]], names="abc"), groups)

@@ -88,7 +88,7 @@ def test_partly_directed_dagitty():
         ("digraph { node -> b }", "line 1: expected the name of a node, not 'node'"),
         ("digraph { a ? b }", "line 1: the character '?' is out of place"),
         ("digraph { a /* b }", "line 1: a comment is not closed or a / is out of place"),
-        ("digraph " + "{" * 100_000, "has groups within groups too deep to be read"),
+        ("digraph " + "{" * 100_000, "has groups nested too deeply to be read"),
     ],
 )
 def test_malformed_dot(text, line, refused):

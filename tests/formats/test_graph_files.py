@@ -59,9 +59,9 @@ def test_byte_order_mark_and_line_ends(suffix, tmp_path):
 
 def test_unreadable_files(tmp_path, refused):
     assert refused("g.json", b'{"nodes":\n ["\xff"]}') == "line 2: is not UTF-8 text; save the file as UTF-8"
-    assert refused("g.json.gz", b"{}").startswith("is not a sound gzip file")
+    assert refused("g.json.gz", b"{}").startswith("is not a valid gzip file")
     assert refused("g.bif.gz", gzip.compress(b"network x {}" * 100)[:-9]).startswith(
-        "is not a sound gzip file"
+        "is not a valid gzip file"
     )
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(FormatError, match=r"folder\.json: is a folder, not a file"):

@@ -82,7 +82,7 @@ def one_graph(inside, default="directed"):
         (one_graph('<node id="a"/><edge source="a"/>'), "an <edge> has no target"),
         (
             one_graph('<node id="a"/><edge source="a" target="b"/>'),
-            "an <edge> has the target 'b', which is no node",
+            "an <edge> has the target 'b', which is not a node",
         ),
         (one_graph('<node id="a"/><edge source="a" target="a"/>'), "the graph has a cycle: a → a"),
         (

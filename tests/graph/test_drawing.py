@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dagora.errors import GraphError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.drawing import STYLES, draw_svg
+from dagora.graph.drawing import STYLES, clean_letters, draw_svg
 from dagora.graph.metrics import compare
 from tests.graph.graph_strategies import dags
 
@@ -26,7 +26,7 @@ def tooltips(text):
 
 
 def legend(text):
-    words = [element.text for element in parse(text).iter(f"{SVG}text")]
+    words = [element.text or "" for element in parse(text).iter(f"{SVG}text")]
     return {
         w.split()[0]: int(w.split()[1])
         for w in words
@@ -106,7 +106,12 @@ def test_weights_set_width_and_label():
 @settings(max_examples=25)
 def test_any_names_give_well_formed_xml(names, title):
     dag = DAG.from_numpy(np.triu(np.ones((len(names), len(names))), 1), names)
-    parse(draw_svg(dag, truth=DAG(names), title=title))
+    root = parse(draw_svg(dag, truth=DAG(names), title=title))
+    drawn = [group.get("data-node") for group in root.iter(f"{SVG}g") if group.get("data-node") is not None]
+    assert drawn == [clean_letters(name) for name in names]
+    edges = [group for group in root.iter(f"{SVG}g") if group.get("data-tail") is not None]
+    assert len(edges) == len(dag.edges)
+    assert all(group.find(f"{SVG}title").text.endswith("(extra)") for group in edges)
 
 
 def test_names_are_escaped_and_long_ones_cut():
@@ -121,7 +126,12 @@ def test_names_are_escaped_and_long_ones_cut():
 
 @pytest.mark.parametrize("graph", [DAG([]), DAG("a"), CPDAG("ab"), CPDAG("abc", ["ab", "bc", "ca"])])
 def test_odd_graphs(graph):
-    parse(draw_svg(graph, truth=graph, title=""))
+    text = draw_svg(graph, truth=graph, title="")
+    assert tooltips(text) == [*(f"{a} → {b} (correct)" for a, b in graph.edges), *graph.nodes]
+    assert legend(text) == {"correct": len(graph.edges), "reversed": 0, "extra": 0, "missing": 0}
+    width, height = (float(parse(text).get(side)) for side in ("width", "height"))
+    assert width > 0
+    assert height > 0
 
 
 def test_everything_lies_inside_the_picture():
@@ -158,4 +168,38 @@ def test_a_real_network(data_dir):
     dag = DAG(
         nodes, [(parent.strip(), child) for child, parents in families for parent in parents.split(",")]
     )
-    assert len(tooltips(draw_svg(dag))) == 37 + 46
+    shown = tooltips(draw_svg(dag))
+    assert sorted(shown) == sorted([*nodes, *(f"{tail} → {head}" for tail, head in dag.edges)])
+    assert len(shown) == 37 + 46
+
+
+def numbers(path):
+    """The points of an SVG path, in order."""
+    values = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d"))]
+    return list(zip(values[::2], values[1::2], strict=True))
+
+
+def test_edges_lead_from_the_tail_to_the_head_and_arrowheads_touch_it():
+    dag = DAG("abcd", [("a", "b"), ("a", "c"), ("b", "d"), ("a", "d")])
+    root = parse(draw_svg(dag))
+    boxes = {
+        group.get("data-node"): [
+            float(group.find(f"{SVG}rect").get(k)) for k in ("x", "y", "width", "height")
+        ]
+        for group in root.iter(f"{SVG}g")
+        if group.get("data-node")
+    }
+    drawn = {
+        (group.get("data-tail"), group.get("data-head")): [numbers(path) for path in group.iter(f"{SVG}path")]
+        for group in root.iter(f"{SVG}g")
+        if group.get("data-tail")
+    }
+    assert set(drawn) == set(dag.edges)
+    for (tail, head), (line, arrow) in drawn.items():
+        x, y, width, height = boxes[tail]
+        assert x <= line[0][0] <= x + width, "it leaves within the box"
+        assert line[0][1] == pytest.approx(y + height, abs=0.1), "at the bottom of the tail"
+        x, y, width, _ = boxes[head]
+        assert x <= arrow[0][0] <= x + width
+        assert arrow[0][1] == pytest.approx(y, abs=0.1), "the tip is at the top of the head"
+        assert line[-1][1] < arrow[0][1], "and the line ends above it"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dagora.errors import OptionError
-from dagora.graph.random_graphs import random_dag, random_order
+from dagora.graph.random_graphs import random_dag
 
 
 @pytest.mark.parametrize(("nodes", "degree"), [(20, 1), (20, 4), (50, 2), (10, 0.5)])
@@ -76,15 +76,6 @@ def test_the_seed_decides(kind):
 
 def test_names():
     assert random_dag("er", 3, 1).nodes == ("x0", "x1", "x2")
-
-
-def test_random_order_is_uniform():
-    counts = {}
-    for seed in range(1200):
-        order = random_order("abc", seed)
-        counts[order] = counts.get(order, 0) + 1
-    assert len(counts) == 6
-    assert max(abs(count - 200) for count in counts.values()) < 55
 
 
 @pytest.mark.parametrize(

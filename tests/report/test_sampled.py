@@ -43,6 +43,11 @@ def test_what_was_assumed_and_whether_it_mixed(posterior):
     assert posterior.prior in words
     assert posterior.space in words
     assert ("Have the chains mixed?" in page.within("h2")) is not posterior.draws.independent
+    drawn = [(tags["data-tail"], tags["data-head"]) for _, tags in page.tags if "data-tail" in tags]
+    assert sorted(drawn) == sorted(posterior.consensus().edges)
+    lines = [tags["points"].split() for tag, tags in page.tags if tag == "polyline"]
+    chains = 0 if posterior.draws.independent else posterior.draws.chains
+    assert [len(line) for line in lines] == [posterior.draws.per_chain] * chains
     shares = [float(row[1]) for row in table_under(page, "", "share of the draws")]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == pytest.approx(posterior.graphs(1)[0][1], abs=5.1e-5)
@@ -51,4 +56,8 @@ def test_what_was_assumed_and_whether_it_mixed(posterior):
 def test_many_variables_have_no_square_of_pairs():
     table = dagora.simulate(dagora.random_dag("er", 61, 0.2, seed=0), "gaussian", 100, seed=0).table
     posterior = dagora.sample(table, method="order", draws=1, chains=1, warmup=0, thin=1, grow="none")
-    assert "61 variables are too many" in posterior_page(posterior)
+    page = read(posterior_page(posterior))
+    assert "61 variables are too many to draw all pairs: see the table." in page.within("p")
+    assert sum("data-node" in tags for _, tags in page.tags) == 61, (
+        "the consensus graph is drawn all the same"
+    )

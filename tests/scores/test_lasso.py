@@ -188,5 +188,5 @@ def test_what_it_refuses():
     for wrong in (-0.1, math.inf, math.nan):
         with pytest.raises(OptionError, match="lambda1"):
             make(np.eye(3), lambda1=wrong)
-    with pytest.raises(OptionError, match="the method ges needs a score that equivalent graphs share"):
+    with pytest.raises(OptionError, match="the method ges needs a score that is equal for equivalent graphs"):
         dagora.learn(random_continuous(np.random.default_rng(0), 20, 3), "ges", score="lasso")

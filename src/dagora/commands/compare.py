@@ -1,4 +1,4 @@
-"""`dagora compare`: how far a graph is from the truth."""
+"""`dagora compare`: compare a graph with the truth."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ Examples:
 @click.command("compare", short_help="Compare two graphs.", epilog=EXAMPLES)
 @click.argument("estimate")
 @click.argument("truth")
-@click.option("--picture", metavar="FILE.svg", help="Draw the estimate, coloured against the truth.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--picture", metavar="FILE.svg", help="Draw the estimate, with right and wrong edges in colours."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 def command(*, estimate: str, truth: str, picture: str | None, as_json: bool) -> None:
     """Compare the graph ESTIMATE with TRUTH: as DAGs, as equivalence classes (CPDAG) and as skeletons.
 

@@ -1,4 +1,4 @@
-"""`dagora convert`: a graph or network from one format to another."""
+"""`dagora convert`: convert a graph or network from one format to another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Examples:
 def command(*, source: str, target: str) -> None:
     """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .csv (each also .gz), or .svg to draw it.
 
-    Parameters are kept between .bif and .json; what a format cannot hold is said.
+    Parameters are kept between .bif and .json. A note says what the new format cannot hold.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The options by which every command that reads a table is told how to read it."""
+"""The options of every command that reads a table: how to read it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reading:
     bins: int | None = None
 
     def table(self, path: str, *, part: bool = False) -> Table:
-        """Read the table and discretise it where that was asked for; a part of one may have a single row."""
+        """Read the table and discretise it if asked; one `part` of a table may have a single row."""
         from dagora.data.discretise import discretise
         from dagora.data.readers import read_table
         from dagora.files import naming
@@ -54,7 +54,7 @@ class Reading:
 
 
 def names(listed: str) -> list[str]:
-    """Split a comma-separated list of column names; a name with a comma stands in quotes, as in a file.
+    """Split a comma-separated list of column names; a name that contains a comma is in quotes.
 
     >>> names('a, b,"c, d"')
     ['a', 'b', 'c, d']
@@ -75,16 +75,18 @@ def list_names(listed: Iterable[str]) -> str:
     return line.getvalue()
 
 
-CELLS = (
+CELL_OPTIONS = (
     click.option(
         "--missing",
         type=click.Choice(["error", "drop", "level"]),
         default="error",
         show_default=True,
-        help="What to do with missing cells: refuse, drop their rows, or make them a level.",
+        help="Missing cells: refuse them, drop their rows, or make them a level.",
     ),
     click.option(
-        "--separator", metavar="CHAR", help="Column separator of a text file (comma; tab for .tsv)."
+        "--separator",
+        metavar="CHAR",
+        help="Column separator of a text file; default: comma, or tab for .tsv.",
     ),
 )
 
@@ -92,15 +94,17 @@ CELLS = (
 def data_options(command: F) -> F:
     """Add the reading options to a command, which gets them as one argument `reading`."""
     options = (
-        click.option("--discrete", default="", metavar="A,B", help="Columns to take as discrete."),
-        click.option("--continuous", default="", metavar="A,B", help="Columns to take as continuous."),
+        click.option("--discrete", default="", metavar="A,B", help="Columns to treat as discrete."),
+        click.option("--continuous", default="", metavar="A,B", help="Columns to treat as continuous."),
         click.option("--drop", default="", metavar="A,B", help="Columns to leave out."),
-        *CELLS,
+        *CELL_OPTIONS,
         click.option(
             "--discretise",
             type=click.Choice(["mean", "width", "quantile"]),
-            help="Cut continuous columns: at the mean, into equal widths, or at quantiles.",
+            help="Make continuous columns discrete: cut at the mean, into equal widths, or at quantiles.",
         ),
-        click.option("--bins", type=click.IntRange(2), help="How many intervals --discretise makes."),
+        click.option(
+            "--bins", type=click.IntRange(2), help="Number of intervals of --discretise; default: 2."
+        ),
     )
     return gathered(command, Reading, "reading", options)

@@ -1,4 +1,4 @@
-"""`dagora demo`: the main job from beginning to end on data whose network is known."""
+"""`dagora demo`: simulate data from a known network, learn it back, compare."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Examples:
 
 @click.command("demo", short_help="Learn a known network and compare.", epilog=EXAMPLES)
 @click.option(
-    "-o", "--output", default="demo", show_default=True, metavar="FOLDER", help="Where the files go."
+    "-o", "--output", default="demo", show_default=True, metavar="FOLDER", help="Folder for the files."
 )
-@click.option("--rows", type=click.IntRange(2), default=20_000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--rows", type=click.IntRange(2), default=20_000, show_default=True, help="Rows to simulate.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 def command(*, output: str, rows: int, seed: int) -> None:
     """Simulate data from a known network, learn it back, compare with the truth, and draw the difference."""
     from dagora.commands.outputs import show_comparison, write_picture, write_result, write_result_report
@@ -47,7 +47,7 @@ def command(*, output: str, rows: int, seed: int) -> None:
                f"BIC {result.score:.1f}\n")  # fmt: skip
     show_comparison(comparison)
     click.echo(
-        "\nData alone cannot tell the direction of some edges: the CPDAG line compares what they can tell.\n"
+        "\nData alone cannot tell the direction of some edges: CPDAG compares only what they can tell.\n"
     )
     files = {
         name: str(folder / name)

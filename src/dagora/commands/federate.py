@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -10,11 +9,22 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from dagora.commands.data_options import Reading, data_options, names
-from dagora.commands.federate_processes import COORDINATOR, declared, run_parties, site_files, tidy_end
-from dagora.commands.learn_options import Request, learn_options
+from dagora.commands.federate_processes import COORDINATOR, declared, run_parties, site_files
+from dagora.commands.learn_options import LearnRequest, learn_options
+from dagora.commands.party_options import (
+    DAYS,
+    IN_MEMORY,
+    address,
+    as_bad_input,
+    listening_host,
+    listening_port,
+    seconds_option,
+    tidy_end,
+    warn,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from dagora.parties.horizontal.session.federation import Question, Site, Task
     from dagora.parties.horizontal.session.serving import Asked
@@ -32,23 +42,12 @@ All of it at once, to try it out:
   dagora federate simulate patients.csv --parties 8 --method notears
 """
 
-# A poll of the system takes no more milliseconds than fit in 31 bits.
-LONGEST = 1e6
-
-
-def seconds(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    """Refuse a time that cannot be waited for."""
-    if not 0.0 < value <= LONGEST:
-        raise click.BadParameter(f"{value:g} is not in the range 0<x<={LONGEST:.0f}.")
-    return value
-
-
 MINIMUM = click.option(
     "--minimum",
     type=click.IntRange(2),
     default=3,
     show_default=True,
-    help="Take part in no sum over fewer sites. With 2, each site can compute the other's part.",
+    help="Least number of sites in a sum. With 2, each site can compute the other's part.",
 )
 
 
@@ -57,49 +56,41 @@ def command() -> None:
     """Learn a network over sites that may not pool their rows.
 
     The coordinator sees the names, kinds and levels of the columns, and sums over all sites (counts,
-    moments), never one site's part of a sum: sites add masks that cancel out. Methods: those of `dagora
-    learn` that work on counts or moments, and those made for sites (`dagora methods`).
+    moments). It never sees one site's part of a sum: sites add random masks that cancel out in the sum. The
+    methods are those of `dagora learn` that need only counts or moments, and those made for sites (see
+    `dagora methods`).
     """
 
 
-@command.command("keys", short_help="Make certificates to try it out.")
+@command.command("keys", short_help="Make a certificate for each party.")
 @click.argument("folder")
 @click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites.")
-@click.option(
-    "--days", type=click.IntRange(1, 36500), default=30, show_default=True, help="They are valid so long."
-)
+@DAYS
 def keys(*, folder: str, sites: str, days: int) -> None:
     """Make a certificate authority and one certificate per party in FOLDER.
 
-    FOLDER/NAME goes to that party and to nobody else; FOLDER/ca.key to nobody at all.
+    Give FOLDER/NAME to that party only, and FOLDER/ca.key to nobody.
     """
     from dagora.parties.transport.certificates import make_certificates
 
     listed = site_names(sites)
-    with own_mistakes():
+    with as_bad_input():
         make_certificates(folder, [COORDINATOR, *listed], days=days)
     for name in (COORDINATOR, *listed):
         click.echo(str(Path(folder) / name))
 
 
 @command.command("coordinator", short_help="Ask the sites and learn.")
-@click.option("--keys", "folder", required=True, metavar="FOLDER", help="The coordinator's certificates.")
+@click.option(
+    "--keys", "folder", required=True, metavar="FOLDER", help="Folder of the coordinator's certificate."
+)
 @click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites to wait for.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=7100, show_default=True, help="0: any.")
-@click.option(
-    "--wait",
-    type=float,
-    callback=seconds,
-    default=300.0,
-    show_default=True,
-    help="Seconds to wait for the sites.",
-)
-@click.option(
-    "--patience", type=float, callback=seconds, default=120.0, show_default=True, help="Seconds per answer."
-)
-@click.option("--discrete", default="", metavar="A,B", help="Columns to take as discrete.")
-@click.option("--continuous", default="", metavar="A,B", help="Columns to take as continuous.")
+@listening_host("host")
+@listening_port(7100)
+@seconds_option("--wait", 300.0, "Seconds to wait for all sites to connect.")
+@seconds_option("--patience", 120.0, "Seconds to wait for each answer of a site.")
+@click.option("--discrete", default="", metavar="A,B", help="Columns to treat as discrete.")
+@click.option("--continuous", default="", metavar="A,B", help="Columns to treat as continuous.")
 @MINIMUM
 @learn_options
 def coordinator(
@@ -113,7 +104,7 @@ def coordinator(
     discrete: str,
     continuous: str,
     minimum: int,
-    request: Request,
+    request: LearnRequest,
 ) -> None:
     """Wait for the sites, then learn from sums over them."""
     from dagora.errors import OptionError
@@ -127,20 +118,20 @@ def coordinator(
     check_number("--sites", len(listed), minimum)
     request.check()
     check_over_sites(**request.settings)
-    with own_mistakes():
+    with as_bad_input():
         credentials = Credentials.load(folder)
     if credentials.name != COORDINATOR:
         raise OptionError(f"{folder} is for '{credentials.name}': the coordinator needs its own certificate")
     with Listener(credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn) as listener:
         click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
         transport = listener.accept(timeout=wait)
-    request = replace(request)  # with a new clock: waiting for the sites is not in --time-limit
+    request = replace(request)  # a copy with a new clock: --time-limit leaves out the wait for the sites
     with (
         CoordinatorSession(transport, listed, minimum=minimum, patience=patience, on_warning=warn) as session,
         request.progress() as on_event,
     ):
-        # From here on, Ctrl-C gives the best so far.
-        click.echo("dagora: all sites are here", err=True)
+        # From here on, Ctrl-C returns the best graph found so far.
+        click.echo("dagora: all sites are connected", err=True)
         statistics = agreed_statistics(session, names(discrete), names(continuous))
         request.check_data(statistics.schema.names, statistics.schema)
         result = learn(statistics, on_event=on_event, **request.settings)
@@ -150,22 +141,15 @@ def coordinator(
 
 @command.command("client", short_help="Answer the coordinator from this site's rows.")
 @click.argument("data")
-@click.option("--keys", "folder", required=True, metavar="FOLDER", help="This site's certificates.")
+@click.option("--keys", "folder", required=True, metavar="FOLDER", help="Folder of this site's certificate.")
 @click.option("--connect", required=True, metavar="HOST:PORT", help="Where the coordinator listens.")
-@click.option(
-    "--wait",
-    type=float,
-    callback=seconds,
-    default=300.0,
-    show_default=True,
-    help="Seconds to wait for the start.",
-)
+@seconds_option("--wait", 300.0, "Seconds to wait for the coordinator.")
 @click.option(
     "--show-weights",
     is_flag=True,
-    help="Also answer vote, average and best, which show the coordinator what this site learns alone.",
+    help="Also allow vote, average and best, which show the coordinator this site's own weights.",
 )
-@click.option("--quiet", is_flag=True, help="Do not say what was asked.")
+@click.option("--quiet", is_flag=True, help="Do not print what was asked.")
 @MINIMUM
 @data_options
 def client(
@@ -179,7 +163,7 @@ def client(
     minimum: int,
     reading: Reading,
 ) -> None:
-    """Let the coordinator ask for sums over the rows of DATA, and say in the end what it asked for."""
+    """Answer the coordinator's questions about the rows of DATA; at the end, print what it asked."""
     from dagora.errors import OptionError
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
     from dagora.parties.horizontal.session.federation import Site
@@ -189,7 +173,7 @@ def client(
     from dagora.parties.transport.tcp import connect as connect_to
 
     host, port = address(connect)
-    with own_mistakes():
+    with as_bad_input():
         credentials = Credentials.load(folder)
     if credentials.name == COORDINATOR:
         raise OptionError(f"{folder} is for the coordinator: a client needs its site's certificate")
@@ -204,15 +188,15 @@ def client(
         click.echo(describe_visit(asked, transport.ledger.books()), err=True)
 
 
-@command.command("simulate", short_help="All parties on this machine, on one table.")
+@command.command("simulate", short_help="Run all parties on this machine, on one table.")
 @click.argument("data")
 @click.option("--parties", type=click.IntRange(2), required=True, metavar="K", help="Number of sites.")
-@click.option("--in-memory", is_flag=True, help="Parties as threads of one process, without sockets.")
+@IN_MEMORY
 @MINIMUM
 @learn_options
 @data_options
 def simulate(
-    *, data: str, parties: int, in_memory: bool, minimum: int, request: Request, reading: Reading
+    *, data: str, parties: int, in_memory: bool, minimum: int, request: LearnRequest, reading: Reading
 ) -> None:
     """Split the rows of DATA among K sites and learn over them as separate processes on TLS connections.
 
@@ -239,23 +223,12 @@ def simulate(
         click.echo(run_parties(files, declared(table), minimum, request), nl=False)
 
 
-@contextmanager
-def own_mistakes() -> Iterator[None]:
-    """What is wrong before any peer was spoken to is bad input, not a fault of the protocol."""
-    from dagora.errors import OptionError, ProtocolError
-
-    try:
-        yield
-    except ProtocolError as error:
-        raise OptionError(str(error)) from None
-
-
 def site_names(listed: str) -> list[str]:
-    """Names of sites, checked."""
+    """Split and check the names of the sites."""
     from dagora.errors import OptionError
     from dagora.parties.transport.transport import check_name
 
-    with own_mistakes():
+    with as_bad_input():
         sites = [check_name(name) for name in names(listed)]
     if len(set(sites)) != len(sites) or COORDINATOR in sites:
         raise OptionError(f"--sites takes different names other than '{COORDINATOR}', not '{listed}'")
@@ -275,24 +248,14 @@ def check_number(option: str, sites: int, minimum: int) -> None:
         )
 
 
-def address(text: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT."""
-    from dagora.errors import OptionError
-
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
-        raise OptionError(f"--connect takes HOST:PORT, such as 127.0.0.1:7100, not '{text}'")
-    return host, int(port)
-
-
 def allowed_tasks(*, show_weights: bool) -> dict[str, Task]:
-    """What a site answers: beyond the schema, it shows nothing of its own unless its owner said so."""
+    """The tasks that a site answers; it shows its own weights only if its owner allows it."""
     from dagora.errors import OptionError
     from dagora.parties.horizontal.tasks import SHOWN, TASKS
 
     def refuse(_site: Site, _question: Question) -> NoReturn:
         raise OptionError(
-            "the coordinator asks for the weights that this site learns alone: --show-weights would allow it"
+            "the coordinator asks for the weights that this site learns alone: allow it with --show-weights"
         )
 
     private = SHOWN - {"schema", "adopt"}
@@ -300,14 +263,9 @@ def allowed_tasks(*, show_weights: bool) -> dict[str, Task]:
 
 
 def describe_visit(asked: Sequence[Asked], books: Books) -> str:
-    """What a site was asked, in one line."""
+    """One line that says what a site was asked."""
     counts: dict[str, int] = {}
     for question in asked:
         counts[question.task] = counts.get(question.task, 0) + 1
     listed = ", ".join(f"{task} {number}×" for task, number in counts.items()) or "nothing"
     return f"dagora: answered {listed}; sent {books.total.wire_sent / 1e6:.2f} MB"
-
-
-def warn(line: str) -> None:
-    """Show a warning."""
-    click.echo(f"dagora: warning: {line}", err=True)

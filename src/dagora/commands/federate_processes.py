@@ -1,9 +1,8 @@
-"""All parties of a federation on one machine: a process for the coordinator and one for each site."""
+"""Run all parties of a federation on one machine: a process for the coordinator and one for each site."""
 
 from __future__ import annotations
 
 import re
-import signal
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.commands.data_options import list_names
-from dagora.commands.learn_options import Request
+from dagora.commands.learn_options import LearnRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,14 +18,16 @@ if TYPE_CHECKING:
     from dagora.data.table import Table
 
 COORDINATOR = "coordinator"
-# What the coordinator says to nobody but this process, and how it fails, which is said once, in the end.
+# Lines of the coordinator that are not passed on: where it listens, and errors, which are printed at the end.
 HELD_BACK = re.compile(r"dagora: (listening|error: |interrupted|\S+ failed: )")
 
 
-def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: int, request: Request) -> str:
-    """Start everybody, wait for the end, and return what the coordinator said.
+def run_parties(
+    files: dict[str, Path], kinds: dict[str, list[str]], minimum: int, request: LearnRequest
+) -> str:
+    """Start all parties, wait until they end, and return what the coordinator printed.
 
-    The first Ctrl-C goes to the coordinator, which ends its search and gives the best so far.
+    The first Ctrl-C goes to the coordinator, which ends its search and returns the best graph so far.
     """
     from dagora.commands.progress import interruptible
     from dagora.parties.processes.processes import Processes
@@ -42,7 +43,7 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
             click.echo(line, err=True)
 
     with (
-        own_ends(),
+        failing_as_the_party(),
         temporary_certificates([COORDINATOR, *files]) as credentials,
         Processes(on_line=None if request.quiet else relay) as processes,
     ):
@@ -58,8 +59,8 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
 
 
 @contextmanager
-def own_ends() -> Iterator[None]:
-    """End as the party that could not go on: with its output, its last line and its exit code."""
+def failing_as_the_party() -> Iterator[None]:
+    """End as the party that failed did: with its output, its last line and its exit code."""
     from dagora.parties.processes.processes import PartyFailedError
 
     try:
@@ -67,7 +68,7 @@ def own_ends() -> Iterator[None]:
     except PartyFailedError as failure:
         ended = failure.ended
         if ended.code < 0 or not ended.last_words.startswith("dagora: "):
-            raise  # it was killed, or broke down
+            raise  # it was killed, or crashed
         whose = "" if ended.name == COORDINATOR else f"{ended.name}: "
         click.echo(ended.out, nl=False)
         click.echo(ended.last_words.replace("dagora: error: ", f"dagora: error: {whose}", 1), err=True)
@@ -75,23 +76,8 @@ def own_ends() -> Iterator[None]:
 
 
 @contextmanager
-def tidy_end() -> Iterator[None]:
-    """Leave no rows and keys behind when the command is told to end or its terminal is closed."""
-
-    def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    previous = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
 def site_files(parts: dict[str, Table]) -> Iterator[dict[str, Path]]:
-    """The sites' tables as files that only this user can read, gone at the end."""
+    """Write the sites' tables to temporary files that only this user can read."""
     from dagora.data.writers import write_table
     from dagora.parties.private_folder import private_folder
 
@@ -103,7 +89,7 @@ def site_files(parts: dict[str, Table]) -> Iterator[dict[str, Path]]:
 
 
 def declared(table: Table) -> dict[str, Any]:
-    """The kinds of a table's columns, so that its parts are read alike."""
+    """Names of the discrete and of the continuous columns, so that all parts of a table are read alike."""
     from dagora.data.schema import Kind
 
     kinds = {kind: [v.name for v in table.schema if v.kind is kind] for kind in Kind}

@@ -1,4 +1,4 @@
-"""Many options of a command as one argument: a frozen record with a field for each of them."""
+"""Pass many options of a command to it as one argument: a frozen dataclass with a field for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def gathered(command: F, record: type[Any], name: str, options: Sequence[Decorator]) -> F:
     """Add options to a command, which gets them as one argument `name`, a `record` of them.
 
-    The first option is the first in the help.
+    The help lists the options in the order given here.
     """
 
     @wraps(command)

@@ -1,4 +1,4 @@
-"""`dagora learn`: a network from a table."""
+"""`dagora learn`: learn a network from a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands.data_options import Reading, data_options
-from dagora.commands.learn_options import Request, learn_options
+from dagora.commands.learn_options import LearnRequest, learn_options
 
 if TYPE_CHECKING:
     from dagora.scores.candidates.candidates import Candidates
@@ -27,7 +27,7 @@ Examples:
 @click.argument("data")
 @learn_options
 @data_options
-def command(*, data: str, request: Request, reading: Reading) -> None:
+def command(*, data: str, request: LearnRequest, reading: Reading) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
 
     Text, booleans and integers with at most 20 distinct values are discrete, other numbers continuous.
@@ -51,10 +51,10 @@ def is_jkl(path: str) -> bool:
 
 
 def read_scores(path: str, reading: Reading) -> Candidates:
-    """Read candidates; options about columns have no meaning for them."""
+    """Read scored parent sets; options about columns do not apply to them."""
     from dagora.errors import OptionError
     from dagora.scores.candidates.jkl import read_jkl
 
     if reading != Reading():
-        raise OptionError(f"{path} holds scores and no rows: leave out the options about reading columns")
+        raise OptionError(f"{path} holds scores and no rows: leave out the options about columns and cells")
     return read_jkl(path)

@@ -1,17 +1,17 @@
-"""What every command that learns has in common: its options, and how a result is shown and written."""
+"""The options that commands which learn or sample share, and how a learned result is shown and written."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from dagora.commands.gathering import F, gathered
+from dagora.files import json_text
 
 if TYPE_CHECKING:
     from dagora.data.schema import Schema
@@ -23,44 +23,9 @@ if TYPE_CHECKING:
     from dagora.stats.statistics import Statistics
 
 
-class Circumstances:
-    """What requests to learn and to sample have in common: a clock, a truth if known, things to look at."""
-
-    seed: int
-    time_limit: float | None
-    jobs: int
-    truth: str | None
-    picture: str | None
-    report: str | None
-
-    @cached_property
-    def budget(self) -> Budget:
-        """The clock, which starts when it is first looked at."""
-        from dagora.events import Budget
-        from dagora.learning import check_circumstances
-
-        return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
-
-    @cached_property
-    def known_truth(self) -> Graph | None:
-        """The graph to compare with."""
-        from dagora.formats.registry import read_graph
-
-        return read_graph(self.truth) if self.truth else None
-
-    def check_pages(self) -> None:
-        """Refuse a picture or a report that cannot be written."""
-        from dagora.commands.outputs import check_picture, check_report
-
-        if self.picture:
-            check_picture(self.picture)
-        if self.report:
-            check_report(self.report)
-
-
 @dataclass(frozen=True)
-class Request(Circumstances):
-    """What is to be learned, under which circumstances, and where it goes."""
+class CommonRequest:
+    """What requests to learn and to sample have in common."""
 
     method: str
     score: str | None
@@ -78,8 +43,61 @@ class Request(Circumstances):
     quiet: bool
 
     @cached_property
+    def budget(self) -> Budget:
+        """The time limit; the clock starts when this is first asked for."""
+        from dagora.events import Budget
+        from dagora.learning import check_circumstances
+
+        return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
+
+    @cached_property
+    def known_truth(self) -> Graph | None:
+        """The true graph to compare with, if one was named."""
+        from dagora.formats.registry import read_graph
+
+        return read_graph(self.truth) if self.truth else None
+
+    def check_pages(self) -> None:
+        """Refuse a picture or a report that cannot be written."""
+        from dagora.commands.outputs import check_picture, check_report
+
+        if self.picture:
+            check_picture(self.picture)
+        if self.report:
+            check_report(self.report)
+
+    def progress(self) -> AbstractContextManager[Observer]:
+        """Progress on standard error, unless quiet."""
+        from dagora.commands.progress import progress
+
+        return progress(self.budget, quiet=self.quiet)
+
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Print warnings, unless quiet."""
+        if not self.quiet:
+            for warning in warnings:
+                click.echo(f"dagora: warning: {warning}", err=True)
+
+    def give_up(self, content: Mapping[str, Any]) -> NoReturn:
+        """Say that the method found nothing, write no file, and exit with code 1."""
+        if self.as_json:
+            click.echo(json_text(content))
+        click.echo(f"dagora: {content['method']} failed: {content['message']}", err=True)
+        raise click.exceptions.Exit(1)
+
+    @property
+    def written(self) -> list[str]:
+        """The files that were asked for."""
+        return [path for path in (self.output, self.picture, self.report) if path]
+
+
+@dataclass(frozen=True)
+class LearnRequest(CommonRequest):
+    """What to learn, how, and where to write it."""
+
+    @cached_property
     def settings(self) -> dict[str, Any]:
-        """Arguments of `learn`; a name or value that cannot be is refused."""
+        """Arguments of `learn`; names and values are checked."""
         from dagora.learning import as_knowledge, named_score
         from dagora.methods import method_named
 
@@ -99,12 +117,12 @@ class Request(Circumstances):
         }
 
     def _truth_for(self, method: Method) -> dict[str, Graph]:
-        """The truth, for a method that has use for it."""
+        """The truth as an argument, for a method that takes it."""
         takes_truth = any(option.name == "truth" for option in method.options)
         return {"truth": self.known_truth} if takes_truth and self.known_truth is not None else {}
 
     def check(self) -> None:
-        """Refuse what can be refused before any data are read."""
+        """Refuse invalid options and files before any data are read."""
         from dagora.formats.registry import find_format
 
         _ = self.settings
@@ -114,7 +132,7 @@ class Request(Circumstances):
         _ = self.known_truth
 
     def check_data(self, names: tuple[str, ...], schema: Schema | None) -> None:
-        """Refuse a truth or a file that does not fit the data; scores alone have no schema."""
+        """Refuse a truth or a file that does not fit the data; a file of scores has no schema."""
         from dagora.commands.outputs import check_output
 
         if self.output:
@@ -122,22 +140,14 @@ class Request(Circumstances):
         if self.known_truth is not None:
             check_truth(self.truth or "", self.known_truth, names)
 
-    def progress(self) -> AbstractContextManager[Observer]:
-        """Progress on standard error, unless quiet."""
-        from dagora.commands.progress import progress
-
-        return progress(self.budget, quiet=self.quiet)
-
     def present(self, result: Result, statistics: Statistics | None, source: str | None = None) -> None:
-        """Warn, compare, write and print; a result without a graph exits with code 1."""
+        """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
         from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.graph.metrics import compare
 
-        if not self.quiet:
-            for warning in result.warnings:
-                click.echo(f"dagora: warning: {warning}", err=True)
+        self.warn(result.warnings)
         if result.status == "failed":
-            give_up(result, as_json=self.as_json)
+            self.give_up(result.to_dict())
         truth = self.known_truth
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
         if self.output:
@@ -152,13 +162,12 @@ class Request(Circumstances):
             content = result.to_dict()
             if comparison is not None:
                 content["comparison"] = comparison.to_dict()
-            click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+            click.echo(json_text(content))
         else:
-            written = [path for path in (self.output, self.picture, self.report) if path]
-            show_result(result, comparison, written)
+            show_result(result, comparison, self.written)
 
     def arguments(self) -> list[str]:
-        """The same request on a command line."""
+        """The command-line arguments that make the same request."""
         line = ["--method", self.method, "--seed", str(self.seed), "--jobs", str(self.jobs)]
         for flag, value in (
             ("--score", self.score),
@@ -176,51 +185,64 @@ class Request(Circumstances):
         return line + ["--json"] * self.as_json + ["--quiet"] * self.quiet
 
 
-CIRCUMSTANCES = (
+COMMON_OPTIONS = (
     click.option(
-        "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the method or score."
+        "--option",
+        "options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Option of the method or score (repeatable).",
     ),
-    click.option("--max-parents", type=click.IntRange(0), help="No node gets more parents than this."),
-    click.option("--knowledge", metavar="K.json", help="Required, forbidden edges, tiers, max_parents."),
-    click.option("--truth", metavar="GRAPH", help="Compare the result with this graph."),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
-    click.option("--time-limit", type=float, metavar="SECONDS", help="Return the best found by then."),
+    click.option("--max-parents", type=click.IntRange(0), help="Most parents that a variable may have."),
     click.option(
-        "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads or processes."
+        "--knowledge", metavar="K.json", help="File of required and forbidden edges, tiers, max_parents."
+    ),
+    click.option("--truth", metavar="GRAPH", help="Compare the result with this graph."),
+    click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers."
+    ),
+    click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then and return the best found."),
+    click.option(
+        "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads or processes to use."
     ),
 )
-REPORTING = (
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("--quiet", is_flag=True, help="No progress and no warnings."),
+REPORT = click.option(
+    "--report", metavar="R.html", help="Write a page for the browser: graph, edges, settings, and more."
+)
+PRINTING = (
+    click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
+    click.option("--quiet", is_flag=True, help="Show no progress and no warnings."),
 )
 
 
 def learn_options(command: F) -> F:
     """Add the options to a command, which gets them as one argument `request`."""
     options = (
-        click.option("-m", "--method", default="hill-climb", show_default=True, help="See `dagora methods`."),
-        click.option("-s", "--score", help="Score to maximise; without it, the BIC that fits the columns."),
-        *CIRCUMSTANCES,
+        click.option(
+            "-m",
+            "--method",
+            default="hill-climb",
+            show_default=True,
+            help="Method; `dagora methods` lists them.",
+        ),
+        click.option("-s", "--score", help="Score to maximise; default: BIC for the kind of the columns."),
+        *COMMON_OPTIONS,
         click.option(
             "-o", "--output", metavar="FILE", help="Write the graph: .json .bif .dot .graphml .csv .dagitty"
         ),
-        click.option("--picture", metavar="FILE.svg", help="Draw the graph (coloured against --truth)."),
-        click.option("--report", metavar="R.html", help="Write one page with all of it, for the browser."),
-        *REPORTING,
+        click.option(
+            "--picture",
+            metavar="FILE.svg",
+            help="Draw the graph; with --truth, right and wrong edges in colours.",
+        ),
+        REPORT,
+        *PRINTING,
     )
-    return gathered(command, Request, "request", options)
-
-
-def give_up(result: Result, *, as_json: bool) -> None:
-    """Say that there is no graph, write none, and exit with code 1."""
-    if as_json:
-        click.echo(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False))
-    click.echo(f"dagora: {result.method} failed: {result.message}", err=True)
-    raise click.exceptions.Exit(1)
+    return gathered(command, LearnRequest, "request", options)
 
 
 def parse_options(method: str | None, score: str | None, written: tuple[str, ...]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs by the types that the method (if any) and the score declare."""
+    """Read NAME=VALUE pairs as the types that the method (if any) and the score declare."""
     from dagora.methods import method_named
     from dagora.scores.registry import SCORES, score_named
 
@@ -232,7 +254,7 @@ def parse_options(method: str | None, score: str | None, written: tuple[str, ...
 
 
 def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str) -> dict[str, Any]:
-    """Read NAME=VALUE pairs by the types that are declared; the last option of a name counts."""
+    """Read NAME=VALUE pairs as the declared types; of options with the same name the last one counts."""
     from dagora.errors import OptionError
     from dagora.formats.registry import read_graph
 
@@ -256,7 +278,7 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
 
 
 def check_truth(path: str, truth: Graph, names: tuple[str, ...]) -> None:
-    """Refuse a truth about other variables, before any work is done."""
+    """Refuse a truth whose variables are not those of the data, before any work is done."""
     from dagora.errors import GraphError
 
     for some, others, where in (

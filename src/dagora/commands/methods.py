@@ -1,4 +1,4 @@
-"""`dagora methods`: what there is, what it promises, and its options."""
+"""`dagora methods`: list methods, samplers and scores, or describe one of them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from typing import Any
 
 import click
 
-from dagora.methods import METHODS, Method
+from dagora.methods import METHODS, Method, Takes
 from dagora.options import Option, find
 from dagora.samplers import SAMPLERS, Sampler
 from dagora.scores.registry import SCORES, Score
 
 Item = Method | Sampler | Score
 KINDS: dict[type[Item], str] = {Method: "method", Sampler: "sampler", Score: "score"}
+
+# What a method is given, in words.
+TAKES: dict[Takes, str] = {
+    "score": "any score",
+    "candidates": "candidate parent sets of any score",
+    "statistics": "data; it has an objective of its own and takes no score",
+    "federation": "rows over sites (`dagora federate`); it has an objective of its own and takes no score",
+}
 
 EXAMPLES = """\b
 Examples:
@@ -26,7 +34,7 @@ Examples:
 
 @click.command("methods", short_help="List methods, samplers and scores.", epilog=EXAMPLES)
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print as one JSON object.")
 def command(*, name: str | None, as_json: bool) -> None:
     """List all methods, samplers and scores, or show the one called NAME with its options."""
     if name is None:
@@ -50,7 +58,7 @@ def command(*, name: str | None, as_json: bool) -> None:
 
 
 def entry(item: Item) -> dict[str, Any]:
-    """JSON form of an entry, without where its code lives."""
+    """JSON form of an entry, without the place of its code."""
     return {key: value for key, value in asdict(item).items() if key not in {"learner", "sampler", "factory"}}
 
 
@@ -69,12 +77,12 @@ def details(item: Item) -> str:
     """One method, sampler or score with its options."""
     lines = [f"{KINDS[type(item)]} {item.name}: {item.summary}"]
     if isinstance(item, Method):
-        takes = "any score" if item.takes == "score" else item.takes
-        lines += [f"  takes      {takes}", f"  promises   {item.promise}"]
+        lines += [f"  takes      {TAKES[item.takes]}", f"  promises   {item.promise}"]
     elif isinstance(item, Sampler):
         lines += [f"  promises   {item.promise}"]
     else:
-        lines += [f"  columns    {item.kind}", f"  equivalent {'yes' if item.equivalent else 'no'}"]
+        equal = "score the same" if item.equivalent else "may score differently"
+        lines += [f"  columns    {item.kind}", f"  equivalent graphs {equal}"]
     lines += [f"  reference  {item.reference}", "  options"]
     lines += [describe(option) for option in item.options] or ["    none"]
     return "\n".join(lines)

@@ -1,8 +1,7 @@
-"""What commands write and print about a learned graph."""
+"""Write and print a learned graph and comparisons with a truth."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.errors import FormatError
-from dagora.files import write_whole
+from dagora.files import json_text, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +38,7 @@ def check_target(path: str) -> None:
 
 
 def check_picture(path: str) -> None:
-    """Refuse a picture that cannot be drawn or written, before any work is done."""
+    """Refuse a picture file that cannot be written, before any work is done."""
     if Path(path).suffix.lower() != ".svg":
         raise FormatError(f"{path}: pictures are written as .svg")
     check_target(path)
@@ -59,7 +58,7 @@ def check_output(path: str, schema: Schema | None) -> None:
 
     if find_format(path).name == "BIF" and schema is None:
         raise FormatError(
-            f"{path}: BIF needs parameters, which scores alone do not give; write another format"
+            f"{path}: BIF needs parameters, which cannot be fitted without rows; write another format"
         )
     if find_format(path).name == "BIF" and schema is not None and Kind.CONTINUOUS in schema.kinds:
         raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
@@ -74,7 +73,7 @@ def write_picture(
     weights: NDArray[np.float64] | None = None,
     title: str | None = None,
 ) -> None:
-    """Draw a graph with its weights, coloured against the truth where that is known."""
+    """Draw a graph with its weights; with a truth, colours show which edges are right."""
     from dagora.graph.drawing import draw_svg
 
     check_picture(path)
@@ -82,14 +81,14 @@ def write_picture(
 
 
 def write_result(result: Result, statistics: Statistics | None, path: str) -> None:
-    """Write the graph; as BIF with parameters fitted to the data, as JSON with all that the result knows."""
+    """Write the graph; BIF gets parameters fitted to the data, JSON the whole result."""
     from dagora.formats.registry import find_format, write_graph, write_network
     from dagora.graph.dag import DAG
     from dagora.network.fit import fit
 
     name = find_format(path).name
     if name == "JSON":
-        write_whole(path, json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+        write_whole(path, json_text(result.to_dict(), indent=1) + "\n")
     elif name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
         write_network(fit(result.graph, statistics), path)
     else:
@@ -99,7 +98,7 @@ def write_result(result: Result, statistics: Statistics | None, path: str) -> No
 def write_result_report(
     result: Result, path: str, *, statistics: Statistics | None, truth: Graph | None, source: str | None
 ) -> None:
-    """Write a page about a result, with parameters where the rows are at hand and the tables not too long."""
+    """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.graph.dag import DAG
     from dagora.network.fit import fit
     from dagora.report import write_report
@@ -109,7 +108,7 @@ def write_result_report(
     network = None
     if (
         isinstance(result.graph, DAG)
-        and isinstance(statistics, TableStatistics)  # over parties, every parameter would be one more sum
+        and isinstance(statistics, TableStatistics)  # over sites, every table would be one more secure sum
         and few_enough(result.graph, statistics.schema)
     ):
         network = fit(result.graph, statistics)
@@ -143,7 +142,7 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
 
 
 def describe_scale(stats: Mapping[str, float]) -> str:
-    """How far the columns' scale alone gives a graph away, and what mere sorting finds.
+    """How far the scale of the columns alone gives the graph away, and what sorting by variance finds.
 
     >>> describe_scale({"varsortability": 0.5, "r2_sortability": 0.25})
     'sortability: 50% by variance, 25% by R²'

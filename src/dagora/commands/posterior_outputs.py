@@ -1,8 +1,7 @@
-"""What the command writes and prints about a posterior."""
+"""Write and print a posterior."""
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
 
 MOST_EDGES = 40
 LEAST_PROBABLE = 0.05
-SMALLEST_ERROR = 0.0005  # what three decimals show
+SMALLEST_ERROR = 0.0005  # the smallest that three decimals show
 
 
 def write_posterior(posterior: Posterior, path: str) -> None:
-    """Write all that a posterior knows, every draw included."""
-    write_whole(path, json.dumps(posterior.to_dict(), ensure_ascii=False, allow_nan=False) + "\n")
+    """Write the posterior with all its draws."""
+    write_whole(path, posterior.to_json() + "\n")
 
 
 def write_probabilities(posterior: Posterior, path: str, *, truth: Graph | None = None) -> None:
@@ -40,7 +39,7 @@ def write_probabilities(posterior: Posterior, path: str, *, truth: Graph | None 
 
 
 def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
-    """E-SHD, E-TP and E-FP with their standard errors, of DAGs and of their classes."""
+    """E-SHD, E-TP and E-FP with their standard errors, of DAGs and of their equivalence classes."""
     content: dict[str, Any] = {}
     for on in ("dag", "cpdag"):
         found = {
@@ -55,7 +54,7 @@ def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
 
 
 def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[str]) -> None:
-    """Print a posterior for people; chains that have not mixed show even where warnings are switched off."""
+    """Print a posterior for people; doubtful convergence is shown even where warnings are switched off."""
     from dagora.posterior.summary.mixing import mixing_warnings
     from dagora.scores.estimation import describe_errors
 
@@ -117,7 +116,7 @@ def edge_lines(posterior: Posterior) -> list[str]:
 
 
 def spread(error: float) -> str:
-    """Standard error after a value; nothing where there is none that would show.
+    """Standard error to print after a value; empty where it is too small to show.
 
     >>> spread(0.0123), spread(0.0), spread(1e-9)
     (' ± 0.012', '', '')

@@ -1,4 +1,4 @@
-"""`dagora private`: columns split between two owners, neither of whom shows them."""
+"""`dagora private`: learn from columns that belong to two owners, who do not show them to each other."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.federate import address, own_mistakes, seconds, warn
-from dagora.commands.federate_processes import tidy_end
-from dagora.commands.private_options import Asked, private_options
+from dagora.commands.party_options import (
+    DAYS,
+    IN_MEMORY,
+    address,
+    as_bad_input,
+    listening_host,
+    listening_port,
+    seconds_option,
+    tidy_end,
+    warn,
+)
+from dagora.commands.private_options import PrivateRequest, private_options
 
 if TYPE_CHECKING:
     from dagora.parties.transport.certificates import Credentials
@@ -32,25 +41,18 @@ Both at once, to try it out:
 DROP = click.option("--drop", default="", metavar="A,B", help="Columns to leave out.")
 DATA = click.option("--data", required=True, metavar="FILE", help="Table of this party.")
 CERTIFICATES = click.option(
-    "--certificates", "folder", required=True, metavar="FOLDER", help="This party's certificates."
+    "--certificates", "folder", required=True, metavar="FOLDER", help="Folder of this party's certificate."
 )
-WAIT = click.option(
-    "--wait",
-    type=float,
-    callback=seconds,
-    default=300.0,
-    show_default=True,
-    help="Seconds to wait for the other to come.",
-)
+WAIT = seconds_option("--wait", 300.0, "Seconds to wait for the other party to connect.")
 LOG = click.option(
-    "--log", metavar="FILE", help="This party's log of sessions (sessions.jsonl in its certificates' folder)."
+    "--log", metavar="FILE", help="This party's log of sessions; default: sessions.jsonl in --certificates."
 )
 MAX_SESSIONS = click.option(
     "--max-sessions",
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="No column of this party takes part in more.",
+    help="Most sessions that a column of this party may take part in.",
 )
 
 
@@ -58,22 +60,20 @@ MAX_SESSIONS = click.option(
 def command() -> None:
     """Learn a network (K2) from the columns of two owners who do not show them to each other.
 
-    Both files have a key column; the rows with common keys count. All other columns have two levels. Both
-    learn the names of all columns, the common keys and the graph: each run says who learned what. An option
-    that the guest gives must be the host's; what it leaves out is the host's choice.
+    Both files have a key column; rows whose key is in both files are used. All other columns must have two
+    levels. Both owners learn the names of all columns, the common keys and the graph; each run prints who
+    learned what. Options that the guest gives must agree with the host's; the host decides the others.
     """
 
 
-@command.command("certificates", short_help="Make certificates for both.")
+@command.command("certificates", short_help="Make certificates for both parties.")
 @click.argument("folder")
-@click.option(
-    "--days", type=click.IntRange(1, 36500), default=30, show_default=True, help="They are valid so long."
-)
+@DAYS
 def certificates(*, folder: str, days: int) -> None:
-    """Make FOLDER/host and FOLDER/guest; each goes to that party alone, FOLDER/ca.key to nobody."""
+    """Make FOLDER/host and FOLDER/guest: give each to that party only, and FOLDER/ca.key to nobody."""
     from dagora.parties.transport.certificates import make_certificates
 
-    with own_mistakes():
+    with as_bad_input():
         make_certificates(folder, [HOST, GUEST], days=days)
     for name in (HOST, GUEST):
         click.echo(str(Path(folder) / name))
@@ -83,8 +83,8 @@ def certificates(*, folder: str, days: int) -> None:
 @DATA
 @DROP
 @CERTIFICATES
-@click.option("--host", "where", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=7200, show_default=True, help="0: any.")
+@listening_host("where")
+@listening_port(7200)
 @WAIT
 @LOG
 @MAX_SESSIONS
@@ -99,26 +99,26 @@ def host(
     wait: float,
     log: str | None,
     max_sessions: int,
-    asked: Asked,
+    request: PrivateRequest,
 ) -> None:
     """Propose the terms, wait for the guest, and learn together."""
     from dagora.parties.transport.listener import Listener
     from dagora.vertical import learn_with
 
-    asked.check()
+    request.check()
     credentials = own_credentials(folder, HOST)
-    holding = asked.holding(data, drop)
+    holding = request.holding(data, drop)
     sessions = own_log(log, folder, max_sessions, holding.table.names)
     with Listener(
-        credentials, [GUEST], host=where, port=port, timeout=asked.patience, on_refusal=warn
+        credentials, [GUEST], host=where, port=port, timeout=request.patience, on_refusal=warn
     ) as listener:
         click.echo(f"dagora: listening on {where}:{listener.port} for the guest", err=True)
         transport = listener.accept(timeout=wait)
-    with asked.progress() as on_event:
+    with request.progress() as on_event:
         result = learn_with(
-            transport, "host", holding, asked.wishes, on_event=on_event, on_terms=asked.tell, log=sessions
+            transport, "host", holding, request.wishes, on_event=on_event, on_terms=request.tell, log=sessions
         )
-    asked.present(result)
+    request.present(result)
 
 
 @command.command("join", short_help="Join the host and learn together.")
@@ -139,86 +139,95 @@ def join(
     wait: float,
     log: str | None,
     max_sessions: int,
-    asked: Asked,
+    request: PrivateRequest,
 ) -> None:
     """Join the host, see its terms, and learn together."""
     from dagora.parties.transport.tcp import connect as connect_to
     from dagora.vertical import learn_with
 
-    asked.check()
+    request.check()
     where, port = address(connect)
     credentials = own_credentials(folder, GUEST)
-    holding = asked.holding(data, drop)
+    holding = request.holding(data, drop)
     sessions = own_log(log, folder, max_sessions, holding.table.names)
-    transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=asked.patience)
-    with asked.progress() as on_event:
+    transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
+    with request.progress() as on_event:
         result = learn_with(
-            transport, "guest", holding, asked.wishes, on_event=on_event, on_terms=asked.tell, log=sessions
+            transport,
+            "guest",
+            holding,
+            request.wishes,
+            on_event=on_event,
+            on_terms=request.tell,
+            log=sessions,
         )
-    asked.present(result)
+    request.present(result)
 
 
-@command.command("simulate", short_help="Both owners on this machine.")
+@command.command("simulate", short_help="Run both owners on this machine.")
 @click.argument("host_data")
 @click.argument("guest_data")
-@click.option("--in-memory", is_flag=True, help="Parties as threads of one process, without sockets.")
+@IN_MEMORY
 @private_options
-def simulate(*, host_data: str, guest_data: str, in_memory: bool, asked: Asked) -> None:
-    """Run both owners as processes of their own on a TLS connection, with fresh certificates."""
+def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: PrivateRequest) -> None:
+    """Run both owners as separate processes that talk over TLS, with temporary certificates."""
     from dagora.parties.vertical.agreement import put_together
 
-    asked.check()
+    request.check()
     # Bad files and terms are refused here, in one line, before anything is started.
-    host, guest = asked.holding(host_data), asked.holding(guest_data)
-    put_together(host.table.names, guest.table.names, asked.wishes.complete(), asked.wishes)
+    host, guest = request.holding(host_data), request.holding(guest_data)
+    put_together(host.table.names, guest.table.names, request.wishes.complete(), request.wishes)
     if in_memory:
         from dagora.vertical import learn_both
 
-        with asked.progress() as on_event:
-            result = learn_both(host, guest, asked.wishes, on_event=on_event)
+        with request.progress() as on_event:
+            result = learn_both(host, guest, request.wishes, on_event=on_event)
     else:
         with tidy_end():
-            result = run_parties(host_data, guest_data, asked)
-    asked.present(result)
+            result = run_parties(host_data, guest_data, request)
+    request.present(result)
 
 
-def run_parties(host_data: str, guest_data: str, asked: Asked) -> Result:
-    """Start both, wait for the end, and return the host's result."""
+def run_parties(host_data: str, guest_data: str, request: PrivateRequest) -> Result:
+    """Start both parties, wait until they end, and return the host's result."""
     from dagora.parties.vertical.simulation import run_both
 
     def relay(party: str, line: str) -> None:
-        # How it fails is said once, in the end.
+        # Errors are printed once, at the end.
         if party == HOST and not line.startswith(("dagora: listening", "dagora: error")):
             click.echo(line, err=True)
 
     both = run_both(
         host_data,
         guest_data,
-        asked.arguments(host=True),
-        asked.arguments(host=False),
-        on_line=None if asked.quiet else relay,
+        request.arguments(host=True),
+        request.arguments(host=False),
+        on_line=None if request.quiet else relay,
     )
     return both.host
 
 
 def own_log(log: str | None, folder: str, limit: int, columns: tuple[str, ...]) -> SessionLog:
-    """A party's log; columns that were in too many sessions are refused, and in any they are pointed out."""
+    """Open a party's log; refuse columns that were in too many sessions, warn of any that were in one."""
     from dagora.parties.vertical.session_log import FILE_NAME, SessionLog
 
     sessions = SessionLog(Path(log) if log else Path(folder) / FILE_NAME, limit)
     count = sessions.check(columns)
     if count:
         times = "1 session" if count == 1 else f"{count} sessions"
-        warn(f"these columns were in {times} before (limit {limit}): each tells more ({sessions.path})")
+        warn(
+            f"these columns were in {times} before (limit {limit}), and each session reveals more about them "
+            f"({sessions.path})"
+        )
     return sessions
 
 
 def own_credentials(folder: str, name: str) -> Credentials:
-    """A party's certificates, which must be its own."""
+    """Load a party's certificate, which must be its own."""
     from dagora.errors import OptionError
     from dagora.parties.transport.certificates import Credentials
 
-    with own_mistakes():
+    with as_bad_input():
         credentials = Credentials.load(folder, made_by="dagora private certificates")
     if credentials.name != name:
         raise OptionError(f"--certificates {folder} are those of '{credentials.name}', not of the {name}")

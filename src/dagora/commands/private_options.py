@@ -1,17 +1,17 @@
-"""What both parties of `dagora private` are asked: options in common, as one object."""
+"""The options that both parties of `dagora private` have, as one object."""
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import CELLS, names
-from dagora.commands.federate import seconds
+from dagora.commands.data_options import CELL_OPTIONS, names
 from dagora.commands.gathering import F, gathered
+from dagora.commands.learn_options import REPORT
+from dagora.commands.party_options import seconds_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a party reads, wants and writes."""
+class PrivateRequest:
+    """What a party reads, which terms it wants, and what it writes."""
 
     key: str
     missing: str
@@ -42,13 +42,13 @@ class Asked:
 
     @property
     def wishes(self) -> Wishes:
-        """What goes into the agreement."""
+        """The terms that this party wants."""
         from dagora.parties.vertical.agreement import Wishes
 
         return Wishes(self.order, self.max_parents, self.score, self.mode, self.crypto)
 
     def check(self) -> None:
-        """Refuse what can be refused before any data are read."""
+        """Refuse invalid options and files before any data are read."""
         from dagora.commands.outputs import check_output, check_report
 
         _ = self.wishes
@@ -65,7 +65,7 @@ class Asked:
 
     @contextmanager
     def progress(self) -> Iterator[Observer]:
-        """Progress on standard error. Ctrl-C ends the run for both: half a search is no result."""
+        """Progress on standard error. Ctrl-C ends the run of both parties without a result."""
         from dagora.commands.progress import ProgressLine
         from dagora.events import ignore
 
@@ -77,12 +77,12 @@ class Asked:
                 line.close()
 
     def tell(self, terms: Terms) -> None:
-        """Say what was agreed, before anything that depends on rows is sent."""
+        """Print the agreed terms, before anything that depends on rows is sent."""
         if not self.quiet:
             click.echo(f"dagora: agreed: {terms.describe()}", err=True)
 
     def present(self, result: Result) -> None:
-        """Write and print, and say who learned what."""
+        """Write files, print the result, and print who learned what."""
         from dagora.commands.outputs import show_result, write_result
         from dagora.report import write_report
 
@@ -91,7 +91,7 @@ class Asked:
         if self.report:
             write_report(result, self.report, source="columns of two owners")
         if self.as_json:
-            click.echo(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False))
+            click.echo(result.to_json())
             return
         show_result(result, None, [path for path in (self.output, self.report) if path])
         if not self.quiet:
@@ -100,7 +100,7 @@ class Asked:
                 click.echo(f"· {sentence}")
 
     def arguments(self, *, host: bool) -> list[str]:
-        """The same on a command line, for a party of a simulation, whose result is read again."""
+        """The command-line arguments for one party of a simulation."""
         given: list[tuple[str, object]] = [
             ("--key", self.key),
             ("--missing", self.missing),
@@ -120,34 +120,38 @@ class Asked:
 
 
 def private_options(command: F) -> F:
-    """Add the options that all parties have; the command gets them as one argument `asked`."""
+    """Add the options that all parties have; the command gets them as one argument `request`."""
     options = (
-        click.option("--key", required=True, metavar="COLUMN", help="Column that identifies rows."),
-        *CELLS,
-        click.option("--max-parents", type=int, metavar="U", help="No variable gets more (host: 3)."),
+        click.option("--key", required=True, metavar="COLUMN", help="Column that identifies the rows."),
+        *CELL_OPTIONS,
         click.option(
-            "--order", metavar="A,B,C", help="All variables of both (host: its own, then the guest's)."
+            "--max-parents",
+            type=int,
+            metavar="U",
+            help="Most parents that a variable may have (the host's default: 3).",
         ),
-        click.option("--score", type=click.Choice(["f", "g"]), help="f: exact (default); g: the paper's."),
+        click.option(
+            "--order",
+            metavar="A,B,C",
+            help="Order of all variables, parents first (the host's default: its own, then the guest's).",
+        ),
+        click.option(
+            "--score", type=click.Choice(["f", "g"]), help="f: exact (default); g: the paper's approximation."
+        ),
         click.option(
             "--mode",
             type=click.Choice(["hidden", "adaptive"]),
-            help="hidden: only the graph comes out (default); adaptive: also the steps of the search.",
+            help="hidden: only the graph is revealed (default); adaptive: the steps of the search as well.",
         ),
         click.option(
-            "--crypto", type=click.Choice(["rlwe", "paillier"]), help="For dot products (default: rlwe)."
+            "--crypto",
+            type=click.Choice(["rlwe", "paillier"]),
+            help="Encryption for dot products (default: rlwe).",
         ),
-        click.option(
-            "--patience",
-            type=float,
-            callback=seconds,
-            default=600.0,
-            show_default=True,
-            help="Seconds to wait for a message of the other.",
-        ),
+        seconds_option("--patience", 600.0, "Seconds to wait for each message of the other party."),
         click.option("-o", "--output", metavar="FILE", help="Write the graph: .json .dot .graphml .csv"),
-        click.option("--report", metavar="R.html", help="Write one page with all of it, for the browser."),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        REPORT,
+        click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         click.option("--quiet", is_flag=True, help="Print the graph and nothing else."),
     )
-    return gathered(command, Asked, "asked", options)
+    return gathered(command, PrivateRequest, "request", options)

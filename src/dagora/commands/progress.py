@@ -1,4 +1,4 @@
-"""Progress on standard error: a live line in a terminal, a plain line now and then elsewhere."""
+"""Progress on standard error: a line that is updated in a terminal, a new line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TextIO
 
 from dagora.events import Budget, Event, Observer, ignore
 
-QUIET_SECONDS = 2.0
-TERMINAL_EVERY = 0.1
-PLAIN_EVERY = 5.0
+QUIET_SECONDS = 2.0  # before the first line
+TERMINAL_EVERY = 0.1  # seconds between updates in a terminal
+PLAIN_EVERY = 5.0  # seconds between lines elsewhere
 
 
 class ProgressLine:
@@ -71,7 +71,7 @@ def describe(event: Event, seconds: float) -> str:
 
 @contextmanager
 def progress(budget: Budget, *, quiet: bool) -> Iterator[Observer]:
-    """Show progress while the block runs; the first Ctrl-C ends the work gently, the second at once."""
+    """Show progress while the block runs; the first Ctrl-C ends the search, the second exits."""
     line = None if quiet else ProgressLine()
     try:
         with interruptible(lambda: budget.stop("it was interrupted")):
@@ -83,7 +83,7 @@ def progress(budget: Budget, *, quiet: bool) -> Iterator[Observer]:
 
 @contextmanager
 def interruptible(stop: Callable[[], None]) -> Iterator[None]:
-    """Let the first Ctrl-C of a block call `stop`, and the second end the command at once."""
+    """Let the first Ctrl-C in a block call `stop`, and the second end the command at once."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)

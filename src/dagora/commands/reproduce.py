@@ -1,8 +1,7 @@
-"""`dagora reproduce`: a table or figure of a paper, measured anew."""
+"""`dagora reproduce`: measure a table or figure of a paper again."""
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.errors import OptionError
+from dagora.files import json_text
 
 if TYPE_CHECKING:
     from dagora.events import Budget
@@ -29,17 +29,17 @@ Examples:
 @click.command("reproduce", short_help="Reproduce a paper's table or figure.", epilog=EXAMPLES)
 @click.argument("item", required=False, metavar="[PAPER/ITEM]")
 @click.option("--list", "listing", is_flag=True, help="List the items.")
-@click.option("--full", is_flag=True, help="The paper's size; without it, a quick one (minutes).")
+@click.option("--full", is_flag=True, help="Run at the paper's size; without it, a small version (minutes).")
 @click.option(
-    "-o", "--output", default="reproductions", show_default=True, metavar="FOLDER", help="Where files go."
+    "-o", "--output", default="reproductions", show_default=True, metavar="FOLDER", help="Folder for files."
 )
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the first repetition."
 )
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then; run again to go on.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes to use.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then; the same command continues.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
     *,
     item: str | None,
@@ -52,10 +52,10 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Measure a paper's table or figure anew: PAPER/ITEM, such as notears/table1; alone, list them all.
+    """Measure a table or figure of a paper again: PAPER/ITEM, such as notears/table1. Without it, list all.
 
-    Each measured cell is kept in FOLDER at once. Ctrl-C or --time-limit stops early, and the same command
-    goes on where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
+    Each cell is saved in FOLDER as soon as it is measured. Ctrl-C or --time-limit stops early, and the same
+    command continues where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
     """
     from dagora.commands.progress import progress
     from dagora.events import Budget
@@ -101,7 +101,7 @@ def command(
             **({} if report is None else report.to_dict()),
             "files": [str(path) for path in written],
         }
-        click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+        click.echo(json_text(content))
         return
     if report is not None:
         show_report(report)
@@ -121,7 +121,7 @@ def show_items(item: str | None, *, as_json: bool) -> None:
         )
     if as_json:
         entries = [{key: value for key, value in asdict(entry).items() if key != "maker"} for entry in shown]
-        click.echo(json.dumps(entries, ensure_ascii=False))
+        click.echo(json_text(entries))
         return
     width = max(len(entry.name) for entry in shown) + 2
     for entry in shown:
@@ -143,12 +143,12 @@ def make_folder(output: str) -> Path:
 
 
 def missing_part(harvest: Harvest) -> str:
-    """What is not measured yet, in words; empty where all is."""
+    """How much is measured, in words; empty where everything is."""
     return "" if harvest.complete else f"{len(harvest.measured)} of {harvest.total} cells are measured"
 
 
 def ending(harvest: Harvest, budget: Budget, cells: Path) -> tuple[str, str]:
-    """How the run ended: a status and a sentence, which says how to go on."""
+    """Status and message of a run; the message says how to continue."""
     if not harvest.complete:
         return (
             "time-limit",

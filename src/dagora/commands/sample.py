@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,15 @@ import click
 
 from dagora.commands.data_options import Reading, data_options
 from dagora.commands.gathering import F, gathered
-from dagora.commands.learn_options import CIRCUMSTANCES, REPORTING, Circumstances, check_truth, parse_pairs
+from dagora.commands.learn_options import (
+    COMMON_OPTIONS,
+    PRINTING,
+    REPORT,
+    CommonRequest,
+    check_truth,
+    parse_pairs,
+)
+from dagora.files import json_text
 
 if TYPE_CHECKING:
     from dagora.posterior.summary.posterior import Posterior
@@ -28,32 +35,18 @@ Examples:
 
 
 @dataclass(frozen=True)
-class SampleRequest(Circumstances):
-    """What is to be sampled, under which circumstances, and where it goes."""
+class SampleRequest(CommonRequest):
+    """What to sample, how, and where to write it."""
 
-    method: str
-    score: str | None
     draws: int
     chains: int
     prior: str | None
     reweight: str | None
     checkpoint: str | None
-    options: tuple[str, ...]
-    max_parents: int | None
-    knowledge: str | None
-    truth: str | None
-    seed: int
-    time_limit: float | None
-    jobs: int
-    output: str | None
-    picture: str | None
-    report: str | None
-    as_json: bool
-    quiet: bool
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Arguments of `sample`; a name or value that cannot be is refused."""
+        """Arguments of `sample`; names and values are checked."""
         from dagora.samplers import sampler_named
         from dagora.scores.registry import SCORES, score_named
 
@@ -80,7 +73,7 @@ class SampleRequest(Circumstances):
         }
 
     def check(self) -> None:
-        """Refuse what can be refused before any data are read."""
+        """Refuse invalid options and files before any data are read."""
         from dagora.commands.outputs import check_target
         from dagora.errors import FormatError
         from dagora.formats.registry import find_format
@@ -99,7 +92,7 @@ class SampleRequest(Circumstances):
         _ = self.known_truth
 
     def present(self, posterior: Posterior, source: str) -> None:
-        """Warn, compare, write and print; a posterior without draws exits with code 1."""
+        """Warn, compare with the truth, write files and print; exit with code 1 where there are no draws."""
         from dagora.commands.posterior_outputs import (
             expectations,
             show_posterior,
@@ -109,14 +102,9 @@ class SampleRequest(Circumstances):
         from dagora.graph.metrics import compare
         from dagora.report import write_report
 
-        if not self.quiet:
-            for warning in posterior.warnings:
-                click.echo(f"dagora: warning: {warning}", err=True)
+        self.warn(posterior.warnings)
         if not posterior.draws.log_scores.size:
-            if self.as_json:
-                click.echo(json.dumps(posterior.to_dict(draws=False), ensure_ascii=False, allow_nan=False))
-            click.echo(f"dagora: {posterior.method} failed: {posterior.message}", err=True)
-            raise click.exceptions.Exit(1)
+            self.give_up(posterior.to_dict(draws=False))
         truth = self.known_truth
         if self.output:
             write_posterior(posterior, self.output)
@@ -129,39 +117,48 @@ class SampleRequest(Circumstances):
             if truth is not None:
                 content["comparison"] = compare(posterior.consensus(), truth).to_dict()
                 content["expected"] = expectations(posterior, truth)
-            click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+            click.echo(json_text(content))
         else:
-            written = [path for path in (self.output, self.picture, self.report) if path]
-            show_posterior(posterior, truth, written)
+            show_posterior(posterior, truth, self.written)
 
 
 def sample_options(command: F) -> F:
     """Add the options to a command, which gets them as one argument `request`."""
     options = (
         click.option(
-            "-m", "--method", default="partition", show_default=True, help="partition, order or exact."
+            "-m",
+            "--method",
+            default="partition",
+            show_default=True,
+            help="Sampler: partition, order or exact.",
         ),
         click.option(
-            "-s", "--score", help="Log marginal likelihood; without it, bge or bdeu by the columns."
+            "-s",
+            "--score",
+            help="Log marginal likelihood; default: bdeu for discrete columns, bge for others.",
         ),
         click.option(
-            "--draws", type=click.IntRange(1), default=1000, show_default=True, help="Kept per chain."
+            "--draws", type=click.IntRange(1), default=1000, show_default=True, help="Graphs kept per chain."
         ),
         click.option(
             "--chains", type=click.IntRange(1), default=4, show_default=True, help="Independent chains."
         ),
-        click.option("--prior", metavar="NAME", help="Prior of graphs: uniform, fair, sparse or gpn."),
+        click.option("--prior", metavar="NAME", help="Prior over graphs: uniform, fair, sparse or gpn."),
         click.option(
-            "--reweight", metavar="qmc|bridge", help="Draw under a Laplace score, weigh by this estimator."
+            "--reweight",
+            metavar="qmc|bridge",
+            help="Draw by the Laplace score, then weight the draws by this estimator.",
         ),
         click.option(
-            "--checkpoint", metavar="FILE", help="Where a run is kept that may be stopped and go on."
+            "--checkpoint",
+            metavar="FILE",
+            help="File that keeps the state of the run; the same command goes on from it.",
         ),
-        *CIRCUMSTANCES,
+        *COMMON_OPTIONS,
         click.option("-o", "--output", metavar="P.json", help="Write the posterior with all its draws."),
         click.option("--picture", metavar="FILE.svg", help="Draw the edge probabilities as a heat map."),
-        click.option("--report", metavar="R.html", help="Write one page with all of it, for the browser."),
-        *REPORTING,
+        REPORT,
+        *PRINTING,
     )
     return gathered(command, SampleRequest, "request", options)
 
@@ -173,11 +170,11 @@ def sample_options(command: F) -> F:
 def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
     """Sample networks from their posterior given DATA (.csv .tsv .parquet .feather, text also .gz).
 
-    Shows how probable each edge is, and whether the chains have mixed. Ctrl-C or --time-limit returns the
-    draws made so far; before all parent sets are scored, Ctrl-C leaves nothing but the --checkpoint.
+    Shows how probable each edge is, and whether the chains have converged. Ctrl-C or --time-limit returns
+    the draws made so far. Ctrl-C before all parent sets are scored returns no draws; --checkpoint keeps the
+    scores.
     """
     from dagora.commands.learn import is_jkl
-    from dagora.commands.progress import progress
     from dagora.errors import OptionError
     from dagora.files import naming
     from dagora.sampling import check_rows, sample
@@ -190,6 +187,6 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
         check_rows(table.n_rows)
     if request.known_truth is not None:
         check_truth(request.truth or "", request.known_truth, table.names)
-    with progress(request.budget, quiet=request.quiet) as on_event:
+    with request.progress() as on_event:
         posterior = sample(table, on_event=on_event, **request.settings)
     request.present(posterior, Path(data).name)

@@ -1,4 +1,4 @@
-"""`dagora score`: local scores of parent sets, for exact and order searches."""
+"""`dagora score`: write local scores of parent sets, for exact and order searches."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ Examples:
 
 @click.command("score", short_help="Score parent sets.", epilog=EXAMPLES)
 @click.argument("data")
-@click.option("-s", "--score", help="Score; without it, the BIC that fits the columns.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the score.")
-@click.option("--max-parents", type=click.IntRange(0), help="Score no larger parent sets.")
-@click.option("--knowledge", metavar="K.json", help="Leave out what this forbids.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
-@click.option("-o", "--output", metavar="FILE.jkl", required=True, help="Where to write the scores.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("-s", "--score", help="Score; default: BIC for the kind of the columns.")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the score (repeatable)."
+)
+@click.option("--max-parents", type=click.IntRange(0), help="Most parents in a set.")
+@click.option(
+    "--knowledge", metavar="K.json", help="File of knowledge; parent sets that it forbids are left out."
+)
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads to use.")
+@click.option("-o", "--output", metavar="FILE.jkl", required=True, help="File for the scores.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @data_options
 def command(
     *,
@@ -35,7 +39,7 @@ def command(
     quiet: bool,
     reading: Reading,
 ) -> None:
-    """Score the parent sets of every column of DATA and write those that no subset equals."""
+    """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
     from dagora.commands.learn_options import parse_options
     from dagora.commands.outputs import check_target
     from dagora.commands.progress import progress

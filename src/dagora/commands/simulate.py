@@ -1,4 +1,4 @@
-"""`dagora simulate`: a table whose network is known."""
+"""`dagora simulate`: simulate a table whose network is known."""
 
 from __future__ import annotations
 
@@ -25,17 +25,28 @@ file (.bif or .json) that brings its own graph.
 
 @click.command("simulate", short_help="Simulate a table.", epilog=EXAMPLES)
 @click.option(
-    "--graph", "kind", type=click.Choice(["er", "sf"]), help="Erdős–Rényi or scale-free.  [default: er]"
+    "--graph",
+    "kind",
+    type=click.Choice(["er", "sf"]),
+    help="Random graph: Erdős–Rényi or scale-free.  [default: er]",
 )
 @click.option("--nodes", type=click.IntRange(1), help="Number of variables.")
 @click.option("--degree", type=click.FloatRange(0), help="Expected edges per node.")
-@click.option("--sem", required=True, metavar="MODEL", help="How a column depends on its parents.")
-@click.option("--rows", type=click.IntRange(1), required=True)
-@click.option("--noise-scale", type=float, default=1.0, show_default=True, help="Scale of additive noise.")
+@click.option(
+    "--sem", required=True, metavar="MODEL", help="Model: how a column depends on its parents (see below)."
+)
+@click.option("--rows", type=click.IntRange(1), required=True, help="Number of rows.")
+@click.option(
+    "--noise-scale", type=float, default=1.0, show_default=True, help="Scale of the additive noise."
+)
 @click.option("--nonlinearity", type=float, help="λ of the Fourier model; 0 is linear.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("-o", "--output", required=True, metavar="DATA", help="The table: .csv .tsv .parquet .feather")
-@click.option("--truth", metavar="GRAPH", help="Also write the graph: .json .dot .csv … (.bif with bif:FILE)")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
+@click.option(
+    "-o", "--output", required=True, metavar="DATA", help="File for the table: .csv .tsv .parquet .feather"
+)
+@click.option(
+    "--truth", metavar="GRAPH", help="File for the true graph: .json .dot .csv … (.bif with --sem bif:FILE)"
+)
 def command(
     *,
     kind: str | None,

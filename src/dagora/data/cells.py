@@ -1,8 +1,8 @@
-"""From the cells of a file to Arrow columns in which only a null is missing and numbers are numbers.
+"""Clean the cells of a file: missing cells become nulls, and text that spells numbers becomes numbers.
 
-Cells of text are trimmed. An empty cell and NaN are missing; nothing else is. A column of text cells holds
-integers if every cell is one, other numbers if every cell is a number, and text otherwise: the whole column
-decides, not its first thousand rows.
+Text is trimmed. Empty cells and NaN are missing, and nothing else is. A column of text cells becomes integers
+if every cell is one, floats if every cell is a number, and stays text otherwise. The whole column decides,
+not its first thousand rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def is_text(kind: pa.DataType) -> bool:
 def is_plain(column: pa.ChunkedArray) -> bool:
     """Whether all of a text column is visible ASCII: nothing to trim, no line breaks (judged by bytes)."""
     buffers = [chunk.buffers()[2] for chunk in column.chunks]
-    # Subtracting 33 wraps what is below it around, so that one comparison checks both ends of 33..126.
+    # Bytes below 33 wrap around when 33 is subtracted, so that one comparison checks both ends of 33..126.
     shifted = (np.frombuffer(buffer, np.uint8) - np.uint8(33) for buffer in buffers if buffer is not None)
     return not any((block > 126 - 33).any() for block in shifted)
 
@@ -35,7 +35,7 @@ def is_plain(column: pa.ChunkedArray) -> bool:
 def null_missing(column: pa.ChunkedArray, *, words_nulled: bool = False) -> pa.ChunkedArray:
     """Trim text and make every missing cell a null, whatever stood for it.
 
-    `words_nulled` says that a parser has done so for cells without margins.
+    `words_nulled` says that the parser has done so already for cells without surrounding blanks.
 
     >>> import pyarrow as pa
     >>> null_missing(pa.chunked_array([[" a", "NaN", " ", "NA"]])).to_pylist()
@@ -103,7 +103,7 @@ def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     except pa.ArrowInvalid:
         pass
     else:
-        # Arrow also takes 0x1F for a number; nobody's data mean that.
+        # Arrow also reads 0x1F as a number, which is not meant in data.
         if not any(pc.any(pc.match_substring(column, mark)).as_py() for mark in "xX"):
             return integers
     numbers = parse_floats(column)
@@ -111,7 +111,7 @@ def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def may_be_numbers(column: pa.ChunkedArray) -> bool:
-    """Whether the first cell is a number: Arrow takes long to find that no cell is."""
+    """Whether the first cell is a number; where it is not, the slow attempt to convert all can be saved."""
     first = next((chunk.drop_null()[0] for chunk in column.chunks if chunk.null_count < len(chunk)), None)
     if first is None:
         return False
@@ -131,5 +131,5 @@ def parse_floats(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         numbers = column.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
-    # Some odd spelling of NaN: what is missing has become null before.
+    # An unusual spelling of NaN; missing cells are null already.
     return None if pc.any(pc.is_nan(numbers)).as_py() else numbers

@@ -1,9 +1,10 @@
-"""What a raw column is, and its codes or values.
+"""Decide whether a raw column is discrete or continuous, and make its codes or values.
 
 Text, booleans and integers with at most 20 distinct values are discrete, other numbers continuous; a column
 declared by name is what it was declared to be. A categorical column (pandas, polars Enum, Arrow dictionary)
-keeps the levels it declares, seen or not. What is neither a number nor text is refused, and so is text that
-looks like numbers spoilt by a word such as `NA`: guessing would make a thousand levels of a measurement.
+keeps the levels it declares, seen or not. Columns of neither numbers nor text are refused. So is text that
+would be numbers but for a word such as `NA`, because a measurement would otherwise become a discrete column
+of a thousand levels.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ class Column:
 
 
 def count_from_one(position: int) -> int:
-    """Return a row's number as people count: the first row of data is row 1."""
+    """Return the number of a row, counted from 1."""
     return position + 1
 
 
 def type_column(
     name: str, column: pa.ChunkedArray, declared: Kind | None = None, row_number: RowNumber = count_from_one
 ) -> Column:
-    """Type an Arrow column in which only nulls are missing; a missing cell gets some code, or NaN.
+    """Type an Arrow column whose missing cells are null; these get an arbitrary code, or NaN.
 
     >>> import pyarrow as pa
     >>> typed = type_column("dose", pa.chunked_array([[10, 5, 10]]))
@@ -105,7 +106,7 @@ def discrete_column(name: str, encoded: pa.DictionaryArray) -> Column:
             f"identifies rows (--drop {name}), or declare it continuous if it holds numbers"
         )
     position = {level: code for code, level in enumerate(levels)}
-    # One entry more than there are values: the place a null is sent to.
+    # One entry more than there are values: the code of nulls.
     code_of = np.array(
         [*(position[level] if level is not None else 0 for level in named), 0], dtype=np.uint16
     )
@@ -130,7 +131,7 @@ def continuous_column(name: str, column: pa.ChunkedArray, row_number: RowNumber)
                 f"is no number: correct it, or declare the column discrete (--discrete {name})"
             )
     else:
-        # Unsafe: Arrow calls an integer beyond 2**53 unsafe; a continuous column may round it.
+        # safe=False: an integer beyond 2**53 may be rounded in a continuous column.
         numbers = column.cast(pa.float64(), safe=False)
     values = np.array(numbers.to_numpy(), dtype=np.float64)
     refuse_infinite(name, values, row_number)
@@ -138,7 +139,7 @@ def continuous_column(name: str, column: pa.ChunkedArray, row_number: RowNumber)
 
 
 def null_mask(column: pa.ChunkedArray | pa.Array) -> NDArray[np.bool_] | None:
-    """Return where a column is null; None where it nowhere is."""
+    """Return where a column is null; None if it has no null."""
     return np.asarray(column.is_null(), dtype=np.bool_) if column.null_count else None
 
 

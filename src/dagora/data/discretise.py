@@ -74,7 +74,7 @@ def choose_edges(values: NDArray[np.float64], method: str, bins: int) -> NDArray
         edges = 2 * (low / 2 + (high / 2 - low / 2) * (np.arange(1, bins) / bins))
     else:
         edges = np.quantile(values, np.arange(1, bins) / bins, method="inverted_cdf")
-    # Nothing lies above an edge at the largest value, be it a tie or a rounding: cut just below that value.
+    # An edge at the largest value, by a tie or by rounding, leaves the top interval empty: move it down.
     edges = np.where(edges >= high, values[values < high].max(), np.maximum(edges, low))
     return np.unique(edges)
 

@@ -74,7 +74,7 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
         raise DataError(f"column '{name}' holds values of type {series.dtype}: convert it, or leave it out")
     if pa.types.is_dictionary(column.type):
         if series.implementation.is_polars() and series.dtype == nw.Categorical:
-            # Its categories are a pool that columns share, not a declaration.
+            # Polars columns share one pool of categories: those that do not occur are no declared levels.
             column = column.dictionary_decode().dictionary_encode()
         elif pa.types.is_nested(column.type.value_type) or isinstance(column.dictionary, pa.ExtensionArray):
             # pandas.cut makes intervals: their names are the levels.
@@ -144,7 +144,7 @@ def as_matrix(array: ArrayLike) -> NDArray[Any]:
 
 
 def mixed_column(name: str, problem: Exception) -> str:
-    """Say that a column is of no single type."""
+    """Message about a column that mixes types."""
     reason = one_line(problem)
     return f"column '{name}' is neither all numbers nor all text ({reason}): convert it, or leave it out"
 

@@ -1,7 +1,7 @@
-"""From raw columns to typed ones, of which a `Table` is made: names, the policy for missing values, types.
+"""Make typed columns, the parts of a `Table`, from raw ones: check names, treat missing values, find types.
 
-Missing values are dealt with before types, so that `drop` gives the very table that the file would have given
-without those rows. Rows are counted from 1, the header left out ("data row 1").
+Missing values are treated before types, so that `drop` gives the same table as a file without those rows.
+Rows are counted from 1, without the header ("data row 1").
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-# Columns with fewer rows than this are typed faster by one thread.
+# With fewer rows than this, one thread is faster.
 WORTH_A_THREAD = 100_000
 POLICIES = ("error", "drop", "level")
 
@@ -40,11 +40,11 @@ def type_columns(
     continuous: Iterable[str] = (),
     missing: str = "error",
 ) -> tuple[Column, ...]:
-    """Check and type Arrow columns; of the result `Table.from_columns` makes a table.
+    """Check and type Arrow columns; `Table.from_columns` makes a table of them.
 
     `text_cells` says that text may stand for numbers, as in a CSV file; `words_nulled` is for `null_missing`.
 
-    The list of columns is emptied on the way: a large file is then never held twice.
+    The list of columns is emptied meanwhile, so that a large file is never held twice.
 
     >>> import pyarrow as pa
     >>> raw = [pa.chunked_array([["1", "", "3"]])]
@@ -79,7 +79,7 @@ def type_columns(
             column = parse_numbers(column)
         return add_missing_level(type_column(names[i], column, declared.get(names[i]), row_number))
 
-    # Arrow works outside the interpreter lock; of the wrong columns the first, in order, is reported.
+    # Arrow releases the interpreter lock. `map` keeps the order, so the first bad column is the one reported.
     workers = min(8, os.cpu_count() or 1) if len(columns[0]) >= WORTH_A_THREAD else 1
     with ThreadPoolExecutor(workers) as pool:
         return tuple(pool.map(type_next, range(len(names))))
@@ -114,12 +114,12 @@ def declare_kinds(
 
 
 def as_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Take one name for a list of one: a mere string would be read letter by letter."""
+    """Return names as a tuple; a single string is one name, not a sequence of letters."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def check_known(name: str, names: Sequence[str], what: str) -> None:
-    """Refuse the name of a column that is not there; suggest one that is."""
+    """Refuse the name of a column that does not exist; suggest a similar one."""
     if name not in names:
         near = difflib.get_close_matches(str(name), names, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"the columns are {list_names(names)}"
@@ -164,14 +164,14 @@ def complete_rows(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> N
 
 
 def add_missing_level(column: Column) -> Column:
-    """Make missing cells a level of their own, named "missing" (and underscores while that is taken)."""
+    """Make missing cells a level "missing", with underscores added while that name is taken."""
     if column.missing is None:
         return column
     name, levels = column.variable.name, column.variable.levels
     if column.variable.kind is Kind.CONTINUOUS:
         raise DataError(
-            f"column '{name}' is continuous and lacks {int(column.missing.sum())} values, which cannot be a "
-            f"level: choose --missing drop, leave it out (--drop {name}), or declare it "
+            f"column '{name}' is continuous and has {int(column.missing.sum())} missing values, which cannot "
+            f"be a level: choose --missing drop, leave it out (--drop {name}), or declare it "
             f"discrete (--discrete {name})"
         )
     word = "missing"

@@ -1,8 +1,8 @@
-"""Tables with a key column: the columns as a `Table`, and each row's key beside it.
+"""Read a table with a key column: the other columns as a `Table`, and the key of each row.
 
-A key identifies a row, so it is no column of a table (it may have a million levels). While a table is read,
-the row's number stands in the key's place, so that keys and rows stay side by side where rows with missing
-cells are left out.
+A key identifies a row and may have a million values, so it cannot be a discrete column of a table. While the
+table is read, the row's number takes the place of the key. Keys and rows can then be matched even where rows
+with missing cells were dropped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def split_key(
     missing: str = "error",
     separator: str | None = None,
 ) -> tuple[Table, list[object], str]:
-    """The table without its key column, the keys, and how to name the column in an error.
+    """Return the table without its key column, the keys, and a name of the column for error messages.
 
     `data` is a file, a data frame or a table; `missing` is that of `read_table`.
 
@@ -89,7 +89,7 @@ def split_file(
 
 
 def unnumbered(table: Table, key: str, keys: list[object]) -> tuple[Table, list[object]]:
-    """Take out the row numbers that stand in the key's place, and with them the keys of the rows left."""
+    """Take the row numbers out of a table, and use them to look up the keys of its rows."""
     rows = table.values(table.schema.index(key)).astype(np.int64)
     return table.select([name for name in table.names if name != key]), [keys[row] for row in rows]
 

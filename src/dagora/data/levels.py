@@ -1,8 +1,8 @@
 """Names and order of the levels of a discrete column.
 
-Levels are text. They are sorted by one rule wherever they come from, so that a file, a frame and the parts of
-a federated table agree on the codes: by value when all of them are numbers, by their bounds when all are
-intervals such as "(0.5, 2]", by code point otherwise.
+Levels are text. They are always sorted by the same rule, so that a file, a frame and the parts of a federated
+table agree on the codes: by value if all of them are numbers, by their bounds if all are intervals such as
+"(0.5, 2]", and by code point otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MISSING_WORDS = ("", "nan", "NaN", "NAN")
 
 
 def sort_levels(levels: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct levels in their one order.
+    """Return the distinct levels in order.
 
     >>> sort_levels(["10", "9", "-1"]), sort_levels(["10", "9", "few"])
     (('-1', '9', '10'), ('10', '9', 'few'))
@@ -45,7 +45,7 @@ def level_name(value: object) -> str:
     ['True', '3', '3', '0.25', 'low']
     """
     if isinstance(value, float):
-        # Beyond 2**53 the digits of a float are not its own: keep the short form.
+        # Beyond 2**53 not all digits of a whole float are significant: keep the short form.
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value).strip()
 

@@ -1,6 +1,6 @@
-"""Split a table among parties: by rows (every party has all the variables) or by columns (all the rows).
+"""Split the rows of a table among parties; every party has all the columns.
 
-The parts keep the declared levels, also those that none of their rows has: the parties' codes agree.
+The parts keep all declared levels, even those that none of their rows has, so that the parties' codes agree.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.ingest import check_known
 from dagora.errors import DataError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from dagora.data.table import Table
 
@@ -53,7 +52,7 @@ def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:
     if wanted.ndim != 1 or not wanted.size or not np.isfinite(wanted).all() or (wanted <= 0).any():
         raise OptionError("the sizes of the parts must be positive numbers, one for each party")
     if np.isclose(wanted.sum(), 1) and rows > 1:
-        # Largest remainders: round down, then give the rows left over to those that lost most.
+        # Largest remainders: round down, then give the remaining rows to the parts that lost most.
         shares = wanted / wanted.sum() * rows
         counts = np.floor(shares + 1e-9).astype(np.int64)
         counts[np.argsort(counts - shares, kind="stable")[: rows - counts.sum()]] += 1
@@ -63,27 +62,3 @@ def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:
     if (wanted != np.floor(wanted)).any() or wanted.sum() != rows:
         raise OptionError(f"the sizes must add up to the {rows} rows, or be proportions that add up to 1")
     return [int(count) for count in wanted]
-
-
-def split_columns(table: Table, groups: Sequence[Iterable[str]]) -> list[Table]:
-    """Split the columns into two or more groups of names; every column goes to exactly one.
-
-    >>> from dagora.data.table import Table
-    >>> table = Table.from_numpy([[0, 1, 2], [1, 0, 2]], names="abc")
-    >>> [part.names for part in split_columns(table, [["c", "a"], ["b"]])]
-    [('c', 'a'), ('b',)]
-    """
-    parts = [(group,) if isinstance(group, str) else tuple(group) for group in groups]
-    if len(parts) < 2 or not all(parts):
-        raise OptionError("two or more groups of columns are needed, none of them empty")
-    owner: dict[str, int] = {}
-    for position, part in enumerate(parts):
-        for name in part:
-            check_known(name, table.names, "in a group")
-            if name in owner:
-                raise DataError(f"column '{name}' is named twice among the groups: each goes to one party")
-            owner[name] = position
-    left = [name for name in table.names if name not in owner]
-    if left:
-        raise DataError(f"column '{left[0]}' is in no group: every column needs an owner")
-    return [table.select(part) for part in parts]

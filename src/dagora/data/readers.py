@@ -1,8 +1,8 @@
 """Read a table from a file: CSV or TSV (also .gz), Parquet, Feather or Arrow.
 
-Delimited files are read as text by Arrow's parallel parser and typed afterwards, when all cells are known.
-Names, levels and numbers are trimmed; empty lines are skipped. Whatever is wrong with a file becomes one line
-that begins with its name.
+Arrow's parallel parser reads delimited files as text; columns are typed afterwards, when all cells are known.
+Names, levels and numbers are trimmed; empty lines are skipped. Any error about a file is one line that begins
+with its name.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read_table(
     missing: str = "error",
     separator: str | None = None,
 ) -> Table:
-    r"""Read a table; its name's ending says what kind of file it is, or `separator` that it is text.
+    r"""Read a table; the ending of its name says the format, or `separator` says that it is delimited text.
 
     `discrete` and `continuous` override the type of columns, `drop` leaves columns out. `missing` is "error",
     "drop" (leave out rows with a missing cell) or "level" (missing becomes a level of a discrete column).
@@ -81,7 +81,7 @@ def read_table(
 
 
 def file_format(path: str | os.PathLike[str]) -> str:
-    """Return the ending that says what kind of file it is; `.gz` counts only around text."""
+    """Return the ending that says the format of a file; only text may be compressed (`.gz`)."""
     name = Path(path).name.lower()
     ending = Path(name.removesuffix(".gz")).suffix
     if ending not in (SEPARATORS if name.endswith(".gz") else ENDINGS):
@@ -94,7 +94,7 @@ def file_format(path: str | os.PathLike[str]) -> str:
 
 @contextlib.contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Put the file's name before what is wrong with it, and turn failures of reading into our own errors."""
+    """Begin errors with the file's name, and turn failures to read it into a `DataError`."""
     import pyarrow as pa
 
     try:
@@ -111,7 +111,7 @@ def naming(file: Path) -> Iterator[None]:
 
 
 def check_file(file: Path) -> None:
-    """Refuse what is not there, is a folder, or has nothing in it."""
+    """Refuse a file that does not exist, is a folder, or is empty."""
     if not file.exists():
         raise DataError("there is no such file")
     if file.is_dir():
@@ -121,7 +121,7 @@ def check_file(file: Path) -> None:
 
 
 def not_utf8(file: Path) -> str:
-    """Say that a text is not in UTF-8, and what it may be in instead."""
+    """Message about text that is not UTF-8, with a guess at its encoding."""
     with open_bytes(file) as handle:
         utf16 = handle.read(2) in (b"\xff\xfe", b"\xfe\xff")
     encoding = "utf-16" if utf16 else "latin1"
@@ -161,7 +161,7 @@ def read_header(file: Path, separator: str) -> Header:
 
 
 def suggest_separator(name: str, following: list[str] | None, separator: str) -> None:
-    """Refuse a single column whose cells seem to be several, separated by another sign."""
+    """Refuse a file of one column that seems to use another separator."""
     for mark, title in ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','")):
         if mark != separator and mark in name and (following is None or mark in following[0]):
             option = "'\\t'" if mark == "\t" else f"'{mark}'"
@@ -207,7 +207,7 @@ def parse_delimited(
     kept: list[int],
     **reading: Any,  # noqa: ANN401 (Arrow's own options)
 ) -> list[pa.ChunkedArray]:
-    """Let Arrow parse the file; columns go by position, since names may hold anything."""
+    """Parse the file with Arrow; columns are named by position, because names may hold any characters."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
@@ -242,7 +242,7 @@ def parse_delimited(
 
 
 def refuse_ragged(file: Path, separator: str, header: Header) -> None:
-    """Name the first row that is not as long as the header: a second, serial pass knows its number."""
+    """Report the first row whose length differs from the header's; a second, serial pass finds its number."""
     found: list[Any] = []
 
     def remember(row: Any) -> str:  # noqa: ANN401 (Arrow's InvalidRow)
@@ -270,7 +270,7 @@ def has_line_break(column: pa.ChunkedArray) -> bool:
 
 
 def refuse_open_quote(file: Path, separator: str) -> None:
-    """Refuse a quote that is never closed, which would swallow rows: the strict parser of Python is asked."""
+    """Refuse a quote that is never closed, which would swallow rows; Python's strict parser finds it."""
     with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
         reader = csv.reader(text, delimiter=separator, strict=True)
         try:

@@ -1,4 +1,4 @@
-"""What a table's columns are: their names, kinds and levels."""
+"""The names, kinds and levels of a table's columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagora.errors import DataError
 
-# Codes are 16 bits wide; a column with more levels than this names rows rather than describing them.
+# Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
 MAX_LEVELS = 10_000
 
 

@@ -1,8 +1,8 @@
 """A table of typed columns: the rows a learner may look at.
 
 A discrete column is an array of codes into its variable's levels, a continuous one an array of float64.
-A `Table` holds no missing values, no infinities and no two columns of one name: readers see to that, so
-nothing above has to ask again.
+A `Table` holds no missing or infinite values and no two columns of one name. It checks this itself, so that
+the code that uses it need not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Write a table to a file, so that reading the file gives the table again.
 
-Levels are written as text, numbers with as many digits as they need and always with a point or an exponent (a
-whole number would be read as an integer). Parquet and Feather keep the declared levels, seen or not; CSV and
-TSV keep the levels that occur, and their types follow the usual rule when they are read.
+Levels are written as text. Numbers get as many digits as needed to read back the same float, and always a
+point or an exponent, because a whole number would be read as an integer. Parquet and Feather keep all
+declared levels; CSV and TSV keep only levels that occur, and their columns are typed by the usual rule when
+read.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
         elif ending == ".parquet":
             import pyarrow.parquet as pq
 
-            # A dictionary that outgrows its page would lose the levels that no row has.
+            # A dictionary larger than its page would lose the levels that no row has.
             pq.write_table(arrow_table(table), handle, dictionary_pagesize_limit=1 << 28)
         else:
             import pyarrow as pa
@@ -109,7 +110,7 @@ def write_delimited(table: Table, handle: BinaryIO, separator: str) -> None:
 
 
 def text_of(column: pa.LargeStringArray) -> memoryview:
-    """Return all the strings of an array as one run of bytes."""
+    """Return the bytes of all strings of an array, one after the other."""
     import numpy as np
 
     offsets = np.frombuffer(column.buffers()[1], dtype=np.int64)

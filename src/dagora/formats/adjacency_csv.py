@@ -1,8 +1,8 @@
 """Graphs as a CSV matrix, or as a CSV list of edges.
 
-The matrix has the names in its first row and, as a rule, in its first column; the entry in row i and column j
-is non-zero where there is an edge i → j, and an edge that is there in both directions is undirected. The list
-has the header `from,to` (or `source,target`) and one edge per row; its nodes are those that edges mention.
+The matrix has the names in its first row and usually also in its first column. The entry in row i and column
+j is non-zero where there is an edge i → j; an edge in both directions is undirected. The list has the header
+`from,to` (or `source,target`) and one edge per row; its nodes are the names that occur in edges.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 
 from dagora.errors import FormatError, GraphError
 from dagora.formats.graphs import build_graph, mentioned
-from dagora.graph.dag import DAG, index_nodes
+from dagora.graph.dag import DAG
+from dagora.graph.named_graph import index_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +66,7 @@ def render_graph(graph: Graph) -> str:
     for tail, head in graph.undirected:
         matrix[index[tail], index[head]] = matrix[index[head], index[tail]] = "1"
     names = [_field(node) for node in nodes]
-    # A quoted corner keeps the file of a graph without nodes from being empty.
+    # A quoted empty corner, so that the file of a graph without nodes is not empty.
     lines = [",".join(["" if names else '""', *names])]
     lines += [",".join([name, *row]) for name, row in zip(names, matrix.tolist(), strict=True)]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,8 @@ r"""The grammar that DOT and DAGitty share: statements of nodes joined by arrows
 
     a [colour=red];  b -> c -> d;  {e f} -> g [dir=none];  key=value
 
-The reader keeps the nodes in the order of their first mention and every arrow with its attributes; what an
-arrow means is left to the format. Comments are those of C++ and lines that start with `#`. In a quoted name
+The parser keeps the nodes in the order of their first mention and every arrow with its attributes; each
+format decides what an arrow means. Comments are those of C++ and lines that start with `#`. In a quoted name
 `\"` is a quote, `\\` a backslash and `\n` a line break; any other backslash stands for itself.
 """
 
@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dagora.errors import FormatError
+from dagora.formats.graphs import build_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from dagora.graph.cpdag import Graph
 
 TOKEN = re.compile(
     r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/|(?:(?<=\n)|(?<![\s\S]))\#[^\n]*)
@@ -31,6 +34,7 @@ ESCAPE = re.compile(r'\\(["\\n]|\r?\n)')
 ESCAPED = {'"': '"', "\\": "\\", "n": "\n"}
 
 Attributes = dict[str, str]
+Direction = Literal["forward", "back", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Token:
     line: int
 
     def is_sign(self, text: str) -> bool:
-        """Whether this is the given sign, not a quoted name of the same letters."""
+        """Whether this is the given sign and not a quoted name."""
         return self.kind == "sign" and self.text == text
 
     def is_word(self, words: Iterable[str]) -> bool:
@@ -63,7 +67,7 @@ class Arrow:
 
 @dataclass(slots=True)
 class Drawing:
-    """What a file says before its arrows are given a meaning."""
+    """The nodes and arrows of a file, before the format decides what its arrows mean."""
 
     kind: str
     nodes: dict[str, None] = field(default_factory=dict)
@@ -80,7 +84,24 @@ def parse_drawing(text: str, kinds: tuple[str, ...], *, keywords: bool) -> Drawi
     try:
         return _Parser(text, kinds, keywords=keywords).drawing
     except RecursionError:
-        raise FormatError("has groups within groups too deep to be read") from None
+        raise FormatError("has groups nested too deeply to be read") from None
+
+
+def graph_of(drawing: Drawing, direction: Callable[[Arrow], Direction]) -> Graph:
+    """Make the graph of a drawing; `direction` says which way an arrow points, `none` for undirected.
+
+    >>> drawing = parse_drawing("dag { a <- b }", ("dag",), keywords=False)
+    >>> graph_of(drawing, lambda arrow: "back" if arrow.sign == "<-" else "forward").edges
+    (('b', 'a'),)
+    """
+    edges, undirected = [], []
+    for arrow in drawing.arrows:
+        points = direction(arrow)
+        if points == "none":
+            undirected.append((arrow.tail, arrow.head))
+        else:
+            edges.append((arrow.tail, arrow.head) if points == "forward" else (arrow.head, arrow.tail))
+    return build_graph(drawing.nodes, edges, undirected)
 
 
 def quote(name: str, plain: Callable[[str], object]) -> str:

@@ -5,10 +5,11 @@ A file declares variables with their levels, then one conditional probability ta
     variable wet { type discrete [ 2 ] { no, yes }; }
     probability ( wet | rain ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }
 
-Rows come in any order and may leave configurations to a `default` row. A `table` lists all numbers at once
-with the last parent running fastest and the variable itself slowest, as the format's own examples do. Commas
-and `|` separate like blanks, comments are those of C++, quotes may surround any name, and properties are
-skipped. Parents may be listed in any order: tables are transposed to the order of the variables.
+Rows may come in any order; a `default` row stands for the configurations that have none. A `table` lists all
+numbers at once, the last parent running fastest and the variable itself slowest, as in the format's own
+examples. Commas and `|` separate like blanks, comments are those of C++, any name may be in quotes, and
+properties are skipped. Parents may be listed in any order: tables are transposed to the order of the
+variables.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def _quote(name: str) -> str:
 
 
 class _Parser:
-    """One pass over the text; positions become line numbers only where something is wrong."""
+    """Reads the text in one pass; positions are turned into line numbers only for errors."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -273,7 +274,7 @@ class _Parser:
         if table is not None:
             if rows or default is not None:
                 raise self._error(f"'{child}' has a table and rows; give one of them", start)
-            # The variable itself runs slowest in a table: its axis comes first and moves last.
+            # The variable itself runs slowest in a table: move its axis from first to last.
             array = np.array(table).reshape(size, count).T
             self._check_sums(child, array, start)
             return array.reshape(shape)
@@ -394,7 +395,7 @@ class _Parser:
             kind, word = self._token()
 
     def _blank_comments(self) -> None:
-        """Overwrite comments with blanks, so that every position and line number stays true."""
+        """Overwrite comments with blanks, so that positions and line numbers stay the same."""
         if "//" not in self.text and "/*" not in self.text:
             return
 
@@ -414,7 +415,7 @@ class _Parser:
 
 
 def _choose(groups: list[list[str]], expected: int | None) -> list[str]:
-    """Names out of groups: each word is one, unless the count says that each group (words with blanks) is."""
+    """Names in groups: each word is a name, unless the expected number says that each group is one."""
     words = [word for group in groups for word in group]
     if expected is not None and len(words) != expected and len(groups) == expected:
         return [" ".join(group) for group in groups]

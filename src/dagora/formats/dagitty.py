@@ -1,8 +1,8 @@
 """Graphs in the language of DAGitty: `dag { a -> b  c <- d  e -- f }` (Textor et al., IJE 2016).
 
-Read are `dag` and `pdag`, chains, groups in braces, and attributes such as `[exposure,pos="0,1"]`, which are
-ignored. Arrows that stand for hidden causes (`<->`) or for uncertain marks (`@->`) have no place in a DAG or
-CPDAG and are refused.
+The parser reads `dag` and `pdag`, chains and groups in braces, and ignores attributes such as
+`[exposure,pos="0,1"]`. Arrows for hidden causes (`<->`) or uncertain marks (`@->`) are refused: a DAG or
+CPDAG cannot hold them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING
 
 from dagora.errors import FormatError
-from dagora.formats.arrows import parse_drawing, quote
-from dagora.formats.graphs import build_graph
+from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
 
 if TYPE_CHECKING:
     from dagora.graph.cpdag import Graph
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+DIRECTIONS: dict[str, Direction] = {"->": "forward", "<-": "back", "--": "none"}
 
 
 def parse_graph(text: str) -> Graph:
@@ -27,20 +27,16 @@ def parse_graph(text: str) -> Graph:
     (('x', 'm'), ('x', 'y'), ('m', 'y'))
     """
     drawing = parse_drawing(text, ("dag", "pdag"), keywords=False)
-    edges, undirected = [], []
-    for arrow in drawing.arrows:
-        if arrow.sign == "->":
-            edges.append((arrow.tail, arrow.head))
-        elif arrow.sign == "<-":
-            edges.append((arrow.head, arrow.tail))
-        elif arrow.sign == "--":
-            undirected.append((arrow.tail, arrow.head))
-        else:
+
+    def direction(arrow: Arrow) -> Direction:
+        if arrow.sign not in DIRECTIONS:
             raise FormatError(
                 f"line {arrow.line}: the edge {arrow.tail} {arrow.sign} {arrow.head} is neither directed nor "
                 "undirected; only ->, <- and -- can be read"
             )
-    return build_graph(drawing.nodes, edges, undirected)
+        return DIRECTIONS[arrow.sign]
+
+    return graph_of(drawing, direction)
 
 
 def render_graph(graph: Graph) -> str:

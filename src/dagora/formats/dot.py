@@ -1,8 +1,8 @@
 """Graphs in DOT, the language of Graphviz.
 
-Read are `digraph` and `graph` with chains, groups, subgraphs and any attributes, of which only `dir` matters:
-an edge with `dir=none`, and every `--` of a `graph`, is undirected; `dir=back` turns the arrow around. Names
-are written in quotes where DOT asks for it.
+The parser reads `digraph` and `graph` with chains, groups and subgraphs. Of the attributes only `dir`
+matters: an edge with `dir=none`, and every `--` of a `graph`, is undirected; `dir=back` turns the arrow
+around. Names are written in quotes where DOT requires it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import re
 from typing import TYPE_CHECKING
 
 from dagora.errors import FormatError
-from dagora.formats.arrows import parse_drawing, quote
-from dagora.formats.graphs import build_graph
+from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
 
 if TYPE_CHECKING:
     from dagora.graph.cpdag import Graph
 
 PLAIN = re.compile(r"(?!(?:node|edge|graph|digraph|subgraph|strict)\Z)[A-Za-z_][A-Za-z_0-9]*", re.IGNORECASE)
+
+DIRECTIONS: dict[str, Direction] = {"forward": "forward", "back": "back", "none": "none"}
 
 
 def parse_graph(text: str) -> Graph:
@@ -28,25 +29,21 @@ def parse_graph(text: str) -> Graph:
     """
     drawing = parse_drawing(text, ("digraph", "graph"), keywords=True)
     joins = "->" if drawing.kind == "digraph" else "--"
-    edges, undirected = [], []
-    for arrow in drawing.arrows:
+
+    def direction(arrow: Arrow) -> Direction:
         if arrow.sign != joins:
             raise FormatError(
                 f"line {arrow.line}: edges of a {drawing.kind} are written {joins}, not {arrow.sign}"
             )
-        direction = arrow.attributes.get("dir", "forward" if joins == "->" else "none").lower()
-        if direction == "none":
-            undirected.append((arrow.tail, arrow.head))
-        elif direction == "forward":
-            edges.append((arrow.tail, arrow.head))
-        elif direction == "back":
-            edges.append((arrow.head, arrow.tail))
-        else:
+        given = arrow.attributes.get("dir", "forward" if joins == "->" else "none").lower()
+        if given not in DIRECTIONS:
             raise FormatError(
-                f"line {arrow.line}: the edge between '{arrow.tail}' and '{arrow.head}' has dir={direction}; "
+                f"line {arrow.line}: the edge between '{arrow.tail}' and '{arrow.head}' has dir={given}; "
                 "only forward, back and none can be read"
             )
-    return build_graph(drawing.nodes, edges, undirected)
+        return DIRECTIONS[given]
+
+    return graph_of(drawing, direction)
 
 
 def render_graph(graph: Graph) -> str:

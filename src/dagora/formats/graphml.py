@@ -2,8 +2,8 @@
 
 A node's name is its `id`, unless the file gives every node a different text under a key whose `attr.name` is
 `name` (as igraph does). An edge is undirected where it says `directed="false"`, or where the graph's
-`edgedefault` does. A document type declaration is refused: GraphML needs none, and its entities are how
-small XML files are made to fill a memory.
+`edgedefault` does. A document type declaration is refused: GraphML needs none, and with its entities a small
+file can fill the memory.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def render_graph(graph: Graph) -> str:
 
 
 def _attribute(text: str) -> str:
-    """Return text as a quoted attribute; tabs and line breaks need codes or are read back as spaces."""
+    """Return text as a quoted attribute; tabs and line breaks are escaped, else they are read as spaces."""
     from xml.sax.saxutils import escape
 
     return '"' + escape(text, {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}) + '"'
@@ -138,5 +138,5 @@ def _name(names: dict[str, str], edge: Element, end: str) -> str:
     if identifier is None:
         raise FormatError(f"an <edge> has no {end}")
     if identifier not in names:
-        raise FormatError(f"an <edge> has the {end} '{identifier}', which is no node")
+        raise FormatError(f"an <edge> has the {end} '{identifier}', which is not a node")
     return names[identifier]

@@ -1,4 +1,4 @@
-"""The graph that a file's nodes and edges make."""
+"""Make a graph from the nodes and edges of a file."""
 
 from __future__ import annotations
 

@@ -1,15 +1,14 @@
 """Graphs and networks as JSON.
 
-A graph is `{"nodes": ["a", "b"], "edges": [["a", "b"]]}`, with `"undirected"` where some edges are; other
-keys are ignored. A network is the same object with its parameters beside it, so that whatever reads graphs
-can read it:
+A graph is `{"nodes": ["a", "b"], "edges": [["a", "b"]]}`, and `"undirected"` lists undirected edges; other
+keys are ignored. A network is the same object with its parameters added, so that it can be read as a graph:
 
 - `"kind": "discrete"`: `"levels": {x: [...]}` and `"tables": {x: nested lists}`, one level of nesting per
   parent in the order of `"nodes"`, the levels of x last;
 - `"kind": "gaussian"`: `"intercepts": {x: number}`, `"coefficients": {x: {parent: number}}`
   and `"sds": {x: number}`.
 
-Also read is the older form of published linear-Gaussian networks, in which `"nodes"` is an object
+The older form of published linear-Gaussian networks can be read, too. Its `"nodes"` is an object
 `{x: {"parents": [...], "intercept": number, "coefficients": [...], "sd": number}}`.
 """
 
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from dagora.errors import FormatError
+from dagora.files import json_text
 from dagora.formats.graphs import build_graph
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
@@ -112,22 +112,18 @@ def _graph_object(graph: Graph) -> Object:
 
 
 def _layout(document: Object) -> str:
-    """One line per key, and per item of a collection other than the nodes: easy on the eye and on `diff`."""
+    """Text with one line per key, and per item of a collection other than the nodes: easy to compare."""
     lines = []
     for key, value in document.items():
         head = f" {json.dumps(key)}: "
         if key == "nodes" or not value or not isinstance(value, list | dict):
-            lines.append(head + _dump(value))
+            lines.append(head + json_text(value))
         elif isinstance(value, dict):
-            items = [f"  {_dump(name)}: {_dump(item)}" for name, item in value.items()]
+            items = [f"  {json_text(name)}: {json_text(item)}" for name, item in value.items()]
             lines.append(head + "{\n" + ",\n".join(items) + "\n }")
         else:
-            lines.append(head + "[\n" + ",\n".join(f"  {_dump(item)}" for item in value) + "\n ]")
+            lines.append(head + "[\n" + ",\n".join(f"  {json_text(item)}" for item in value) + "\n ]")
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _object(text: str) -> Object:

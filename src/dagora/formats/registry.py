@@ -1,4 +1,4 @@
-"""Which file holds what: formats by extension, and the functions that read and write by path.
+"""The formats by file extension, and the functions that read and write files.
 
 Every format reads and writes graphs; JSON and BIF also hold the parameters of a network. Each extension may
 be followed by `.gz`. Errors begin with the file's name.
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format's name, its extensions, and what turns text into graphs or networks and back.
+    """A format's name, its extensions, and the functions that parse and render text.
 
-    `parse` returns the richest thing a text holds: a network where there are parameters.
+    `parse` returns a network where the text holds parameters, else a graph.
     """
 
     name: str
@@ -146,7 +146,7 @@ def write_network(network: Network, path: PathLike) -> None:
 
 
 def convert(source: PathLike, target: PathLike) -> list[str]:
-    """Rewrite a file in another format and return what was lost on the way, one sentence each.
+    """Convert a file to another format; return a sentence for each thing that was lost.
 
     Parameters are kept where both formats hold them. Attributes that say nothing about the graph (colours,
     positions, comments) are not carried over.

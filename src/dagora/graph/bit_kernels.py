@@ -33,7 +33,7 @@ def flip_bit(mask: NDArray[np.uint64], bit: int) -> None:
 
 @kernel
 def first_subset(masks: NDArray[np.uint64], start: int, stop: int, allowed: NDArray[np.uint64]) -> int:
-    """First row from `start` on that is a subset of `allowed`; `stop` where none is."""
+    """First row from `start` to `stop` - 1 that is a subset of `allowed`; `stop` where none is."""
     for row in range(start, stop):
         if is_subset(masks[row], allowed):
             return row

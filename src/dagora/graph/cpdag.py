@@ -1,28 +1,26 @@
 """A partially directed graph over named nodes: some edges have a direction, others do not.
 
-The completed graph of an equivalence class (`CPDAG.from_dag`), the output of a constraint-based search, and
-any other mixture of i → j and i — j. Immutable, with the same attributes as a `DAG`. Directed edges may form
-a cycle (a search may return one); `extension` refuses such a graph.
+This is the completed graph of an equivalence class (`CPDAG.from_dag`), the output of a constraint-based
+search, or any other mixture of i → j and i — j. It is immutable and has the same attributes as a `DAG`.
+Directed edges may form a cycle (a constraint-based search may return one); `extension` refuses such a graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
-from dagora.graph.dag import DAG, Edge, find_node, index_nodes
+from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
-
-if TYPE_CHECKING:
-    import networkx as nx
+from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, named_matrix
 
 
-class CPDAG:
+class CPDAG(NamedGraph):
     """An immutable graph with directed and undirected edges.
 
     >>> chain = CPDAG.from_dag(DAG("abc", [("a", "b"), ("b", "c")]))
@@ -65,12 +63,7 @@ class CPDAG:
     @classmethod
     def from_numpy(cls, matrix: ArrayLike, nodes: Iterable[str] | None = None) -> CPDAG:
         """Make a graph from a matrix: non-zero [i, j] alone is i → j, with [j, i] it is i — j."""
-        present = np.asarray(matrix) != 0
-        if present.ndim != 2 or present.shape[0] != present.shape[1]:
-            raise GraphError(f"an adjacency matrix must be square, not of shape {present.shape}")
-        names = tuple(f"x{i}" for i in range(len(present))) if nodes is None else tuple(nodes)
-        if len(names) != len(present):
-            raise GraphError(f"{len(names)} names for a matrix of {len(present)} nodes")
+        present, names = named_matrix(matrix, nodes)
         arrows = np.argwhere(present & ~present.T)
         lines = np.argwhere(np.triu(present & present.T))
         return cls(names, *([(names[i], names[j]) for i, j in pairs] for pairs in (arrows, lines)))
@@ -79,11 +72,6 @@ class CPDAG:
     def from_dag(cls, dag: DAG) -> CPDAG:
         """Completed graph of the class of all DAGs that imply the same independences as `dag`."""
         return cls.from_numpy(cpdag_matrix(dag.to_numpy()), dag.nodes)
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The names, in the order of the columns the graph was learned from."""
-        return self._nodes
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -97,10 +85,6 @@ class CPDAG:
 
     def _pairs(self, matrix: NDArray[np.bool_]) -> tuple[Edge, ...]:
         return tuple((self._nodes[i], self._nodes[j]) for i, j in np.argwhere(matrix))
-
-    def index(self, node: str) -> int:
-        """Position of a node."""
-        return find_node(self._index, node)
 
     def parents(self, node: str) -> tuple[str, ...]:
         """Names of the nodes with a directed edge to `node`, in the order of `nodes`."""
@@ -132,32 +116,9 @@ class CPDAG:
             )
         return DAG.from_numpy(dag, self._nodes)
 
-    def reorder(self, nodes: Iterable[str]) -> CPDAG:
-        """Return the same graph with its nodes in another order."""
-        names = tuple(nodes)
-        if sorted(names) != sorted(self._nodes):
-            raise GraphError("reorder needs exactly the graph's own nodes")
-        positions = [self.index(name) for name in names]
-        return CPDAG.from_numpy(self._matrix[np.ix_(positions, positions)], names)
-
     def to_numpy(self) -> NDArray[np.bool_]:
         """Boolean matrix: [i, j] alone is i → j, with [j, i] it is i — j."""
         return self._matrix.copy()
-
-    def to_networkx(self) -> nx.DiGraph:
-        """Return the graph as a networkx one; an undirected edge becomes two, one in each direction."""
-        import networkx as nx
-
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self._nodes)
-        graph.add_edges_from(self._pairs(self._matrix))
-        return graph
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._nodes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CPDAG):

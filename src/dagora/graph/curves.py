@@ -13,9 +13,9 @@ from math import hypot
 from dagora.graph.dag import Edge
 from dagora.graph.layout import NODE_HEIGHT, Layout, Point, keep_apart
 
-CORNER = 10.0  # no edge meets a box nearer to its corner
+CORNER = 10.0  # least distance from a corner of a box to an edge that meets it
 PORT_GAP = 9.0
-STEEPEST = 0.7  # sideways per downwards at a bend: a curve must not swing into the boxes beside it
+STEEPEST = 0.7  # largest sideways step per downward step at a bend, so that curves stay clear of boxes
 
 
 def ports(plan: Layout, widths: Mapping[str, float]) -> dict[tuple[Edge, str], Point]:
@@ -51,7 +51,7 @@ def curve(points: Sequence[Point]) -> tuple[str, Point]:
     for k in range(len(points)):
         (x0, y0), (x1, y1) = points[max(k - 1, 0)], points[min(k + 1, last)]
         slope = (x1 - x0) / (y1 - y0) if y0 != y1 else 0.0
-        limit = 0.35 * abs(slope) if k in (0, last) else STEEPEST  # leave and arrive rather upright
+        limit = 0.35 * abs(slope) if k in (0, last) else STEEPEST  # near its ends a curve is nearly vertical
         slopes.append(max(-limit, min(limit, slope)))
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
     middle = points[0]

@@ -1,12 +1,13 @@
 """A directed acyclic graph over named nodes.
 
-Acyclic by construction and immutable: whoever holds a `DAG` need not check. Edge (i, j) means i → j
-everywhere. Parents are kept as bit rows, so that search kernels can take them as they are.
+Acyclic by construction and immutable: code that is given a `DAG` need not check it. Edge (i, j) means i → j
+everywhere. Parents are kept as bit rows, which search kernels take as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import heapq
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
 from dagora.graph.bits import Rows, pack, unpack
+from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, named_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 Edge = tuple[str, str]
 
 
-class DAG:
+class DAG(NamedGraph):
     """An immutable directed acyclic graph.
 
     >>> sprinkler = DAG(["rain", "sprinkler", "wet"], [("rain", "wet"), ("sprinkler", "wet")])
@@ -57,12 +59,7 @@ class DAG:
     @classmethod
     def from_numpy(cls, matrix: ArrayLike, nodes: Iterable[str] | None = None) -> DAG:
         """Make a graph from a matrix whose non-zero entry [i, j] is i → j; names default to x0, x1, x2."""
-        present = np.asarray(matrix) != 0
-        if present.ndim != 2 or present.shape[0] != present.shape[1]:
-            raise GraphError(f"an adjacency matrix must be square, not of shape {present.shape}")
-        names = tuple(f"x{i}" for i in range(len(present))) if nodes is None else tuple(nodes)
-        if len(names) != len(present):
-            raise GraphError(f"{len(names)} names for a matrix of {len(present)} nodes")
+        present, names = named_matrix(matrix, nodes)
         index_nodes(names)
         graph = cls.__new__(cls)
         graph._build(names, present)  # noqa: SLF001 - a constructor
@@ -82,11 +79,6 @@ class DAG:
         """Make a graph from a networkx one; node names become text."""
         return cls([str(node) for node in graph.nodes], [(str(a), str(b)) for a, b in graph.edges])
 
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The names, in the order of the columns the graph was learned from."""
-        return self._nodes
-
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """All edges as (parent, child), sorted by position."""
@@ -94,7 +86,7 @@ class DAG:
 
     @property
     def undirected(self) -> tuple[Edge, ...]:
-        """No edge of a DAG is undirected; here so that every graph has the attribute."""
+        """Always empty; it is here because every graph has this attribute."""
         return ()
 
     @property
@@ -104,17 +96,13 @@ class DAG:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """A topological order; among the nodes that may come next the earliest is taken."""
+        """A topological order: of the nodes that may come next, the one listed first comes next."""
         return tuple(self._nodes[i] for i in self._order)
 
     @property
     def order_indices(self) -> tuple[int, ...]:
         """The topological order as positions."""
         return self._order
-
-    def index(self, node: str) -> int:
-        """Position of a node."""
-        return find_node(self._index, node)
 
     def parent_indices(self, child: int) -> tuple[int, ...]:
         """Positions of the parents of the node at position `child`, ascending."""
@@ -151,32 +139,9 @@ class DAG:
         """Whether tail → head is an edge."""
         return bool(self.to_numpy()[self.index(tail), self.index(head)])
 
-    def reorder(self, nodes: Iterable[str]) -> DAG:
-        """Return the same graph with its nodes in another order."""
-        names = tuple(nodes)
-        if sorted(names) != sorted(self._nodes):
-            raise GraphError("reorder needs exactly the graph's own nodes")
-        positions = [self.index(name) for name in names]
-        return DAG.from_numpy(self.to_numpy()[np.ix_(positions, positions)], names)
-
     def to_numpy(self) -> NDArray[np.bool_]:
         """Boolean matrix whose entry [i, j] is the edge i → j."""
         return np.ascontiguousarray(unpack(self._parent_rows, len(self)).T)
-
-    def to_networkx(self) -> nx.DiGraph:
-        """Return the graph as a networkx one."""
-        import networkx as nx
-
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self._nodes)
-        graph.add_edges_from(self.edges)
-        return graph
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._nodes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DAG):
@@ -193,30 +158,8 @@ class DAG:
         return f"DAG({len(self)} nodes, {len(self.edges)} edges)"
 
 
-def index_nodes(names: Sequence[str]) -> dict[str, int]:
-    """Map each name to its position; two nodes with one name, or a name that is no text, are refused."""
-    index: dict[str, int] = {}
-    for position, name in enumerate(names):
-        if not isinstance(name, str):
-            raise GraphError(f"node names are text, not {type(name).__name__}: {name!r}")
-        if name in index:
-            raise GraphError(f"two nodes are named '{name}'")
-        index[name] = position
-    return index
-
-
-def find_node(index: dict[str, int], name: str) -> int:
-    """Position of a name, or an error that says it is unknown."""
-    try:
-        return index[name]
-    except KeyError:
-        raise GraphError(f"there is no node named '{name}'") from None
-
-
 def topological_order(matrix: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    """Smallest topological order of an adjacency matrix; None where there is a cycle."""
-    import heapq
-
+    """Lexicographically smallest topological order of an adjacency matrix; None where there is a cycle."""
     waiting = matrix.sum(axis=0)
     ready = [int(i) for i in np.flatnonzero(waiting == 0)]
     order: list[int] = []

@@ -2,9 +2,9 @@
 
 Nodes are rounded boxes, edges are smooth curves along the routes of the layered layout. Given the truth, each
 edge is coloured by its verdict (correct, reversed, extra, missing) and the legend counts them. The colours
-follow Tol's "high contrast" set, the yellow darkened: colour-blind readers and grey print tell them apart on
-white; and each verdict has its own dash pattern besides. Nothing in the picture has an id, so that many can
-stand in one page.
+follow Tol's "high contrast" set, with a darker yellow, which colour-blind readers can tell apart and which
+differ in grey print; each verdict also has its own dash pattern. Nothing in the picture has an id, so that
+one page can hold many pictures.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def draw_svg(
     scale = max((abs(s.weight) for s in strokes if s.weight is not None), default=0.0)
     meets = ports(plan, widths)
     labelled = len(strokes) <= LABELLED_EDGES
-    # What matters most is drawn last, on top.
+    # Correct edges are drawn last, on top of the others.
     ranks = list(STYLES)
     for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict)):
         tail, head = stroke.edge
@@ -210,12 +210,12 @@ def _line(verdict: Verdict, thickness: float) -> str:
 
 
 def short_label(name: str) -> str:
-    """Return a name, cut where it is too long to be drawn."""
+    """Return a name, shortened if it is too long to be drawn."""
     return name if len(name) <= LONGEST_LABEL else name[: LONGEST_LABEL - 1] + "…"
 
 
 def text_width(text: str) -> float:
-    """About how wide a text is drawn: fonts differ, so this errs on the wide side."""
+    """Estimated width of a drawn text; fonts differ, so this is rather too wide than too narrow."""
     per_letter = {"wide": 1.0, "capital": 0.72, "thin": 0.34, "other": 0.58}
     total = 0.0
     for letter in text:
@@ -234,5 +234,5 @@ def clean_text(text: str) -> str:
 
 
 def clean_letters(text: str) -> str:
-    """Put a replacement mark for characters that XML cannot hold at all."""
+    """Replace characters that XML cannot hold by U+FFFD."""
     return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)

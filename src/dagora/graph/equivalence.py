@@ -1,11 +1,12 @@
 """Markov equivalence of graphs, as pure functions of boolean matrices.
 
-Two DAGs imply the same independences exactly when they share their skeleton and their v-structures
-a → c ← b, a and b not adjacent (Verma and Pearl 1990). A class is drawn as a completed partially directed
-graph: an edge is directed where all members agree. In a matrix, [i, j] alone is i → j and [i, j] with [j, i]
-is i — j. Labelling follows Chickering (1995, "A transformational characterization of equivalent Bayesian
-network structures"), the rules Meek (1995), the extension Dor and Tarsi (1992). Rows are Python integers
-used as bit sets inside: a thousand nodes take milliseconds.
+Two DAGs imply the same independences exactly when they have the same skeleton and the same v-structures
+a → c ← b with a and b not adjacent (Verma and Pearl 1990). A class is represented by a completed partially
+directed graph (CPDAG), in which an edge is directed where all DAGs of the class agree on its direction. In a
+matrix, [i, j] alone is i → j and [i, j] with [j, i] is i — j. The labelling of edges follows Chickering
+(1995, "A transformational characterization of equivalent Bayesian network structures"), the orientation
+rules Meek (1995), the extension Dor and Tarsi (1992). Inside, rows are Python integers used as bit sets: a
+thousand nodes take milliseconds.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def cpdag_matrix(dag: Matrix) -> Matrix:
     for y, into in enumerate(parents):
         if not into:
             continue
-        # The parent latest in the order decides for all of them: the others' fate was settled at that parent.
+        # The parent latest in the order decides for all: edges from the others were labelled at that parent.
         x = into.bit_length() - 1
         if compelled[x] & ~into or into & ~parents[x] & ~(1 << x):
             compelled[y] = into
@@ -75,19 +76,15 @@ def meek_closure(matrix: Matrix) -> Matrix:
     3. a — c → b and a — d → b with c and d not adjacent,
     4. a — c → d → b with c and b not adjacent, a and d adjacent.
 
-    Where the input contradicts itself the rule that fires first, in the order of positions, wins.
+    Where the rules contradict each other, the one that applies first, in the order of positions, wins.
 
     >>> meek_closure(np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]], dtype=bool)).astype(int)
     array([[0, 1, 0],
            [0, 0, 1],
            [0, 0, 0]])
     """
-    both = matrix & matrix.T
-    adjacent = _bit_sets(matrix | matrix.T)
-    neighbours = _bit_sets(both)
-    children = _bit_sets(matrix & ~both)
-    parents = _bit_sets((matrix & ~both).T)
-    waiting = {(int(a), int(b)): None for a, b in np.argwhere(both)}
+    adjacent, neighbours, children, parents = _neighbourhoods(matrix)
+    waiting = {(int(a), int(b)): None for a, b in np.argwhere(matrix & matrix.T)}
 
     def compels(a: int, b: int) -> bool:
         if parents[a] & ~adjacent[b] & ~(1 << b) or children[a] & parents[b]:
@@ -120,21 +117,19 @@ def meek_closure(matrix: Matrix) -> Matrix:
 def consistent_extension(matrix: Matrix) -> Matrix | None:
     """Find a DAG with the same skeleton, v-structures and directed edges; None where there is none.
 
-    A node is taken off last where nothing leaves it and its undirected neighbours are adjacent to all its
-    other neighbours (so that orienting them inwards makes no new v-structure); then the rest is solved.
+    A node can be a sink if no directed edge leaves it and each of its undirected neighbours is adjacent to
+    all its other neighbours: then orienting its edges inwards makes no new v-structure. Such a node is
+    removed, and the rest is solved in the same way.
 
     >>> consistent_extension(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)).astype(int)
     array([[0, 1, 0],
            [0, 0, 1],
            [0, 0, 0]])
     """
-    both = matrix & matrix.T
-    adjacent = _bit_sets(matrix | matrix.T)
-    neighbours = _bit_sets(both)
-    children = _bit_sets(matrix & ~both)
+    adjacent, neighbours, children, _ = _neighbourhoods(matrix)
     left = (1 << len(matrix)) - 1
-    result = matrix & ~both
-    # Later nodes become sinks first, so that the extension follows the column order where it may.
+    result = matrix & ~matrix.T
+    # Later nodes become sinks first, so that edges follow the order of the columns where they may.
     candidates = [-node for node in range(len(matrix))]
     heapq.heapify(candidates)
     while candidates:
@@ -147,10 +142,21 @@ def consistent_extension(matrix: Matrix) -> Matrix | None:
         for other in _members(neighbours[sink] & left):
             result[other, sink] = True
         left ^= 1 << sink
-        # A node that failed can only pass once one of its neighbours is gone.
+        # A node that could not be a sink is tried again once one of its neighbours is removed.
         for other in _members(around):
             heapq.heappush(candidates, -other)
     return None if left else result
+
+
+def _neighbourhoods(matrix: Matrix) -> tuple[list[int], list[int], list[int], list[int]]:
+    """For each node, bit sets of the nodes adjacent to it, undirected neighbours, children and parents."""
+    directed = matrix & ~matrix.T
+    return (
+        _bit_sets(matrix | matrix.T),
+        _bit_sets(matrix & matrix.T),
+        _bit_sets(directed),
+        _bit_sets(directed.T),
+    )
 
 
 def _bit_sets(matrix: Matrix) -> list[int]:

@@ -1,4 +1,4 @@
-"""What is known before any data are seen: edges that must or must not be there, tiers, a parent limit.
+"""Prior knowledge: required and forbidden edges, tiers, and a limit on the number of parents.
 
 Every learner obeys a `Knowledge` or refuses it with a message that names what it cannot obey. Tiers are
 groups of variables in temporal order: an edge may not lead from a later tier to an earlier one.
@@ -83,9 +83,9 @@ class Knowledge:
         return (tail, head) not in self.forbidden and not backwards
 
     def forbidden_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
-        """Boolean matrix over `nodes`: entry [i, j] says that i → j must not be there, as on the diagonal.
+        """Boolean matrix over `nodes`: entry [i, j] says that i → j is forbidden; so is all of the diagonal.
 
-        What would close a cycle with required edges, such as the reverse of one, counts as forbidden too.
+        An edge that would close a cycle with required edges, such as the reverse of one, is forbidden too.
         """
         index = self._index(nodes)
         matrix = np.eye(len(nodes), dtype=np.bool_)
@@ -100,7 +100,7 @@ class Knowledge:
         return matrix
 
     def required_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
-        """Boolean matrix over `nodes`: entry [i, j] says that i → j must be there."""
+        """Boolean matrix over `nodes`: entry [i, j] says that i → j is required."""
         index = self._index(nodes)
         matrix = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
         for tail, head in self.required:
@@ -123,7 +123,7 @@ class Knowledge:
         return index
 
     def violations(self, graph: DAG) -> list[str]:
-        """Sentences that say where a graph breaks this knowledge; empty where it obeys."""
+        """Sentences that say where a graph violates this knowledge; empty where it does not."""
         present = graph.to_numpy()
         names = graph.nodes
         found = [
@@ -153,7 +153,7 @@ class Knowledge:
         return cls(**content)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form: only what is known."""
+        """JSON form; parts about which nothing is known are left out."""
         content: dict[str, Any] = {
             "required": [list(edge) for edge in self.required],
             "forbidden": [list(edge) for edge in self.forbidden],

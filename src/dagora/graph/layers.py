@@ -1,9 +1,10 @@
 """Layers for drawing: which row each node goes to, and in which order the nodes of a row stand.
 
-The method of Sugiyama, Tagawa and Toda (1981). Rows come from longest paths, then nodes with more children
-than parents move down towards them. An edge that spans several rows passes through a bend point in each row
-between; rows are then swept up and down, each sorted by the mean position (barycentre) of its neighbours in
-the row before, and neighbours are exchanged while that removes crossings. All deterministic.
+The method of Sugiyama, Tagawa and Toda (1981), deterministic. Rows come from longest paths; then nodes with
+more children than parents move down, towards their children. An edge that spans several rows gets a bend
+point in each row between. Then the rows are sorted again and again, downwards and upwards, each by the mean
+position (barycentre) of its vertices' neighbours in the row before. At last adjacent vertices are exchanged
+while that removes crossings.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from itertools import pairwise
 
 Arc = tuple[int, int]
 
-SWEEPS = 12
-EXCHANGES = 8
+SWEEPS = 12  # times that all rows are sorted, at most
+EXCHANGES = 8  # passes of exchanges, at most
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _with_bends(size: int, arcs: Sequence[Arc], row: list[int]) -> Layers:
     for chain in chains:
         for step, vertex in enumerate(chain[1:-1], start=1):
             depth[vertex] = depth[chain[0]] + step
-    # Depth first, so that what hangs together starts out side by side.
+    # Depth first, so that connected vertices start out side by side.
     seen = [False] * len(above)
     for root in sorted(range(len(above)), key=lambda vertex: (depth[vertex], vertex)):
         stack = [root]
@@ -147,7 +148,7 @@ def _with_bends(size: int, arcs: Sequence[Arc], row: list[int]) -> Layers:
 
 
 def _reduce_crossings(layers: Layers) -> None:
-    """Reorder the rows in place; the best order met is kept."""
+    """Reorder the rows in place; the order with the fewest crossings is kept."""
     rows = layers.rows
     best, fewest = [list(row) for row in rows], count_crossings(layers)
     stale = 0
@@ -176,13 +177,13 @@ def _by_barycentre(row: list[int], fixed: list[int], near: list[list[int]]) -> l
     keys = {}
     for position, vertex in enumerate(row):
         ends = near[vertex]
-        # A vertex without neighbours there stays about where it is.
+        # A vertex without neighbours in that row stays about where it is.
         keys[vertex] = sum(place[end] for end in ends) / len(ends) if ends else position * scale
     return sorted(row, key=keys.__getitem__)
 
 
 def _exchange_neighbours(layers: Layers) -> bool:
-    """Swap adjacent vertices where that removes crossings; says whether any swap was made."""
+    """Swap adjacent vertices where that removes crossings; return whether any were swapped."""
     changed = False
     for k, row in enumerate(layers.rows):
         places = []

@@ -1,9 +1,10 @@
 """Where to draw the nodes and edges of a graph: a layered layout with x to the right and y downwards.
 
-Rows and their order come from `dagora.graph.layers`. Along a row, x solves a least-squares problem: stay
-near the mean x of one's neighbours, keep the order and the minimum distance. With the distances subtracted
-that is isotonic regression, solved exactly by pooling adjacent violators; rows are swept up and down.
-Parts of the graph that hang together are laid out one by one and packed side by side.
+Rows and their order come from `dagora.graph.layers`. Along a row, x solves a least-squares problem: each
+vertex is to be near the mean x of its neighbours, while the order and minimum distances are kept. With the
+distances subtracted that is isotonic regression, solved exactly by pooling adjacent violators. Rows are
+placed in turn, downwards and upwards, several times. Connected parts of the graph are laid out one by one
+and packed side by side.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ ROW_GAP = 46.0  # between the bottom of a row and the top of the next
 NODE_GAP = 22.0
 BEND_GAP = 14.0
 PART_GAP = 40.0
-ASPECT = 1.4
-STRAIGHTENING_SWEEPS = 16
-BEND_PULL = 6.0  # bends pull harder than nodes, so that long edges come out straight
+ASPECT = 1.4  # width of the picture per height, about
+STRAIGHTENING_SWEEPS = 16  # times that all rows are placed
+BEND_PULL = 6.0  # weight of a neighbouring bend for a bend, so that long edges come out straight
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def _place_along_rows(layers: Layers, widths: list[float]) -> list[float]:
 
 
 def keep_apart(wish: list[float], weight: list[float], offset: list[float]) -> list[float]:
-    """Nearest positions to the wishes (weighted least squares) that keep the order and the distances.
+    """Positions nearest to the wished ones (weighted least squares) that keep the order and the distances.
 
     >>> keep_apart([0.0, 0.0, 10.0], [1.0, 1.0, 1.0], [0.0, 4.0, 8.0])
     [-2.0, 2.0, 10.0]
@@ -184,7 +185,7 @@ def keep_apart(wish: list[float], weight: list[float], offset: list[float]) -> l
 
 
 def _place_rows(layers: Layers, x: list[float]) -> list[float]:
-    """Give y to each vertex; rows stand further apart where the edges between them run far sideways."""
+    """Find y of each vertex; rows are further apart where the edges between them run far sideways."""
     y = [0.0] * len(x)
     level = NODE_HEIGHT / 2
     for row in layers.rows:

@@ -9,12 +9,12 @@ graphs, marked differently), *extra* (only in the estimate) or *missing* (only i
     FPR = (reversed + extra) / pairs without an edge in the truth
     F1  = 2 · correct / (edges of the estimate + edges of the truth)
 
-and a ratio whose denominator is zero is 0.0. (FPR can exceed 1 on a dense truth, for its numerator counts
-reversed edges and its denominator does not: that is the definition used in the field.)
+and a ratio whose denominator is zero is 0.0. (FPR can exceed 1 on a dense truth, because its numerator counts
+reversed edges and its denominator does not; this is the definition used in the field.)
 
 Against a true DAG an undirected edge of the estimate is correct where the truth has an edge in either
 direction (Zheng et al. 2018, NOTEARS). Against a true CPDAG the marks must be the same. On skeletons all
-directions are dropped. On CPDAGs a DAG stands for its equivalence class; a CPDAG is taken as it is.
+directions are dropped. To compare CPDAGs, a DAG is replaced by that of its equivalence class.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """An estimate judged three times: as it stands, by skeletons, and by equivalence classes.
+    """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
 
     `raw` judges it as it was before edges were dropped to make it acyclic, where that is known.
     """
@@ -68,7 +68,7 @@ class Comparison:
 
     @property
     def shd(self) -> int:
-        """Structural Hamming distance of the graphs as they stand."""
+        """Structural Hamming distance of the graphs as they are."""
         return self.dag.shd
 
     def to_dict(self) -> dict[str, float | dict[str, float]]:
@@ -89,7 +89,7 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What became of each pair of nodes: four symmetric matrices, True where the pair got that verdict."""
+    """The verdict on each pair of nodes: four symmetric matrices, True where the pair got that verdict."""
 
     correct: Matrix
     reversed: Matrix
@@ -100,15 +100,15 @@ class Verdicts:
         return iter((self.correct, self.reversed, self.extra, self.missing))
 
     def of_edge(self, i: int, j: int) -> Literal["correct", "reversed", "extra"]:
-        """What became of an edge of the estimate."""
+        """The verdict on an edge of the estimate."""
         return "correct" if self.correct[i, j] else "reversed" if self.reversed[i, j] else "extra"
 
 
 def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None) -> Comparison:
     """Compare an estimate with the truth; nodes are matched by name.
 
-    With the edges that were dropped from the estimate, it is also judged as it was before. It may have had
-    cycles then; a pair with edges both ways is reversed where the truth has one, for one of them is wrong.
+    `dropped` are edges that were removed from the estimate to break cycles: with them it is also judged as it
+    was before (`raw`). A pair with edges both ways then counts as reversed where the truth has an edge.
 
     >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
     >>> comparison = compare(DAG("abc", [("b", "a"), ("b", "c")]), truth)

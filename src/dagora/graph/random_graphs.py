@@ -1,12 +1,10 @@
 """Random DAGs: Erdős–Rényi and scale-free (Barabási and Albert 1999), the graphs methods are compared on.
 
-Nodes are named x0, x1, … and put in random order, so that the order of the columns tells nothing about the
-order of the graph. `degree` K means about K · D edges on D nodes ("ER4", "SF4" in the literature).
+Nodes are named x0, x1, … and shuffled, so that the order of the columns says nothing about the order of the
+graph. `degree` K means about K · D edges on D nodes ("ER4", "SF4" in the literature).
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,15 +49,6 @@ def random_dag(kind: str, nodes: int, degree: float, seed: int | np.random.Gener
     )
     positions = generator.permutation(size)
     return DAG.from_numpy(matrix[np.ix_(positions, positions)])
-
-
-def random_order(nodes: Sequence[str], seed: int | np.random.Generator = 0) -> tuple[str, ...]:
-    """Names in a uniformly random order.
-
-    >>> sorted(random_order("abc", seed=3))
-    ['a', 'b', 'c']
-    """
-    return tuple(nodes[i] for i in _generator(seed).permutation(len(nodes)))
 
 
 def _generator(seed: int | np.random.Generator) -> np.random.Generator:

@@ -1,8 +1,9 @@
 """d-separation: which independences a DAG implies.
 
-A path is open given Z where each collider on it is in Z or has a descendant there, and no other node on it
-is in Z. X and Y are d-separated by Z where no path between them is open. The test rolls a ball from X along
-(node, direction) pairs, each at most once, so it takes time linear in the edges (Bayes-ball, Shachter 1998).
+A path is open given Z if each collider on it is in Z or has a descendant in Z, and no other node on it is in
+Z. X and Y are d-separated by Z if no path between them is open. The test searches from X over pairs of a node
+and the direction in which it was reached, each at most once, so it takes time linear in the edges
+(Bayes-ball, Shachter 1998).
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def _reachable(matrix: NDArray[np.bool_], start: set[int], observed: set[int]) -
         visited.add((node, upwards))
         if node not in observed:
             walk.extend((child, False) for child in children[node])
-        # An unobserved node passes on what comes from below; an observed one throws back what comes from
-        # above, and so opens the colliders among its ancestors.
+        # A path goes on to the parents from an unobserved node reached from a child (no collider there), and
+        # from an observed node reached from a parent (an observed collider, or a descendant of one).
         if upwards != (node in observed):
             walk.extend((parent, True) for parent in parents[node])
     return {node for node, _ in visited if node not in observed}

@@ -1,14 +1,14 @@
-"""Parameters of a graph from sums over rows: conditional probability tables, or linear-Gaussian regressions.
+"""Fit the parameters of a graph from sums over rows: probability tables or linear-Gaussian regressions.
 
 Discrete: P(x = k | parents = j) = (N_jk + a) / (N_j + a·r), with N the joint counts, r the levels of x and a
 the pseudo-count of a cell: 0 is maximum likelihood, `ess` / (r·q) with q parent configurations is the
-posterior mean under the BDeu prior (Heckerman, Geiger and Chickering 1995). A configuration never seen,
-without pseudo-counts, says nothing about x and gets the uniform distribution.
+posterior mean under the BDeu prior (Heckerman, Geiger and Chickering 1995). Without pseudo-counts, a
+configuration that was never seen gets the uniform distribution.
 
 Continuous: the least-squares regression of x on its parents from the scatter matrix S, coefficients
-S_PP⁺ S_Px, and the maximum-likelihood sd √(RSS / n). Where parents are collinear, many coefficients fit
-equally well: the ones of least norm in standardised parents are taken (their directions of relative variance
-below 1e-10 are left out); a constant parent gets 0.
+S_PP⁺ S_Px, and the maximum-likelihood sd √(RSS / n). Where parents are collinear and many coefficients fit
+equally well, the pseudo-inverse S_PP⁺ takes those of least norm in standardised parents (directions whose
+relative variance is below 1e-10 are left out). A constant parent gets 0.
 """
 
 from __future__ import annotations
@@ -34,10 +34,13 @@ MAX_ENTRIES = 50_000_000
 """Probabilities that the tables of one network may hold together (400 MB)."""
 
 MAX_AXES = 32
-"""Axes of an array in every supported numpy; only parents of one level can get past it."""
+"""Most axes of an array in numpy 1; parents of two or more levels reach the size limit earlier."""
 
 RELATIVE_RANK = 1e-10
+"""Eigenvalues of the parents' correlations below this share of the largest count as zero."""
+
 CONSTANT = 1e-13
+"""A column whose sd is below this share of its mean is constant: rounding alone can leave as much."""
 
 
 def fit(
@@ -51,7 +54,7 @@ def fit(
     """Fit the parameters of a graph whose nodes are columns of a table, all discrete or all continuous.
 
     `pseudocount` is added to every cell of a table; `ess` spreads an equivalent sample size over each table's
-    cells instead. Columns that are no node of the graph are left alone.
+    cells instead. Columns that are not nodes of the graph are ignored.
 
     >>> from dagora.data.schema import Schema, Variable
     >>> from dagora.graph.dag import DAG
@@ -122,7 +125,7 @@ def check_sizes(shapes: dict[str, tuple[int, ...]]) -> None:
 
 
 def format_size(size: int) -> str:
-    """Write a number of entries in full, or as a power where nobody would read the digits."""
+    """Write a number of entries in full, or as a power of ten where it is huge."""
     return f"{size:,}" if size < 10**12 else f"about 1e{len(str(size)) - 1}"
 
 
@@ -165,7 +168,7 @@ def regress(moments: Moments, child: int, parents: list[int]) -> tuple[NDArray[n
     columns = [*parents, child]
     scatter = moments.scatter[np.ix_(columns, columns)]
     scale = np.sqrt(np.diag(scatter))
-    # The mean of a constant column is rounded, which leaves a scatter of that rounding: it is none.
+    # Rounding of the mean leaves a constant column with a tiny scatter: make it zero.
     constant = scale <= sqrt(moments.n) * CONSTANT * np.abs(moments.mean[columns])
     scatter[constant] = scatter[:, constant] = 0.0
     scale[constant] = 1.0

@@ -1,8 +1,8 @@
-"""How probable a network makes the rows of a table: log P(row) = Σ over nodes of log p(x | its parents).
+"""Log-likelihood of rows under a network: log P(row) = Σ over nodes of log p(x | its parents).
 
 Columns are matched to nodes and levels to levels by name, so the table may order both differently and may
-have further columns. Natural logarithms. A row that the network holds impossible has −∞. Tables are taken as
-they stand: where a file rounded its probabilities, so are these.
+have further columns. Logarithms are natural. A row of probability zero has −∞. Probabilities are used as they
+are, even where a file has rounded them so that they do not sum to one exactly.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ without intercepts. Fourier (Giudice, Kuipers and Moffa 2023, eq. 15): Σ_j β_j
 [v_jk sin(k x_j) + w_jk cos(k x_j)]}. Weights of the first two and β have a size uniform on a range, [0.5, 2]
 in the papers, and a random sign. A mechanism keeps its parameters: they are part of a simulation's truth.
 
-The thirteen Fourier weights of an edge are one draw from a Dirichlet distribution. The paper names seven
-concentrations, γ_k = e^(−k/λ) / Σ_{k=0..6} e^(−k/λ), for thirteen weights; we read that v_k and w_k both have
-γ_k. Weights are then positive and an edge's sign is that of β. The paper's published simulator differs in
-three points, all had by `shared=True`: a child has one weight vector and one β for all its parents, each
+The thirteen Fourier weights of an edge are one draw from a Dirichlet distribution. The paper gives seven
+concentrations, γ_k = e^(−k/λ) / Σ_{k=0..6} e^(−k/λ), for thirteen weights; we take γ_k for both v_k and w_k.
+Weights are then positive, and the sign of an edge is that of β. The paper's published simulator differs in
+three points, which `shared=True` follows: a child has one weight vector and one β for all its parents, each
 weight has a sign of its own, and the γ are divided by their sum over all thirteen. λ = 0 makes it linear.
 """
 
@@ -22,9 +22,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HIDDEN_UNITS = 100
-COMPONENTS = 6
-BLOCK_ROWS = 8192
+HIDDEN_UNITS = 100  # Zheng et al. 2020
+COMPONENTS = 6  # Giudice, Kuipers and Moffa 2023
+BLOCK_ROWS = 8192  # rows whose hidden layer is held at once
 
 Range = tuple[float, float]
 
@@ -104,7 +104,7 @@ def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def signed_uniform(
     sizes: Range, shape: int | tuple[int, ...], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Numbers of a size uniform on a range and a fair sign."""
+    """Numbers whose size is uniform on a range and whose sign is random."""
     numbers: NDArray[np.float64] = rng.uniform(*sizes, size=shape) * rng.choice([-1.0, 1.0], size=shape)
     return numbers
 
@@ -130,7 +130,7 @@ def draw_fourier(
     if nonlinearity == 0:
         return Linear(betas)
     concentration = concentrations(nonlinearity, over_all=shared)
-    # A Dirichlet draw is a normalised row of gamma draws; those may have a concentration of 0, from e^(−k/λ).
+    # A Dirichlet draw is a normalised row of gamma draws, which allow e^(−k/λ) to underflow to 0.
     weights = rng.standard_gamma(concentration, size=(draws, len(concentration)))
     weights /= weights.sum(axis=1, keepdims=True)
     if shared:

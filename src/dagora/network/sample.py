@@ -1,8 +1,8 @@
-"""Rows drawn from a network, parents before children (forward or ancestral sampling).
+"""Draw rows from a network, parents before children (forward or ancestral sampling).
 
-A discrete node is drawn by inverting the cumulative distribution of its parents' configuration, for all rows
-at once; a table whose rows sum to 1 only to rounding is brought to 1 first. The columns are the nodes in
-their order, and every level of the network is declared, in the network's order, whether it was drawn or not.
+A discrete node is drawn by inverting the cumulative distribution given its parents, for all rows at once;
+probabilities that do not sum to 1 exactly are normalised first. The columns are the nodes in their order. All
+levels of the network are declared, in the network's order, whether they were drawn or not.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Data from a structural equation model on a graph: a column is a function of its parents and its own noise.
+"""Simulate data from a structural equation model: a column is a function of its parents and its own noise.
 
 `gaussian`, `exponential`, `gumbel`: linear, x = Σ w·parent + scale · noise with noise N(0, 1), Exp(1) or
 Gumbel(0, 1); the last two are not centred (means 1 and 0.577), as in Zheng et al. (2018). `mlp`, `fourier`: a
 nonlinear function (see `mechanisms`) plus scale · N(0, 1). `logistic`: x ~ Bernoulli(σ(Σ w·parent)), a
-discrete column of levels 0 and 1. `poisson`: x ~ Poisson(exp(Σ w·parent)), a count, which is a number and no
-category, so the column is continuous. Roots have no function: their predictor is 0.
+discrete column of levels 0 and 1. `poisson`: x ~ Poisson(exp(Σ w·parent)), a count; its column is continuous.
+The predictor Σ w·parent of a root is 0.
 
-Counts feed on each other: with the usual weights, ±[0.5, 2], the rates of a Poisson model overflow after a
-few generations. Its weights are therefore ±[0.1, 0.5] unless told otherwise, and its predictor is clipped to
-±5 (rates between 0.007 and 148), which touches a few per cent of the cells where nodes have 2–4 parents.
+With the usual weights, ±[0.5, 2], the rates of a Poisson model overflow after a few generations, because
+large counts cause larger ones. Its weights are therefore ±[0.1, 0.5] by default, and its predictor is clipped
+to ±5 (rates between 0.007 and 148), which affects a few per cent of the cells where nodes have 2–4 parents.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ POISSON_CLIP = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A simulated table with the whole truth behind it.
+    """A simulated table with the model that it was drawn from.
 
     `mechanisms[x]` is the function of the parents of x, in the order of `graph.parents(x)`. `weights` has the
     weight of the edge i → j at [i, j] where all mechanisms are linear and is None elsewhere; `noise_scale`
@@ -174,7 +174,7 @@ def choose_draw(
 
 
 def check_range(sem: str, weight_range: Range | None) -> Range:
-    """Sizes of the weights: the model's own, or a range that makes sense."""
+    """Range of the weights' sizes: the given one, checked, or the model's default."""
     if weight_range is None:
         return POISSON_WEIGHT_RANGE if sem == "poisson" else WEIGHT_RANGE
     low, high = weight_range

@@ -1,6 +1,6 @@
-"""One self-contained HTML page per result, for those who would rather look than read JSON.
+"""One self-contained HTML page per result.
 
-A page loads nothing: its pictures are SVG within it, its style and its few lines of script as well.
+A page loads nothing: its pictures (SVG), style and script are in the page itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def write_report(
 ) -> None:
     """Write a page about what was learned or sampled.
 
-    `truth` is compared with, `network` has the parameters to show, `source` says what the data are.
+    `truth` is a graph to compare with, `network` has parameters to show, `source` names the data.
     """
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page

@@ -1,4 +1,4 @@
-"""The report of a learned graph: the picture, its edges, how they fare against a truth, how it was found."""
+"""The report of a learned graph: picture, edges, comparison with a truth, and how it was found."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dagora.report.repeating import repeating
 from dagora.result import Result
 
 CAUTION = (
-    "An edge is an association that the method found worth its price; its direction is often not determined "
-    "by data. Call nothing causal without further reason."
+    "An edge is an association that improved the method's objective. Data often do not determine its "
+    "direction. Do not call an edge causal without further evidence."
 )
 
 
@@ -49,7 +49,7 @@ def result_page(
 
 
 def lead(result: Result) -> str:
-    """What came out, in a sentence and a few numbers."""
+    """The outcome in a sentence and a few numbers."""
     graph = result.graph
     named = [("variables", number(len(graph))), ("edges", number(len(graph.edges) + len(graph.undirected)))]
     if result.score is not None:
@@ -80,20 +80,20 @@ def graph_section(result: Result, truth: Graph | None) -> Section:
 
 
 def canvas(drawing: str) -> str:
-    """A picture that fits the page and can be looked at in its own size."""
+    """A picture that is fitted to the page and can be shown in full size."""
     tools = (
         '<div class="tools"><button class="size" type="button">fitted / full size</button>'
-        '<span class="soft">a click on a variable shows what it is joined to</span></div>'
+        '<span class="soft">click on a variable to highlight its neighbours</span></div>'
     )
     return f'{tools}<div class="canvas fitted">{drawing}</div>'
 
 
 def comparison_table(comparison: Comparison) -> str:
-    """Distances and rates, three ways."""
+    """Distances and rates of the comparison with the truth."""
     rows = [(label, row.shd, row.tpr, row.fdr, row.fpr, row.f1) for label, row in comparison.rows()]
     note = (
-        '<p class="soft">As it stands; by what data alone can tell (the class of graphs with the same '
-        "independences); and without directions.</p>"
+        '<p class="soft">DAG: the graphs as they are. CPDAG: their equivalence classes, which is all that '
+        "data alone can tell. Skeleton: without directions.</p>"
     )
     return note + table(("compared as", "SHD", "TPR", "FDR", "FPR", "F1"), rows)
 
@@ -114,7 +114,8 @@ def edge_section(result: Result, truth: Graph | None) -> Section:
             row.append(verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1])))
         rows.append(row)
     note = (
-        '<p class="soft">“either”: a graph with the same independences has the edge the other way round.</p>'
+        '<p class="soft">“either”: another graph with the same independences has the edge the other way '
+        "round.</p>"
     )
     return Section("Edges", searchable(table(head, rows, sortable=True)) + note)
 
@@ -134,16 +135,16 @@ def determined(graph: Graph) -> set[Edge]:
 
 
 def trace_section(result: Result) -> Section:
-    """How the best score rose."""
+    """The best score over time."""
     line = Line(
         [point.seconds for point in result.trace], [point.score for point in result.trace], steps=True
     )
     up = f"best {result.score_name or 'score'}"
-    return Section("The way there", draw_lines([line], across="seconds", up=up))
+    return Section("Score over time", draw_lines([line], across="seconds", up=up))
 
 
 def curve_section(result: Result) -> Section:
-    """Scores on the way that need not rise, a chart each."""
+    """A chart for each series of scores that may fall as well as rise."""
     up = result.score_name or "score"
     charts = [
         draw_lines([Line(range(1, len(values) + 1), values)], across=counted_in, up=up)

@@ -1,7 +1,4 @@
-"""A small chart of lines as SVG, for what a few axes and polylines say well enough.
-
-Reports are made where no plotting package need be installed.
-"""
+"""A small line chart as SVG, so that reports need no plotting package."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True)
 class _Scale:
-    """Where values lie between two places of the page."""
+    """Maps values to positions on the page between `start` and `end`."""
 
     ticks: list[float]
     start: float
@@ -83,7 +80,7 @@ def _range(values: Floats) -> tuple[float, float]:
 
 
 def _thinned(line: Line) -> Floats:
-    """Finite points, at most so many that the eye can follow, the last always among them."""
+    """Finite points, at most `MOST_POINTS`, always with the last one."""
     points = np.column_stack([np.asarray(line.x, dtype=np.float64), np.asarray(line.y, dtype=np.float64)])
     points = points[np.isfinite(points).all(axis=1)]
     if len(points) > MOST_POINTS:

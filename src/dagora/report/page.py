@@ -1,7 +1,7 @@
 """The frame of a report: escaped text, tables, sections, and one HTML document around them.
 
-Whatever comes from data (names, levels, messages) passes through `text` or `attribute` on its way in; and
-the page forbids itself, by its content security policy, to load or to send anything.
+Whatever comes from data (names, levels, messages) is escaped by `text` or `attribute`. The page's content
+security policy forbids it to load or send anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell that is sorted by another value than the text it shows."""
+    """A cell that is sorted by a value and shows a text."""
 
     shown: str
     value: float
@@ -38,7 +38,7 @@ class Section:
 
 
 def text(content: object) -> str:
-    """Escape what stands between tags.
+    """Escape text between tags.
 
     >>> text("<b> & co")
     '&lt;b&gt; &amp; co'
@@ -47,7 +47,7 @@ def text(content: object) -> str:
 
 
 def attribute(content: object) -> str:
-    """Escape and quote what stands in an attribute.
+    """Escape and quote the value of an attribute.
 
     >>> attribute('say "a"')
     '"say &quot;a&quot;"'
@@ -56,7 +56,7 @@ def attribute(content: object) -> str:
 
 
 def number(value: float) -> str:
-    """A number as people read it; none where there is none.
+    """A number for people to read; a dash for NaN.
 
     >>> number(3), number(-678.91), number(0.12345678), number(float("nan"))
     ('3', '−678.9', '0.1235', '–')
@@ -75,7 +75,7 @@ def number(value: float) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, sortable: bool = False) -> str:
-    """A table; numbers are set to the right and, where it is sortable, sorted as numbers."""
+    """A table; numbers are aligned to the right and, if it is sortable, sorted as numbers."""
     kind = ' class="sortable"' if sortable else ""
     top = "".join(f'<th scope="col">{text(name)}</th>' for name in head)
     lines = ("<tr>" + "".join(_cell(content) for content in row) + "</tr>" for row in rows)
@@ -96,13 +96,13 @@ def _cell(content: Content) -> str:
 
 
 def facts(named: Sequence[tuple[str, str]]) -> str:
-    """A few words or numbers that stand out."""
+    """A row of names with their values."""
     boxes = (f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in named)
     return '<dl class="facts">' + "".join(boxes) + "</dl>"
 
 
 def folded(summary: str, body: str, *, opened: bool = False) -> str:
-    """What is shown when asked for."""
+    """A part that is folded away until its summary is clicked."""
     return f"<details{' open' * opened}><summary>{text(summary)}</summary>{body}</details>"
 
 

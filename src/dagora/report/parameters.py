@@ -18,7 +18,7 @@ MOST_CELLS = 1_000_000
 
 
 def few_enough(graph: DAG, schema: Schema) -> bool:
-    """Whether the tables of a graph are worth fitting for a page: a page cuts each, but all must be made."""
+    """Whether the tables of a graph are small enough to be fitted; a page shows only part of a long one."""
     if Kind.CONTINUOUS in schema.kinds:
         return Kind.DISCRETE not in schema.kinds
     levels = {variable.name: len(variable.levels) for variable in schema}
@@ -27,7 +27,7 @@ def few_enough(graph: DAG, schema: Schema) -> bool:
 
 
 def parameters(network: Network) -> Section:
-    """A table for every variable; those too long for the eye are cut, and it is said."""
+    """A table for every variable; long ones are cut, with a note."""
     if isinstance(network, GaussianNetwork):
         return Section("Regressions", _regressions(network))
     return Section("Conditional probabilities", _distributions(network))
@@ -42,16 +42,14 @@ def _regressions(network: GaussianNetwork) -> str:
         )
         mean = " + ".join([number(network.intercepts[node]), *terms])
         rows.append((node, mean, network.sds[node]))
-    note = (
-        '<p class="soft">Least-squares regressions on the learned parents; the noise is what they leave.</p>'
-    )
+    note = '<p class="soft">Least-squares regressions on the learned parents; the noise is the residual.</p>'
     return note + table(("variable", "mean", "standard deviation of the noise"), rows)
 
 
 def _distributions(network: DiscreteNetwork) -> str:
     note = (
-        '<p class="soft">Relative frequencies given the learned parents. A combination of parents that no '
-        "row shows gets equal probabilities.</p>"
+        '<p class="soft">Relative frequencies given the learned parents. A combination of parent '
+        "levels that does not occur in the data gets equal probabilities.</p>"
     )
     return note + "".join(_distribution(network, node) for node in network.graph)
 

@@ -1,4 +1,4 @@
-"""The last part of every report: what was done, with what, and the whole result as a file to take away."""
+"""The last part of every report: settings, versions, and the whole result as a file to download."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
+from dagora.files import json_text
 from dagora.report.page import Content, Section, attribute, folded, number, table
 
 
@@ -23,7 +24,7 @@ def repeating(
     body = folded("settings", table(("setting", "value"), given), opened=True)
     body += folded("numbers about the work", table(("", ""), work)) if work else ""
     body += folded("versions", table(("package", "version"), list(versions.items())))
-    encoded = b64encode(json.dumps(content, ensure_ascii=False, allow_nan=False).encode()).decode()
+    encoded = b64encode(json_text(content).encode()).decode()
     address = attribute(f"data:application/json;base64,{encoded}")
     body += f'<p><a download="result.json" href={address}>The whole result as JSON</a></p>'
     return Section("How to repeat it", body)

@@ -1,4 +1,4 @@
-"""The report of a posterior: how probable each edge is, whether the chains agree, and what was assumed."""
+"""The report of a posterior: edge probabilities, convergence of the chains, prior and search space."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def posterior_page(posterior: Posterior, *, truth: Graph | None = None, source: 
 
 
 def lead(posterior: Posterior) -> str:
-    """What was drawn from which distribution."""
+    """The draws and the distribution that they come from."""
     draws = posterior.draws
     named = [
         ("variables", number(len(posterior.nodes))),
@@ -62,9 +62,7 @@ def lead(posterior: Posterior) -> str:
 def edge_picture(posterior: Posterior, truth: Graph | None) -> Section:
     """The probabilities of all pairs."""
     if len(posterior.nodes) > MOST_SQUARES:
-        body = (
-            f"<p>{len(posterior.nodes)} variables are too many for a square of all pairs: see the table.</p>"
-        )
+        body = f"<p>{len(posterior.nodes)} variables are too many to draw all pairs: see the table.</p>"
     else:
         drawing = draw_probabilities(posterior.nodes, posterior.edge_probability, truth=truth)
         body = f'<div class="canvas">{drawing}</div>'
@@ -135,13 +133,17 @@ def _spread(error: float) -> str:
 
 
 def mixing_section(posterior: Posterior) -> Section:
-    """Whether the chains tell the same story."""
+    """Whether the chains have converged to the same distribution."""
     doubts = mixing_warnings(posterior.diagnostics)
-    verdict = "The chains have not mixed: see the warnings." if doubts else "Nothing speaks against it."
+    verdict = (
+        "The chains have not mixed: see the warnings."
+        if doubts
+        else "No diagnostic suggests that they have not."
+    )
     lines = [Line(np.arange(chain.size), chain) for chain in posterior.draws.log_scores]
     chart = draw_lines(lines, across="draw", up="log score")
     return Section(
         "Have the chains mixed?",
         f"<p>{text(verdict)}</p><p>{text(posterior.diagnostics)}</p>{chart}"
-        '<p class="soft">A line for each chain: they should wander over the same heights.</p>',
+        '<p class="soft">One line per chain: all of them should cover the same range.</p>',
     )

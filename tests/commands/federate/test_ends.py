@@ -94,7 +94,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--score", "gp"), "the score gp needs rows"),
         (("-m", "best"), "the method best needs the option 'truth'"),
         (("-m", "notears", "--score", "bic"), "takes no score"),
-        (("-m", "ges", "--score", "k2"), "the method ges needs a score that equivalent graphs share"),
+        (("-m", "ges", "--score", "k2"), "the method ges needs a score that is equal for equivalent graphs"),
         (("--knowledge", "circle.json"), "the required edges cannot all be there"),
         (("--knowledge", "nowhere.json"), "nowhere.json: no such file"),
     ],

@@ -62,7 +62,7 @@ def test_a_site_shows_what_it_learns_alone_only_where_its_owner_allows_it(
     ended = play("--method", "vote", others=clients)
     asked = ended.pop("east")
     assert asked.code == 2
-    assert "--show-weights would allow it" in only_line(asked)
+    assert "allow it with --show-weights" in only_line(asked)
     assert "cannot answer 'local-weights'" in only_line(ended[COORDINATOR])
     assert {ran.code for ran in ended.values()} <= {1, 2}
     allowed = {site: [*line, "--show-weights"] for site, line in clients.items()}

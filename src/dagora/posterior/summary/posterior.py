@@ -6,7 +6,6 @@ are used. Standard errors count how many independent draws the chains are worth.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import FormatError, OptionError
+from dagora.errors import OptionError
+from dagora.files import json_text
 from dagora.graph.bits import unpack
 from dagora.graph.cpdag import CPDAG, Graph
-from dagora.graph.dag import DAG, find_node
+from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.metrics import align
+from dagora.graph.named_graph import find_node
 from dagora.posterior.draws import Draws
 from dagora.posterior.summary.accuracy import COUNTS, expected_count, metric, read_as
 from dagora.posterior.summary.consensus import consensus
@@ -36,6 +37,7 @@ from dagora.posterior.summary.features import (
     pair_feature,
 )
 from dagora.posterior.summary.mixing import Diagnostics, diagnose
+from dagora.result import from_json_text
 
 if TYPE_CHECKING:
     from dagora.posterior.summary.inference_data import InferenceData
@@ -324,15 +326,12 @@ class Posterior:
 
     def to_json(self) -> str:
         """JSON text, one object."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Posterior:
         """Undo `to_json`."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"the text is not a posterior in JSON: {error!r}") from None
+        return from_json_text(text, "a posterior", cls.from_dict)
 
     def __repr__(self) -> str:
         kind = (
