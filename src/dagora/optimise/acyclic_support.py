@@ -36,13 +36,13 @@ def describe_dropped(
     return (f"dropped to reach a DAG: {listing(edges)}",)
 
 
-def cut_to_dag(
+def acyclic_support(
     strength: NDArray[np.float64], threshold: float, required: Support
 ) -> tuple[Support, list[tuple[int, int]]]:
     """Acyclic support of weights of at least `threshold`, and the edges that had to go to reach it.
 
     >>> strength = np.array([[0.0, 2.0, 0.1], [1.0, 0.0, -3.0], [0.0, 0.0, 0.0]])
-    >>> support, dropped = cut_to_dag(strength, 0.3, np.zeros((3, 3), dtype=bool))
+    >>> support, dropped = acyclic_support(strength, 0.3, np.zeros((3, 3), dtype=bool))
     >>> np.argwhere(support).tolist(), dropped
     ([[0, 1], [1, 2]], [(1, 0)])
     """

@@ -5,7 +5,7 @@
 (Zheng, Aragam, Ravikumar & Xing 2018). Two solvers: `path`, the default on second moments, follows a smooth
 path to an order of the variables and then improves the order under the exact program (`path_solver`);
 `augmented-lagrangian` is the published one and also takes losses that need rows. Whatever the solver, the
-result has no cycle, and weights below the threshold are gone (`thinning`): edges that had to be dropped to
+result has no cycle, and weights below the threshold are gone (`thresholding`): edges that had to be dropped to
 reach a DAG are listed.
 
 On simulated data this program owes much of its success to the columns' scale, so every result comes with its
@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from dagora.errors import OptionError
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import cut_to_dag, describe_dropped, refuse_parent_limit
+from dagora.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
 from dagora.optimise.path.order_descent import obeying_order
 from dagora.optimise.path.path_solver import Solved, solve_by_path
 from dagora.optimise.path.smooth_path import PathProgram
-from dagora.optimise.path.thresholding import thin, thin_program
+from dagora.optimise.path.thresholding import threshold_one_by_one, threshold_program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from dagora.optimise.scale import judge_scale
 from dagora.optimise.sortability import sorted_columns
@@ -104,7 +104,7 @@ def notears(
 
 @dataclass(frozen=True)
 class Task:
-    """The program that is to be solved, whatever its loss, and how its solution is thinned."""
+    """The program that is to be solved, whatever its loss, and how its solution is thresholded."""
 
     names: tuple[str, ...]
     loss: Loss
@@ -131,11 +131,11 @@ class Task:
         """The best weights on an acyclic support."""
         return self.loss.refit(support, self.lambda1)
 
-    def thinned(self, weights: Matrix, support: Support) -> Matrix:
+    def thresholded(self, weights: Matrix, support: Support) -> Matrix:
         """What the threshold leaves on an acyclic support, solved from some weights."""
         if self.program is not None:
-            return thin_program(self.program, weights, support, self.threshold, self.cut)
-        return thin(self.refit, support, self.required, self.threshold)[0]
+            return threshold_program(self.program, weights, support, self.threshold, self.cut)
+        return threshold_one_by_one(self.refit, support, self.required, self.threshold)[0]
 
 
 def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept: bool) -> Loss:
@@ -158,11 +158,11 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept
 
 
 def solve_as_published(task: Task, run: Run) -> Solved:
-    """The augmented Lagrangian of the paper, cut to a DAG, thinned and solved again on what is left."""
+    """The augmented Lagrangian of the paper, cut to a DAG, thresholded and solved again on what is left."""
     solution = augmented_lagrangian(
         task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
     )
-    support, dropped = cut_to_dag(solution.weights, FAINT, task.required)
+    support, dropped = acyclic_support(solution.weights, FAINT, task.required)
     stats = {
         "h": solution.h,
         "rounds": float(solution.rounds),
@@ -176,7 +176,7 @@ def solve_as_published(task: Task, run: Run) -> Solved:
         status = "stalled"
         effort = f"no step gains, though the slope is {solution.steepness:.2g} times what it was; {effort}"
     listed = describe_dropped(task.names, solution.weights, dropped)
-    return Solved(task.thinned(solution.weights, support), effort, stats, listed, status)
+    return Solved(task.thresholded(solution.weights, support), effort, stats, listed, status)
 
 
 def covariance_behind(statistics: Statistics, loss: Loss) -> Matrix:
@@ -191,7 +191,7 @@ def beside_sorting(task: Task, weights: Matrix, variances: NDArray[np.float64]) 
     order = obeying_order(sorted_columns(variances), task.required)
     place = np.argsort(order)
     full = task.refit((place[:, None] < place[None, :]) & task.allowed)
-    found = task.thinned(full, (full != 0) | task.required)
+    found = task.thresholded(full, (full != 0) | task.required)
     different = (found != 0) != (weights != 0)
     return {
         "sort_and_regress_objective": task.objective(found),

@@ -23,7 +23,7 @@ from dagora.accelerated import require_jax
 from dagora.errors import KnowledgeError
 from dagora.events import Event
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import cut_to_dag
+from dagora.optimise.acyclic_support import acyclic_support
 from dagora.optimise.scale import judge_scale
 from dagora.result import Outcome
 from dagora.run import Run
@@ -76,7 +76,7 @@ def finish(program: MlpProgram, path: Path, run: Run, names: tuple[str, ...], th
     from dagora.optimise.mlp.program import H_TOLERANCE, RHO_MAX, minimise, strengths
 
     required = run.knowledge.required_matrix(names)
-    support, dropped = cut_to_dag(strengths(path.weights), threshold, required)
+    support, dropped = acyclic_support(strengths(path.weights), threshold, required)
     if path.in_time:
         weights, in_time = minimise(program, path.weights, support)
     else:

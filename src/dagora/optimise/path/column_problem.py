@@ -24,7 +24,7 @@ class ColumnProblem(NamedTuple):
     """The program: second moments, which edges may be and which must, the penalty, the kind of loss.
 
     With a `threshold` a column is judged by its loss once weak weights are gone: one by one as long as that
-    loss is above the loss of cutting at once by no more than the share `slack` (`thinning`).
+    loss is above the loss of cutting at once by no more than the share `slack` (`thresholding`).
     """
 
     moments: Matrix

@@ -96,7 +96,7 @@ def improve_order(
     return tried, exact
 
 
-def improve_thinned(
+def improve_thresholded(
     program: PathProgram,
     solution: OrderSolution,
     run: Run,

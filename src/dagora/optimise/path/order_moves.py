@@ -7,7 +7,7 @@ their solution: x enters column y where it violates that column's optimality con
 small solves.
 
 With a threshold in the program's problem, columns are solved all the same, but judged by their loss without
-weak weights (`thinning`).
+weak weights (`thresholding`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The smooth path (`path`) and the order of the variances are two starts; both orders are improved under the
 exact program (`order_descent`), and of all orders reached that are nearly best the one counts whose solution
-is best without its weak weights (`thinning`). That one is improved once more, judged by what the threshold
+is best without its weak weights (`thresholding`). That one is improved once more, judged by what the threshold
 leaves.
 """
 
@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import topological_order
-from dagora.optimise.acyclic_support import cut_to_dag
+from dagora.optimise.acyclic_support import acyclic_support
 from dagora.optimise.path.order_descent import (
     TOLERANCE,
     improve_order,
-    improve_thinned,
+    improve_thresholded,
     obeying_order,
     smallest_gain,
     solve_given_order,
 )
 from dagora.optimise.path.order_moves import OrderSolution
 from dagora.optimise.path.smooth_path import PathProgram, follow_path
-from dagora.optimise.path.thresholding import thin_program
+from dagora.optimise.path.thresholding import threshold_program
 from dagora.optimise.sortability import sorted_columns
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix
@@ -52,7 +52,7 @@ class Solved:
 
 
 @dataclass
-class Thinnest:
+class BestThresholded:
     """The order whose solution is best once weak weights are gone, among all that a search ends in.
 
     Orders that are equally good with all their weights can differ much without the small ones.
@@ -77,10 +77,10 @@ class Thinnest:
             return
         weights = solution.weights
         support = (weights != 0) | self.program.required
-        left = thin_program(self.program, weights, support, self.threshold, self.cut)
-        thinned = self.program.objective(left)
-        if thinned < self.objective - gain:
-            self.order, self.objective = solution.order.copy(), thinned
+        left = threshold_program(self.program, weights, support, self.threshold, self.cut)
+        thresholded = self.program.objective(left)
+        if thresholded < self.objective - gain:
+            self.order, self.objective = solution.order.copy(), thresholded
 
 
 def solve_by_path(
@@ -95,21 +95,21 @@ def solve_by_path(
     with ThreadPoolExecutor(run.jobs) as pool:
         weights, steps = follow_path(program, run, pool)
         # On columns of one variance both directions of an edge can be equal: rounding must not choose.
-        support, _ = cut_to_dag(weights.round(9), 0.0, program.required)
+        support, _ = acyclic_support(weights.round(9), 0.0, program.required)
         orders = [topological_order(support)]
         if not program.profile:
             by_variance = sorted_columns(np.diag(program.moments))
             orders.append(obeying_order(by_variance, program.required))
 
-        def improve(k: int) -> tuple[Thinnest, int, bool]:
+        def improve(k: int) -> tuple[BestThresholded, int, bool]:
             order = orders[k]
             if order is None:
                 raise AssertionError("a support cut to a DAG has an order")
             solution = solve_given_order(program, order, np.zeros((d, d)))
             generator = np.random.default_rng([run.seed, k])
-            thinnest = Thinnest(program, threshold, cut)
-            tried, exact = improve_order(program, solution, run, generator, times, thinnest)
-            return thinnest, tried, exact
+            best_thresholded = BestThresholded(program, threshold, cut)
+            tried, exact = improve_order(program, solution, run, generator, times, best_thresholded)
+            return best_thresholded, tried, exact
 
         ends = list(pool.map(improve, range(len(orders))))
     best = ends[0][0]
@@ -123,11 +123,11 @@ def solve_by_path(
     if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
         judge = program.judged_after(threshold, cut)
         moved = solve_given_order(program, best.order, last.weights, judge)
-        tried += improve_thinned(program, moved, run, np.random.default_rng([run.seed, len(orders)]), judge)
+        tried += improve_thresholded(program, moved, run, np.random.default_rng([run.seed, len(orders)]), judge)
         moved = solve_given_order(program, moved.order, moved.weights)
         if best.nearly_best(moved):
             last = moved
-    weights = thin_program(program, last.weights, (last.weights != 0) | program.required, threshold, cut)
+    weights = threshold_program(program, last.weights, (last.weights != 0) | program.required, threshold, cut)
     starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
     if not run.budget.exhausted:

@@ -29,8 +29,8 @@ from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
 
-# How weights below a threshold go; see `thinning`.
-# How weak weights go (see `thinning`), by how much worse than at once one by one may be.
+# How weights below a threshold go; see `thresholding`.
+# How weak weights go (see `thresholding`), by how much worse than at once one by one may be.
 CUTS = {"guarded": 0.5, "one-by-one": np.inf, "at-once": -np.inf, "better": 0.0}
 # The path is only to end near a good order, which moves then improve: a finer one changes little.
 FIRST_C, LAST_C, GROWTH = 0.1, 1e5, 3.0

@@ -26,16 +26,16 @@ from dagora.scores.lasso_kernels import Matrix, Vector
 Support = NDArray[np.bool_]
 
 
-def thin_program(
+def threshold_program(
     program: PathProgram, weights: Matrix, support: Support, threshold: float, cut: str = "guarded"
 ) -> Matrix:
     """Solve on an acyclic support, from any weights, and thin; return the weights that are left."""
     columns = weights.T.copy()
-    thin_columns(program.judged_after(threshold, cut), support, columns)
+    threshold_columns(program.judged_after(threshold, cut), support, columns)
     return np.ascontiguousarray(columns.T)
 
 
-def thin(
+def threshold_one_by_one(
     refit: Callable[[Support], Matrix], support: Support, required: Support, threshold: float
 ) -> tuple[Matrix, Support]:
     """One at a time, for any loss that can be refitted on a support; return weights and support."""
@@ -51,7 +51,7 @@ def thin(
 
 
 @kernel
-def thin_columns(problem: ColumnProblem, support: Support, columns: Matrix) -> None:
+def threshold_columns(problem: ColumnProblem, support: Support, columns: Matrix) -> None:
     """Solve and thin every column in place; row y of `columns` holds the weights into y."""
     d = len(columns)
     workspace = workspace_for(d)
@@ -61,7 +61,7 @@ def thin_columns(problem: ColumnProblem, support: Support, columns: Matrix) -> N
         for i in range(d):
             free[i] = support[i, y]
         loss, _ = solve_column(problem, y, free, columns[y], gradient, workspace)
-        thin_column(problem, y, loss, columns[y], workspace)
+        threshold_column(problem, y, loss, columns[y], workspace)
 
 
 @kernel
@@ -74,7 +74,7 @@ def judge_column(
     """
     loss, penalty = solve_column(problem, child, free, weights, gradient, workspace)
     if has_weak(problem, child, weights):
-        loss = thin_column(problem, child, loss, weights.copy(), workspace)
+        loss = threshold_column(problem, child, loss, weights.copy(), workspace)
     return loss, penalty
 
 
@@ -88,7 +88,7 @@ def has_weak(problem: ColumnProblem, y: int, column: Vector) -> bool:
 
 
 @kernel
-def thin_column(problem: ColumnProblem, y: int, loss: float, column: Vector, workspace: Workspace) -> float:
+def threshold_column(problem: ColumnProblem, y: int, loss: float, column: Vector, workspace: Workspace) -> float:
     """Thin a solved column in place, given its loss; return the loss of what is left."""
     if not has_weak(problem, y, column):
         return loss

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import cut_to_dag, describe_dropped, refuse_parent_limit
+from dagora.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm_rounds import (
@@ -112,13 +112,13 @@ def admm(
         follow_balanced(consensus, server, given, free, max(tolerance, PATH_TOLERANCE))
     path_rounds, path_weights = consensus.rounds, consensus.weights * server.own
     if faithful or consensus.over:
-        support, dropped = cut_to_dag(path_weights, threshold, required)
+        support, dropped = acyclic_support(path_weights, threshold, required)
     else:
-        support, dropped = cut_to_dag(consensus.weights, FAINT, required)
+        support, dropped = acyclic_support(consensus.weights, FAINT, required)
     dropped = [edge for edge in dropped if abs(path_weights[edge]) >= threshold]
     h = server.cycles(consensus.weights)
     if not faithful and not consensus.over:
-        support = thin(consensus, server, given, support, required, threshold)
+        support = threshold_consensus(consensus, server, given, support, required, threshold)
         settle(consensus, server, given, support, tolerance)
     consensus.weights = np.where(support, consensus.weights, 0.0)
     weights = consensus.weights * server.own
@@ -173,7 +173,7 @@ def begin(
     )
 
 
-def thin(
+def threshold_consensus(
     consensus: Consensus,
     server: LinearServer,
     given: Penalties,

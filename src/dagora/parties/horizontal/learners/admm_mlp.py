@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import cut_to_dag, describe_dropped, refuse_parent_limit
+from dagora.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm import ending, final_loss, finite
@@ -112,7 +112,7 @@ def admm_mlp(
         follow_balanced(consensus, server, given, free, max(tolerance, PATH_TOLERANCE))
     strengths = strengths_of(shape, consensus.weights)
     h, path_rounds = server.cycles(consensus.weights), consensus.rounds
-    support, dropped = cut_to_dag(strengths, threshold, required)
+    support, dropped = acyclic_support(strengths, threshold, required)
     # The first moment of a network is no sign of an edge: without a round there is none.
     if consensus.rounds == 0:
         support, dropped = required, []

@@ -25,7 +25,7 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
-from dagora.optimise.acyclic_support import cut_to_dag, refuse_parent_limit
+from dagora.optimise.acyclic_support import acyclic_support, refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
 from dagora.parties.horizontal.statistics.agreement import agree
@@ -115,7 +115,7 @@ def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float,
     """Cut to a DAG, and tell what it was before."""
     required = run.knowledge.required_matrix(names)
     raw = (np.abs(strength) >= threshold) & (strength != 0)
-    support, dropped = cut_to_dag(strength, threshold, required)
+    support, dropped = acyclic_support(strength, threshold, required)
     warnings = [SHOWN]
     if dropped:
         edges = [f"'{names[i]} → {names[j]}' ({strength[i, j]:.3g})" for i, j in dropped]
