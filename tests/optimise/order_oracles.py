@@ -113,7 +113,9 @@ class FreshSolves:
     def column(self, child, parents):
         key = child, frozenset(int(i) for i in parents if self.program.allowed[i, child])
         if key not in self.known and self.threshold > 0:
-            self.known[key] = thresholded_column(self.program, child, sorted(key[1]), self.threshold, self.cut)[2]
+            self.known[key] = thresholded_column(
+                self.program, child, sorted(key[1]), self.threshold, self.cut
+            )[2]
         elif key not in self.known:
             d = len(self.program)
             free = np.zeros(d, dtype=bool)

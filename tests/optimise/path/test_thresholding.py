@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.optimise.losses import LeastSquares, Logistic
+from dagora.optimise.losses import LeastSquares, logistic_loss
 from dagora.optimise.path.smooth_path import CUTS, PathProgram
 from dagora.optimise.path.thresholding import threshold_one_by_one, threshold_program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
@@ -162,7 +162,9 @@ def test_required_edges_stay_however_weak():
     support[[0, 1], 2] = True
     weights = threshold_program(program, np.zeros((3, 3)), support, 0.95)
     assert weights[:, 2] == pytest.approx([0.0, 0.01, 0.0])
-    weights, left = threshold_one_by_one(lambda some: LeastSquares(moments).refit(some, 0.0), support, required, 0.95)
+    weights, left = threshold_one_by_one(
+        lambda some: LeastSquares(moments).refit(some, 0.0), support, required, 0.95
+    )
     assert weights[:, 2] == pytest.approx([0.0, 0.01, 0.0])
     assert np.array_equal(left, required)
 
@@ -175,7 +177,9 @@ def test_the_input_stays_as_it_was(memory):
     weights = np.array(LeastSquares(program.moments).refit(support, 0.1), order=memory)
     before, edges = weights.copy(), support.copy()
     threshold_program(program, weights, support, 0.5)
-    threshold_one_by_one(lambda some: LeastSquares(program.moments).refit(some, 0.1), support, program.required, 0.5)
+    threshold_one_by_one(
+        lambda some: LeastSquares(program.moments).refit(some, 0.1), support, program.required, 0.5
+    )
     assert np.array_equal(weights, before)
     assert np.array_equal(support, edges)
 
@@ -186,8 +190,10 @@ def test_rows_of_zeros_and_ones():
     effect = rng.random(800) < np.where(cause, 0.9, 0.2)
     rows = np.column_stack([cause, effect, rng.random(800) < 0.5]).astype(float)
     support = np.triu(np.ones((3, 3), dtype=bool), 1)
-    loss = Logistic(rows)
-    weights, left = threshold_one_by_one(lambda some: loss.refit(some, 0.01), support, np.zeros_like(support), 0.5)
+    loss = logistic_loss(rows)
+    weights, left = threshold_one_by_one(
+        lambda some: loss.refit(some, 0.01), support, np.zeros_like(support), 0.5
+    )
     assert left[0, 1]
     assert (np.abs(weights[left]) >= 0.5).all()
     np.testing.assert_allclose(weights, loss.refit(left, 0.01), atol=1e-9)

@@ -1,9 +1,9 @@
-"""The default solver of NOTEARS: from the path's order to the best one, and what the threshold leaves of it.
+"""The default solver of NOTEARS: improve two orders, and choose by the objective after the threshold.
 
-The smooth path (`path`) and the order of the variances are two starts; both orders are improved under the
-exact program (`order_descent`), and of all orders reached that are nearly best the one counts whose solution
-is best without its weak weights (`thresholding`). That one is improved once more, judged by what the threshold
-leaves.
+The two starts are the order at the end of the smooth path (`smooth_path`) and the order of the variances.
+Both are improved under the exact program (`order_descent`). Of all orders reached whose objective is nearly
+the best, the solver takes the one with the best objective after its weak weights are removed
+(`thresholding`). That order is improved once more, now judged by its objective after the threshold.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ from dagora.optimise.sortability import sorted_columns
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix
 
-# How often the best order is disturbed, unless there are many variables.
-FEW_DISTURBANCES, MANY_VARIABLES = 30, 150
-# Orders whose objective, all weights counted, is above the best by more than this share do not count: what
-# the threshold leaves of them may be better by chance, above all where rows are few.
+# Default number of disturbances of the best order, and the number of variables above which there are none.
+DISTURBANCES, MANY_VARIABLES = 30, 150
+# An order counts as nearly best if its objective before the threshold is at most this share above the best.
+# Other orders can be better after the threshold by chance, above all where rows are few.
 NEARLY = 0.005
-# A profiled column takes many lassos each time that a weak weight goes: to so many variables it is worth it.
+# Largest number of variables for the last improvement with loss=profile, where dropping a weight takes many
+# lassos.
 PROFILED_TO = 30
 
 
 @dataclass(frozen=True)
 class Solved:
-    """A solver's answer without cycles and weak edges, how it ended, and what was dropped to reach a DAG."""
+    """A solver's final weights, how it ended, and which edges were dropped to reach a DAG."""
 
     weights: Matrix
     effort: str
@@ -53,9 +54,10 @@ class Solved:
 
 @dataclass
 class BestThresholded:
-    """The order whose solution is best once weak weights are gone, among all that a search ends in.
+    """Of all orders that a search reaches, the one with the best objective after the threshold.
 
-    Orders that are equally good with all their weights can differ much without the small ones.
+    Orders with equal objectives before the threshold can differ much after it. `before` is the best objective
+    before the threshold, `objective` the best one after it.
     """
 
     program: PathProgram
@@ -66,11 +68,11 @@ class BestThresholded:
     before: float = np.inf
 
     def nearly_best(self, solution: OrderSolution) -> bool:
-        """Whether a solution with all its weights is as good as the best that was seen, or nearly so."""
+        """Whether a solution's objective before the threshold is the best one seen, or nearly so."""
         return solution.objective <= self.before + NEARLY * abs(self.before)
 
     def __call__(self, solution: OrderSolution) -> None:
-        """Thin a solution, unless it is far from the best, and keep its order if it is better."""
+        """Apply the threshold to a solution that is nearly best; keep its order if it is better."""
         self.before = min(self.before, solution.objective)
         gain = smallest_gain(self.program, solution)
         if not self.nearly_best(solution):
@@ -86,15 +88,12 @@ class BestThresholded:
 def solve_by_path(
     program: PathProgram, run: Run, threshold: float, cut: str, disturbances: int | None
 ) -> Solved:
-    """Follow the path and improve the order it ends in; the order of the variances is a second start.
-
-    The best order of both is improved once more as it stands after the threshold.
-    """
+    """Improve the order at the end of the path and that of the variances, then the better one once more."""
     d = len(program)
-    times = disturbances if disturbances is not None else (FEW_DISTURBANCES if d <= MANY_VARIABLES else 0)
+    times = disturbances if disturbances is not None else (DISTURBANCES if d <= MANY_VARIABLES else 0)
     with ThreadPoolExecutor(run.jobs) as pool:
         weights, steps = follow_path(program, run, pool)
-        # On columns of one variance both directions of an edge can be equal: rounding must not choose.
+        # With equal variances both directions of an edge can have equal weights: rounding must not decide.
         support, _ = acyclic_support(weights.round(9), 0.0, program.required)
         orders = [topological_order(support)]
         if not program.profile:
@@ -104,7 +103,7 @@ def solve_by_path(
         def improve(k: int) -> tuple[BestThresholded, int, bool]:
             order = orders[k]
             if order is None:
-                raise AssertionError("a support cut to a DAG has an order")
+                raise AssertionError("an acyclic support has an order")
             solution = solve_given_order(program, order, np.zeros((d, d)))
             generator = np.random.default_rng([run.seed, k])
             best_thresholded = BestThresholded(program, threshold, cut)
@@ -123,7 +122,9 @@ def solve_by_path(
     if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
         judge = program.judged_after(threshold, cut)
         moved = solve_given_order(program, best.order, last.weights, judge)
-        tried += improve_thresholded(program, moved, run, np.random.default_rng([run.seed, len(orders)]), judge)
+        tried += improve_thresholded(
+            program, moved, run, np.random.default_rng([run.seed, len(orders)]), judge
+        )
         moved = solve_given_order(program, moved.order, moved.weights)
         if best.nearly_best(moved):
             last = moved
