@@ -54,7 +54,7 @@ def estimate_savings(
 
     >>> from dagora.optimise.path.order_moves import solve_order
     >>> none = np.zeros((2, 2), dtype=bool)
-    >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~none, none, 0.5, profile=False)
+    >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~np.eye(2, dtype=bool), none, 0.5, False)
     >>> at = OrderSolution(np.array([0, 1]), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
     >>> _, savings = solve_order(problem, at), np.zeros((2, 2))
     >>> estimate_savings(problem, at, 1, savings, workspace_for(2))

@@ -19,7 +19,7 @@ from dagora.optimise.losses import LeastSquares
 from dagora.optimise.notears import notears
 from dagora.parties.horizontal.learners.acyclic_prox import acyclic_prox
 from dagora.parties.horizontal.learners.admm import admm
-from dagora.parties.horizontal.learners.admm_site import LeastSquaresPart, Local
+from dagora.parties.horizontal.learners.admm_site import LeastSquaresPart, SiteState
 from dagora.parties.horizontal.session.federation import OpenFederation
 from dagora.run import Run
 from dagora.stats.moments import table_moments
@@ -51,7 +51,7 @@ def test_a_site_follows_the_equations_as_published():
     rows, n = rng.normal(size=(6, 3)), 20
     covariance = rows.T @ rows / n
     scale = np.full((3, 3), 2.0)
-    local = Local.begin(
+    local = SiteState.begin(
         LeastSquaresPart.of(rows.T, n, np.ones(3)),
         {"gradient_scale": scale, "gradient_unit": 4.0, "weight_unit": 0.5},
     )
