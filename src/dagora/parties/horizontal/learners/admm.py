@@ -172,7 +172,7 @@ def threshold_consensus(
     required: Support,
     threshold: float,
 ) -> Support:
-    """Repeat: agree roughly on the weights, then remove each variable's weakest parent below the threshold."""
+    """Repeat: agree roughly on weights, then remove each variable's weakest parent below the threshold."""
     while not consensus.over:
         settle(consensus, server, given, support, PATH_TOLERANCE)
         strength = np.where(support & ~required, np.abs(consensus.weights * server.own), np.inf)
