@@ -1,4 +1,4 @@
-"""Remembered scores are the score's own, and nothing is computed twice."""
+"""CachedScore scores are the score's own, and nothing is computed twice."""
 
 import numpy as np
 import pytest
