@@ -1,4 +1,4 @@
-"""CachedScore scores are the score's own, and nothing is computed twice."""
+"""Remembered scores are the score's own, and nothing is computed twice."""
 
 import numpy as np
 import pytest
