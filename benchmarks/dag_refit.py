@@ -24,7 +24,7 @@ def covariance(rows: Matrix) -> Matrix:
     return centred.T @ centred / len(rows)
 
 
-def cut_to_dag(weights: Matrix) -> Support:
+def acyclic_support(weights: Matrix) -> Support:
     """Edges from the strongest to the weakest, each kept unless it closes a cycle with those kept before.
 
     So the weakest edge of each cycle goes, and nothing that could have stayed.

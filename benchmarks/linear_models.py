@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import dagora
-from dag_refit import Matrix, Support, covariance, cut_to_dag, distance, refit
+from dag_refit import Matrix, Support, acyclic_support, covariance, distance, refit
 
 GRAPHS = {"ER2": ("er", 2), "SF4": ("sf", 4)}
 PENALTY, THRESHOLD = 0.1, 0.3
@@ -50,11 +50,11 @@ def draw_problem(folder: Path, kind: str, size: int, rows: int, seed: int) -> Pr
 
 def judge(problem: Problem, after: Matrix, before: Matrix | None = None) -> Judged:
     """Cut, refit and compare with the truth."""
-    kept = cut_to_dag(after)
+    kept = acyclic_support(after)
     return Judged(
         f=refit(problem.moments, kept, PENALTY)[0],
         shd=distance(kept, problem.truth),
         edges=int(kept.sum()),
         cut=int(np.count_nonzero(after) - kept.sum()),
-        unlimited=None if before is None else refit(problem.moments, cut_to_dag(before), PENALTY)[0],
+        unlimited=None if before is None else refit(problem.moments, acyclic_support(before), PENALTY)[0],
     )

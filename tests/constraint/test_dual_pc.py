@@ -12,10 +12,10 @@ from dagora.constraint.dual_pc import dual_pc, dual_pc_skeleton, find_skeleton
 from dagora.constraint.orientation import orient
 from dagora.constraint.partial_correlations import (
     UNDEFINED,
-    chance_limits,
     eliminate,
     inverse_correlations,
     next_subset,
+    significance_limits,
 )
 from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.events import Budget
@@ -123,7 +123,7 @@ def test_correlations_given_sets_and_their_complements():
 
 
 def test_limits_are_those_of_fishers_z():
-    limits = chance_limits(20, 19, 0.01)
+    limits = significance_limits(20, 19, 0.01)
     for size, limit in enumerate(limits):
         if size < 17:
             z = np.arctanh(limit) * np.sqrt(20 - size - 3)

@@ -80,7 +80,7 @@ def cut_at_once(program, child, parents, threshold):
 SLACK = {"guarded": 0.5, "one-by-one": np.inf, "at-once": -np.inf, "better": 0.0}
 
 
-def thinned_column(program, child, parents, threshold, cut):
+def thresholded_column(program, child, parents, threshold, cut):
     """Parents that are left, their weights and the loss."""
     gently, at_once = (
         (left, *fit_column(program, child, left))
@@ -91,18 +91,18 @@ def thinned_column(program, child, parents, threshold, cut):
     return gently if gently[2] <= at_once[2] * (1 + SLACK[cut]) else at_once
 
 
-def thinned(program, support, threshold, cut):
+def thresholded(program, support, threshold, cut):
     """Weights that are left on a support."""
     weights = np.zeros((len(program),) * 2)
     for child in range(len(program)):
         parents = list(np.flatnonzero(support[:, child]))
-        left, column, _ = thinned_column(program, child, parents, threshold, cut)
+        left, column, _ = thresholded_column(program, child, parents, threshold, cut)
         weights[left, child] = column
     return weights
 
 
 class FreshSolves:
-    """Losses of columns on sets of parents, each solved from zero, once; with a threshold, when thinned."""
+    """Losses of columns on sets of parents, each solved from zero, once; with a threshold, when thresholded."""
 
     def __init__(self, program, threshold=0.0, cut="one-by-one"):
         self.program = program
@@ -113,7 +113,9 @@ class FreshSolves:
     def column(self, child, parents):
         key = child, frozenset(int(i) for i in parents if self.program.allowed[i, child])
         if key not in self.known and self.threshold > 0:
-            self.known[key] = thinned_column(self.program, child, sorted(key[1]), self.threshold, self.cut)[2]
+            self.known[key] = thresholded_column(
+                self.program, child, sorted(key[1]), self.threshold, self.cut
+            )[2]
         elif key not in self.known:
             d = len(self.program)
             free = np.zeros(d, dtype=bool)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.graph.dag import topological_order
-from dagora.optimise.acyclic_support import cut_to_dag
+from dagora.optimise.acyclic_support import acyclic_support
 
 
 def graph_of(support):
@@ -32,7 +32,7 @@ def problems(draw):
 def test_what_is_cut_closes_a_cycle_with_stronger_edges(problem):
     strength, threshold, required = problem
     before = strength.copy(), required.copy()
-    support, dropped = cut_to_dag(strength, threshold, required)
+    support, dropped = acyclic_support(strength, threshold, required)
     assert np.array_equal(strength, before[0])
     assert np.array_equal(required, before[1])
     wanted = required | ((np.abs(strength) >= threshold) & (strength != 0))
@@ -58,8 +58,8 @@ def test_what_is_cut_closes_a_cycle_with_stronger_edges(problem):
 @given(problems())
 def test_nothing_is_dropped_from_a_dag(problem):
     strength, threshold, required = problem
-    support, _ = cut_to_dag(strength, threshold, required)
-    again, dropped = cut_to_dag(np.where(support, strength, 0.0), threshold, required)
+    support, _ = acyclic_support(strength, threshold, required)
+    again, dropped = acyclic_support(np.where(support, strength, 0.0), threshold, required)
     assert dropped == []
     assert np.array_equal(again, support)
 
@@ -83,7 +83,7 @@ def test_required_edges_beat_any_weight():
     strength = np.array([[0.0, 0.0, 0.0], [1e9, 0.0, 0.0], [0.0, 5.0, 0.0]])
     required = np.zeros((3, 3), dtype=bool)
     required[0, 1] = True
-    support, dropped = cut_to_dag(strength, 0.3, required)
+    support, dropped = acyclic_support(strength, 0.3, required)
     assert dropped == [(1, 0)]
     assert np.argwhere(support).tolist() == [[0, 1], [2, 1]]
 
@@ -91,15 +91,15 @@ def test_required_edges_beat_any_weight():
 def test_the_weakest_of_a_cycle_goes():
     strength = np.zeros((4, 4))
     strength[0, 1], strength[1, 2], strength[2, 3], strength[3, 0] = 1.0, -0.5, 2.0, 0.7
-    assert cut_to_dag(strength, 0.1, np.zeros((4, 4), dtype=bool))[1] == [(1, 2)]
-    assert cut_to_dag(strength, 0.6, np.zeros((4, 4), dtype=bool))[1] == [], (
+    assert acyclic_support(strength, 0.1, np.zeros((4, 4), dtype=bool))[1] == [(1, 2)]
+    assert acyclic_support(strength, 0.6, np.zeros((4, 4), dtype=bool))[1] == [], (
         "the threshold has cut it already"
     )
 
 
 def test_of_equal_weights_the_earlier_edge_stays():
     strength = np.array([[0.0, 1.0], [1.0, 0.0]])
-    support, dropped = cut_to_dag(strength, 0.0, np.zeros((2, 2), dtype=bool))
+    support, dropped = acyclic_support(strength, 0.0, np.zeros((2, 2), dtype=bool))
     assert (np.argwhere(support).tolist(), dropped) == ([[0, 1]], [(1, 0)])
 
 
@@ -107,7 +107,7 @@ def test_of_equal_weights_the_earlier_edge_stays():
 def test_many_nodes(d):
     strength = np.random.default_rng(0).normal(size=(d, d))
     np.fill_diagonal(strength, 0.0)
-    support, dropped = cut_to_dag(strength, 0.0, np.zeros((d, d), dtype=bool))
+    support, dropped = acyclic_support(strength, 0.0, np.zeros((d, d), dtype=bool))
     assert topological_order(support) is not None
     # Whatever the weights, of each pair one direction can stay.
     assert support.sum() == len(dropped) == d * (d - 1) // 2

@@ -13,7 +13,7 @@ from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
 from dagora.optimise.acyclicity import cyclicity, trace_exponential
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
-from dagora.optimise.losses import LeastSquares, Logistic, Poisson, count_rows, logistic_rows
+from dagora.optimise.losses import LeastSquares, count_rows, logistic_loss, logistic_rows, poisson_loss
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from tests.optimise.optimise_oracles import best_over_all_dags
@@ -71,19 +71,19 @@ COLLIDER = DAG("abcde", [("a", "c"), ("b", "c"), ("c", "d"), ("c", "e")])
 
 def test_binary_models_are_recovered():
     table = simulate(COLLIDER, "logistic", 4000, 1, weight_range=(1.5, 2.0)).table
-    loss = Logistic(logistic_rows(TableStatistics(table)), intercept=False)
+    loss = logistic_loss(logistic_rows(TableStatistics(table)), intercept=False)
     solution = augmented_lagrangian(loss, Run(), lambda1=0.01, h_tolerance=1e-5)
     assert np.array_equal(np.abs(solution.weights) > 0.3, COLLIDER.to_numpy())
     assert solution.converged
 
 
-@pytest.mark.parametrize("kind", [Logistic, Poisson])
+@pytest.mark.parametrize("kind", [logistic_loss, poisson_loss])
 def test_independent_columns_of_any_level_get_no_edge(kind):
     rng = np.random.default_rng(0)
     levels = (0.95, 0.9, 0.5, 0.1)
     draw = (
         rng.binomial(1, levels, (1000, 4))
-        if kind is Logistic
+        if kind is logistic_loss
         else rng.poisson(5 * np.array(levels), (1000, 4))
     )
     rows = draw.astype(float)
@@ -96,7 +96,7 @@ def test_independent_columns_of_any_level_get_no_edge(kind):
 
 def test_counts_are_recovered():
     table = simulate(COLLIDER, "poisson", 2000, 1).table
-    loss = Poisson(count_rows(TableStatistics(table)))
+    loss = poisson_loss(count_rows(TableStatistics(table)))
     solution = augmented_lagrangian(loss, Run(), lambda1=0.01, h_tolerance=1e-5)
     assert np.array_equal(np.abs(solution.weights) > 0.05, COLLIDER.to_numpy())
     assert solution.converged

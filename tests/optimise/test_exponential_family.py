@@ -5,7 +5,7 @@ import pytest
 
 from dagora.optimise.exponential_family import (
     BERNOULLI,
-    COUNT,
+    POISSON,
     family_curvature,
     family_gradient,
     fit_column,
@@ -15,7 +15,7 @@ from dagora.optimise.exponential_family import (
 from tests.optimise.optimise_oracles import plain_lasso, random_covariance, split_minimum, violation
 
 
-@pytest.mark.parametrize("family", [BERNOULLI, COUNT], ids=["bernoulli", "count"])
+@pytest.mark.parametrize("family", [BERNOULLI, POISSON], ids=["bernoulli", "count"])
 def test_mean_and_variance_are_derivatives(family):
     eta = np.linspace(-6, 6, 25)
     step = 1e-5
@@ -29,7 +29,7 @@ def test_mean_and_variance_are_derivatives(family):
 def test_one_binary_regressor_has_a_closed_form():
     # Where x = 1 the chance of a 1 is 3/4: the weight is log 3; rows with x = 0 say nothing without intercept.
     rows, target = np.array([[1.0]] * 4 + [[0.0]] * 2), np.array([1.0, 1, 1, 0, 0, 1])
-    odds, rates = BERNOULLI.through_the_origin(), COUNT.through_the_origin()
+    odds, rates = BERNOULLI.through_the_origin(), POISSON.through_the_origin()
     assert fit_column(odds, rows, target, 0.0)[0] == pytest.approx(np.log(3), rel=1e-10)
     # Mean count 5 where x = 1.
     counts = np.array([3.0, 7, 4, 6, 0, 2])
@@ -40,7 +40,7 @@ def test_one_binary_regressor_has_a_closed_form():
     target = np.append(target, [0, 1])
     rows, counts = np.append(rows, [[0.0], [0.0]], axis=0), np.append(counts, [1.0, 5.0])
     assert fit_column(BERNOULLI, rows, target, 0.0)[0] == pytest.approx(np.log(9), rel=1e-10)
-    assert fit_column(COUNT, rows, counts, 0.0)[0] == pytest.approx(np.log(5 / 2), rel=1e-10)
+    assert fit_column(POISSON, rows, counts, 0.0)[0] == pytest.approx(np.log(5 / 2), rel=1e-10)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 1000.0])
@@ -54,10 +54,12 @@ def test_intercepts_bring_the_means_to_where_they_should_be(spread):
         alone = BERNOULLI.mean(eta[:, j] + BERNOULLI.intercept(eta[:, j], shares[j])).mean()
         assert alone == pytest.approx(shares[j], rel=1e-7)
     rates = np.array([1e-9, 0.01, 0.25, 1.0, 1e3, 1e9])
-    np.testing.assert_allclose(COUNT.mean(eta + COUNT.intercept(eta, rates)).mean(axis=0), rates, rtol=1e-7)
+    np.testing.assert_allclose(
+        POISSON.mean(eta + POISSON.intercept(eta, rates)).mean(axis=0), rates, rtol=1e-7
+    )
 
 
-@pytest.mark.parametrize("family", [BERNOULLI, COUNT], ids=["bernoulli", "count"])
+@pytest.mark.parametrize("family", [BERNOULLI, POISSON], ids=["bernoulli", "count"])
 def test_curvature_is_the_derivative_of_the_slope(family):
     rng = np.random.default_rng(6)
     rows = rng.normal(size=(60, 4))
@@ -70,7 +72,7 @@ def test_curvature_is_the_derivative_of_the_slope(family):
             np.testing.assert_allclose(curvature[i], (ends[0] - ends[1]) / 2e-5, rtol=1e-5, atol=1e-8)
 
 
-@pytest.mark.parametrize("family", [BERNOULLI, COUNT], ids=["bernoulli", "count"])
+@pytest.mark.parametrize("family", [BERNOULLI, POISSON], ids=["bernoulli", "count"])
 @pytest.mark.parametrize("lambda1", [0.003, 0.05])
 def test_with_an_intercept_it_is_the_regression_with_a_column_of_ones_that_costs_nothing(family, lambda1):
     rng = np.random.default_rng(5)
@@ -93,7 +95,7 @@ def test_with_an_intercept_it_is_the_regression_with_a_column_of_ones_that_costs
     np.testing.assert_allclose(weights, expected[:3], atol=1e-5)
 
 
-@pytest.mark.parametrize("family", [BERNOULLI, COUNT], ids=["bernoulli", "count"])
+@pytest.mark.parametrize("family", [BERNOULLI, POISSON], ids=["bernoulli", "count"])
 @pytest.mark.parametrize("lambda1", [0.003, 0.05])
 def test_against_the_split_program(family, lambda1):
     rng = np.random.default_rng(5)
@@ -112,8 +114,8 @@ def test_a_large_start_to_poisson_is_found():
     # The first Newton step overshoots by far: exp of it overflows, and the line search has to bring it back.
     rows = np.array([[100.0], [0.01]])
     target = np.array([1.0, 1e6])
-    weights = fit_column(COUNT, rows, target, 0.0)
-    assert abs(family_gradient(COUNT, rows, target, weights)[1][0]) < 1e-6
+    weights = fit_column(POISSON, rows, target, 0.0)
+    assert abs(family_gradient(POISSON, rows, target, weights)[1][0]) < 1e-6
 
 
 def test_the_quadratic_model_is_a_lasso():

@@ -8,7 +8,7 @@ from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.graph.dag import DAG
 from dagora.network.simulate import simulate
-from dagora.optimise.losses import LeastSquares, Logistic, Poisson, count_rows, logistic_rows
+from dagora.optimise.losses import LeastSquares, count_rows, logistic_loss, logistic_rows, poisson_loss
 from dagora.stats.table import TableStatistics
 from tests.optimise.optimise_oracles import central_differences, plain_lasso, random_covariance, violation
 
@@ -27,10 +27,10 @@ def losses():
     rng = np.random.default_rng(3)
     return {
         "least squares": LeastSquares(random_covariance(rng, 4)),
-        "logistic": Logistic(binary_rows()),
-        "poisson": Poisson(rows_of_counts()),
-        "logistic as published": Logistic(binary_rows(), intercept=False),
-        "poisson as published": Poisson(rows_of_counts(), intercept=False),
+        "logistic": logistic_loss(binary_rows()),
+        "poisson": poisson_loss(rows_of_counts()),
+        "logistic as published": logistic_loss(binary_rows(), intercept=False),
+        "poisson as published": poisson_loss(rows_of_counts(), intercept=False),
     }
 
 
@@ -54,9 +54,9 @@ def test_logistic_and_poisson_are_log_likelihoods():
     rows = binary_rows()
     chance = 1 / (1 + np.exp(-rows @ weights))
     expected = -bernoulli.logpmf(rows, chance).sum() / len(rows)
-    assert Logistic(rows, intercept=False).value(weights) == pytest.approx(expected, rel=1e-12)
+    assert logistic_loss(rows, intercept=False).value(weights) == pytest.approx(expected, rel=1e-12)
     rows = rows_of_counts()
-    loss = Poisson(rows, intercept=False)
+    loss = poisson_loss(rows, intercept=False)
     difference = loss.value(weights) - loss.value(0 * weights)
     rates = np.exp(rows @ weights)
     expected = (poisson.logpmf(rows, 1.0) - poisson.logpmf(rows, rates)).sum() / len(rows)
@@ -109,49 +109,49 @@ def test_refit_takes_duplicated_columns_and_few_rows():
         gradient = loss.value_and_gradient(weights)[1]
         assert violation(weights, gradient, lambda1).reshape(8, 8)[support].max() < 1e-8
     assert np.isfinite(
-        Logistic((rows > 0) * 1.0).refit(support, 0.0)
+        logistic_loss((rows > 0) * 1.0).refit(support, 0.0)
     ).all()  # separated: no optimum, no crash
-    assert np.isfinite(Poisson(np.abs(rows).round()).refit(support, 0.0)).all()
+    assert np.isfinite(poisson_loss(np.abs(rows).round()).refit(support, 0.0)).all()
 
 
 @pytest.mark.parametrize("size", [50.0, 1e4, 1e300])
 def test_overflow_is_infinite_and_silent(size):
-    counts = Poisson(np.array([[5.0, 1.0], [2.0, 30.0]]), intercept=False)
+    counts = poisson_loss(np.array([[5.0, 1.0], [2.0, 30.0]]), intercept=False)
     weights = np.full((2, 2), size)
     assert counts.value(weights) == np.inf
     value, gradient = counts.value_and_gradient(weights)
     assert value == np.inf
     assert not gradient.any()
-    binary = Logistic(np.array([[1.0, 0.0], [0.0, 1.0]]), intercept=False)
+    binary = logistic_loss(np.array([[1.0, 0.0], [0.0, 1.0]]), intercept=False)
     assert binary.value(np.array([[0.0, 1e4], [0.0, 0.0]])) == pytest.approx(
         (1e4 + 3 * np.log(2)) / 2, rel=1e-12
     )
 
 
-@pytest.mark.parametrize("kind", [Logistic, Poisson])
+@pytest.mark.parametrize("kind", [logistic_loss, poisson_loss])
 @pytest.mark.parametrize("size", [0.0, 0.3, 2.0])
 def test_the_intercept_is_the_best_one(kind, size):
     """Each column's loss, at the best of a search over one number; the others' intercepts do not matter."""
     from scipy.optimize import minimize_scalar
 
-    rows = binary_rows() if kind is Logistic else np.minimum(rows_of_counts(), 5.0)
+    rows = binary_rows() if kind is logistic_loss else np.minimum(rows_of_counts(), 5.0)
     weights = size * np.random.default_rng(2).normal(size=(4, 4))
     eta = rows @ weights
     expected = 0.0
     for j in range(4):
 
         def column_loss(b, eta=eta[:, j], x=rows[:, j]):
-            partition = np.logaddexp(0, eta + b) if kind is Logistic else np.exp(eta + b)
+            partition = np.logaddexp(0, eta + b) if kind is logistic_loss else np.exp(eta + b)
             return (partition - x * (eta + b)).mean()
 
         expected += minimize_scalar(column_loss, bracket=(-1.0, 1.0), tol=1e-12).fun
     assert kind(rows).value(weights) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", [Logistic, Poisson])
+@pytest.mark.parametrize("kind", [logistic_loss, poisson_loss])
 def test_a_level_that_all_rows_share_is_no_reason_for_weights(kind):
     """A column that another one shifts as a whole has its level from the intercept, and costs no weight."""
-    rows = binary_rows() if kind is Logistic else rows_of_counts()
+    rows = binary_rows() if kind is logistic_loss else rows_of_counts()
     steady = np.column_stack([rows, np.ones(len(rows))])
     support = np.ones((5, 5), dtype=bool)
     np.fill_diagonal(support, val=False)
@@ -163,10 +163,10 @@ def test_a_level_that_all_rows_share_is_no_reason_for_weights(kind):
     assert kind(steady, intercept=False).refit(support, 0.01)[4].any(), "as published it stands in"
 
 
-@pytest.mark.parametrize("kind", [Logistic, Poisson])
+@pytest.mark.parametrize("kind", [logistic_loss, poisson_loss])
 def test_what_is_certain_has_an_infinite_intercept_and_a_finite_loss(kind):
     rows = np.column_stack([np.zeros(6), [0.0, 1, 0, 1, 1, 0]])
-    if kind is Logistic:
+    if kind is logistic_loss:
         rows = np.column_stack([rows, np.ones(6)])
     d = rows.shape[1]
     weights = np.random.default_rng(0).normal(size=(d, d))
@@ -184,7 +184,7 @@ def test_what_is_certain_has_an_infinite_intercept_and_a_finite_loss(kind):
 @pytest.mark.parametrize("size", [1e2, 1e6])
 def test_intercepts_keep_counts_from_overflowing(size):
     rng = np.random.default_rng(0)
-    loss = Poisson(rng.poisson(size, (30, 3)).astype(float))
+    loss = poisson_loss(rng.poisson(size, (30, 3)).astype(float))
     weights = rng.normal(size=(3, 3))
     value, gradient = loss.value_and_gradient(weights)
     assert np.isfinite(value)

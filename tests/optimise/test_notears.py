@@ -117,16 +117,16 @@ def test_with_knowledge_it_is_the_optimum_too(lambda1):
 
 @pytest.mark.parametrize("cut", CUTS)
 def test_after_the_threshold_it_is_the_best_of_all_orders_that_are_nearly_best(cut):
-    """Each of 720 orders solved, and its columns thinned, plainly."""
+    """Each of 720 orders solved, and its columns thresholded, plainly."""
     excess = []
     for seed in range(6):
         _, table = simulated(6, 100, seed, kind="sf" if seed % 2 else "er", degree=4.0)
         moments = np.cov(rows_of(table).T, bias=True)
         program = PathProgram(moments, 0.1, ~np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool))
-        full, thinned = FreshSolves(program), FreshSolves(program, 0.5, cut)
+        full, thresholded = FreshSolves(program), FreshSolves(program, 0.5, cut)
         orders = obeying_orders(program)
         enough = min(full.order(order) for order in orders) * (1 + NEARLY)
-        best = min(thinned.order(order) for order in orders if full.order(order) <= enough)
+        best = min(thresholded.order(order) for order in orders if full.order(order) <= enough)
         found = learn(table, threshold=0.5, cut=cut)
         excess.append(-found.score / best - 1)
     assert min(excess) > -1e-7
@@ -469,8 +469,8 @@ def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):
     baselines = []
 
     def spy(task, weights, variances):
-        found = task.thinned
-        return beside_sorting(replace_thinned(task, found, baselines), weights, variances)
+        found = task.thresholded
+        return beside_sorting(replace_thresholded(task, found, baselines), weights, variances)
 
     monkeypatch.setattr("dagora.optimise.notears.beside_sorting", spy)
     result = learn(table, loss=loss, knowledge=knowledge, **LIGHT[loss])
@@ -486,12 +486,12 @@ def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):
         assert result.stats["sort_and_regress_objective"] >= -best.score * (1 - 1e-9)
 
 
-def replace_thinned(task, thinned, seen):
+def replace_thresholded(task, thresholded, seen):
     """The same task, which shows what its baseline came to."""
 
     class Shown(Task):
-        def thinned(self, weights, support):
-            seen.append(thinned(weights, support))
+        def thresholded(self, weights, support):
+            seen.append(thresholded(weights, support))
             return seen[-1]
 
     return Shown(**vars(task))

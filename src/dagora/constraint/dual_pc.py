@@ -1,11 +1,12 @@
-"""The dual PC algorithm: independence tests given small sets and, at the same price, given all but a few.
+"""The dual PC algorithm: independence tests given small sets and, at the same cost, given their complements.
 
-As in PC, all pairs are adjacent at first, and an edge x — y goes where some set T separates its ends: their
-partial correlation given T could be chance. Round 0 tests given nothing and given all other variables; round
-r tests, for each neighbourhood S of x (without y), given S, given r nodes of S and given all of S but r.
-Edges found in a round go at its end, so that the skeleton does not depend on the order of the columns. Then
-v-structures and what follows from them are directed. (Giudice, Kuipers & Moffa 2023, "The dual PC algorithm
-and the role of Gaussianity for structure learning of Bayesian networks".)
+As in PC, all pairs are adjacent at first. The edge x — y is removed if some set T separates x and y, that is,
+if their partial correlation given T is not significant. Round 0 tests given nothing and given all other
+variables. Round r tests, for the neighbourhood S of x (without y), given S, given each r nodes of S, and
+given S without each r nodes. Edges are removed at the end of a round, so the skeleton does not depend on the
+order of the columns. Then v-structures are directed, and all edges whose direction follows from them.
+(Giudice, Kuipers & Moffa 2023, "The dual PC algorithm and the role of Gaussianity for structure learning of
+Bayesian networks".)
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from dagora.constraint.partial_correlations import (
     GIVEN_SET,
     MORE,
     NONE,
-    chance_limits,
     inverse_correlations,
     search_sets,
+    significance_limits,
 )
 from dagora.errors import KnowledgeError, OptionError
 from dagora.events import Event
@@ -35,8 +36,8 @@ from dagora.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Moments, Statistics
 
-# Sets that are tested between two looks at the clock.
-SETS_PER_ROUND = 100_000
+# Sets that are tested between two checks of the time limit.
+SETS_PER_CHECK = 100_000
 
 
 def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome:
@@ -50,10 +51,10 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
     (('a', 'c'), ('b', 'c'))
     """
     names = statistics.schema.names
-    apart = forbidden_pairs(run.knowledge, names)
+    forbidden = forbidden_pairs(run.knowledge, names)
     moments = gaussian_moments(statistics, "the method dual-pc")
     refuse_duplicates(moments, statistics.schema, "the method dual-pc")
-    found = find_skeleton(moments, alpha, run, apart)
+    found = find_skeleton(moments, alpha, run, forbidden)
     matrix, given_up, new = orient(found.adjacent, found.separates)
     warnings = []
     if given_up or new:
@@ -63,11 +64,11 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
         warnings.append(f"the tests do not agree on one class of graphs: {both}")
     if found.untested:
         warnings.append(
-            f"given all other {len(names) - 2} variables nothing could be tested: there are too few rows "
+            f"no test given all other {len(names) - 2} variables was possible: there are too few rows "
             f"({moments.n}), or columns determine each other; smaller sets were tested"
         )
     edges = f"{int(found.adjacent.sum()) // 2} edges are left after {found.tests} tests"
-    late = f"stopped in round {found.order}: {run.budget.reason}; some edges may be too many: {edges}"
+    late = f"stopped in round {found.order}: {run.budget.reason}; there may be too many edges: {edges}"
     return Outcome(
         CPDAG.from_numpy(matrix, names),
         "finished" if found.finished else "time-limit",
@@ -78,14 +79,14 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
 
 
 def dual_pc_skeleton(moments: Moments, alpha: float = 0.05, run: Run | None = None) -> Matrix:
-    """Which pairs no tested set separates, as a symmetric matrix; knowledge of the run plays no part."""
+    """The pairs that no tested set separates, as a symmetric matrix; knowledge of the run is not used."""
     plain = Run() if run is None else replace(run, knowledge=Knowledge())
-    nobody = np.zeros_like(moments.scatter, dtype=np.bool_)
-    return find_skeleton(moments, alpha, plain, nobody).adjacent
+    none = np.zeros_like(moments.scatter, dtype=np.bool_)
+    return find_skeleton(moments, alpha, plain, none).adjacent
 
 
 def forbidden_pairs(knowledge: Knowledge, names: tuple[str, ...]) -> Matrix:
-    """Pairs that are forbidden both ways; what else is known cannot be obeyed by a class of graphs."""
+    """Pairs forbidden in both directions; other knowledge is refused, since directions are learned."""
     reason = "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
     if knowledge.required:
         tail, head = knowledge.required[0]
@@ -111,7 +112,11 @@ def forbidden_pairs(knowledge: Knowledge, names: tuple[str, ...]) -> Matrix:
 
 @dataclass
 class Skeleton:
-    """What the tests leave adjacent, and what separates each other pair (None: all other variables)."""
+    """Adjacent pairs, and the set that separates each other pair (None: all other variables).
+
+    `tests` and `order` count the tests and rounds so far. `finished` is False if time ran out, `untested` is
+    True if no test given all other variables was possible.
+    """
 
     adjacent: Matrix
     separating: dict[tuple[int, int], frozenset[int] | None] = field(default_factory=dict)
@@ -126,59 +131,61 @@ class Skeleton:
         return between is None or c in between
 
 
-def find_skeleton(moments: Moments, alpha: float, run: Run, apart: Matrix) -> Skeleton:
-    """Test round by round until no neighbourhood is large enough for the next; `apart` are never adjacent."""
+def find_skeleton(moments: Moments, alpha: float, run: Run, forbidden: Matrix) -> Skeleton:
+    """Test round by round until no neighbourhood is large enough; `forbidden` pairs are never adjacent."""
     if not 0 < alpha < 1:
         raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
     spread = np.sqrt(np.diag(moments.scatter))
     correlations = np.clip(moments.scatter / np.outer(spread, spread), -1.0, 1.0)
     np.fill_diagonal(correlations, 1.0)
     size = len(correlations)
-    limits = chance_limits(moments.n, max(1, size - 1), alpha)
-    skeleton = first_round(correlations, limits, apart)
-    # Round in which the neighbourhood of each node became what it is.
-    since = np.ones(size, dtype=np.int64)
+    limits = significance_limits(moments.n, max(1, size - 1), alpha)
+    skeleton = first_round(correlations, limits, forbidden)
+    # The first round with the present neighbourhood of each node.
+    unchanged_since = np.ones(size, dtype=np.int64)
     while True:
         sizes = skeleton.adjacent.sum(axis=1) - 1
         if sizes.max(initial=0) <= skeleton.order:
             return skeleton
         skeleton.order += 1
-        parted = part(skeleton, correlations, limits, since, run)
-        for x, y in parted:
+        for x, y in separated_pairs(skeleton, correlations, limits, unchanged_since, run):
             skeleton.adjacent[x, y] = skeleton.adjacent[y, x] = False
-            since[[x, y]] = skeleton.order + 1
+            unchanged_since[[x, y]] = skeleton.order + 1
         if not skeleton.finished:
             return skeleton
 
 
-def first_round(correlations: NDArray[np.float64], limits: NDArray[np.float64], apart: Matrix) -> Skeleton:
-    """Tests given nothing and given everything else."""
+def first_round(
+    correlations: NDArray[np.float64], limits: NDArray[np.float64], forbidden: Matrix
+) -> Skeleton:
+    """Test every pair given nothing and given all other variables."""
     size = len(correlations)
-    alone = np.abs(correlations) <= limits[0]
-    rest = np.zeros_like(alone)
+    marginally = np.abs(correlations) <= limits[0]
+    given_rest = np.zeros_like(marginally)
     inverse = inverse_correlations(correlations)
     testable = inverse is not None and limits[-1] > 0
     if inverse is not None and testable:
-        rest = np.abs(inverse) <= limits[-1]
-    adjacent = ~(alone | rest | apart | np.eye(size, dtype=np.bool_))
+        given_rest = np.abs(inverse) <= limits[-1]
+    adjacent = ~(marginally | given_rest | forbidden | np.eye(size, dtype=np.bool_))
     skeleton = Skeleton(adjacent, tests=size * (size - 1) // (1 if testable else 2), untested=not testable)
     for i, j in np.argwhere(np.triu(~adjacent, 1)).tolist():
-        # Independent either way, the pair cannot have a common child: that would tie them given all others.
-        marginal = alone[i, j] and not rest[i, j]
-        skeleton.separating[i, j] = frozenset() if marginal else None
+        # A pair that is independent both ways has no common child, which would make it dependent given the
+        # rest.
+        only_marginally = marginally[i, j] and not given_rest[i, j]
+        skeleton.separating[i, j] = frozenset() if only_marginally else None
     return skeleton
 
 
-def part(
+def separated_pairs(
     skeleton: Skeleton,
     correlations: NDArray[np.float64],
     limits: NDArray[np.float64],
-    since: NDArray[np.int64],
+    unchanged_since: NDArray[np.int64],
     run: Run,
 ) -> list[tuple[int, int]]:
-    """Find the pairs that a set of this round separates; what separates them is kept in the skeleton."""
+    """Find the pairs that a set of this round separates, and store the separating sets in the skeleton."""
     pairs = np.argwhere(skeleton.adjacent).tolist()
-    parted: list[tuple[int, int]] = []
+    separated: list[tuple[int, int]] = []
     for done, (x, y) in enumerate(pairs):
         if done % 100 == 0:
             run.on_event(
@@ -192,13 +199,14 @@ def part(
         around = [node for node in np.flatnonzero(skeleton.adjacent[x]).tolist() if node != y]
         if len(around) < skeleton.order:
             continue
-        # Sets of this size were the complements of an earlier round, if S has not changed since.
-        again = since[x] <= len(around) - skeleton.order < skeleton.order
-        chosen = separating_set(skeleton, correlations, limits, [x, y, *around], run, again=bool(again))
+        # If S has not changed since, an earlier round tested these sets as complements of its own.
+        tested = unchanged_since[x] <= len(around) - skeleton.order < skeleton.order
+        members = [x, y, *around]
+        chosen = separating_set(skeleton, correlations, limits, members, run, tested=bool(tested))
         if chosen is not None:
             skeleton.separating[min(x, y), max(x, y)] = chosen
-            parted.append((x, y))
-    return parted
+            separated.append((x, y))
+    return separated
 
 
 def separating_set(
@@ -208,17 +216,17 @@ def separating_set(
     members: list[int],
     run: Run,
     *,
-    again: bool,
+    tested: bool,
 ) -> frozenset[int] | None:
-    """A set among members[2:] that separates members[0] and members[1], of this round's sizes.
+    """Look for a set among members[2:], of this round's sizes, that separates members[0] and members[1].
 
-    `again` says that inverses have answered for this round before.
+    `tested` says that an earlier round tested these sets, if it could use the inverse of the correlations.
     """
     block = np.ascontiguousarray(correlations[np.ix_(members, members)])
     inverse = inverse_correlations(block)
     around = frozenset(members[2:])
     if inverse is not None:
-        if again:
+        if tested:
             return None
         skeleton.tests += 1
         if abs(inverse[0, 1]) <= limits[len(around)]:
@@ -236,7 +244,7 @@ def separating_set(
             skeleton.order,
             limits,
             subset,
-            SETS_PER_ROUND,
+            SETS_PER_CHECK,
         )
         skeleton.tests += tests
         if how == NONE:

@@ -1,9 +1,10 @@
-"""Directions from separating sets: a class of graphs for a skeleton.
+"""From a skeleton and separating sets to a CPDAG.
 
-A path a — c — b whose ends are not adjacent is a v-structure a → c ← b where c does not separate a and b. If
-all these agree, they leave one class (Verma & Pearl 1990), found by a consistent extension (Dor & Tarsi
-1992). Tests err, so they may not agree: then those found first stand, and the rest is directed so that few
-new v-structures arise. What comes out is always the completed graph of a class.
+A path a — c — b whose ends are not adjacent is a v-structure a → c ← b if c is not in the set that separates
+a and b. If all v-structures are consistent, they determine one equivalence class (Verma & Pearl 1990), found
+by a consistent extension (Dor & Tarsi 1992). Tests err, so they may not be consistent: then those found first
+are kept, and the other edges are directed so that few new v-structures arise. The result is always the CPDAG
+of some DAG.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Separates = Callable[[int, int, int], bool]
 
 
 def orient(skeleton: Matrix, separates: Separates) -> tuple[Matrix, int, bool]:
-    """Completed graph with this skeleton, how many v-structures were given up, and whether new ones arose.
+    """CPDAG with this skeleton, the number of v-structures given up, and whether new ones were needed.
 
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
     >>> orient(path, lambda a, c, b: False)[0].astype(int)
@@ -42,24 +43,25 @@ def orient(skeleton: Matrix, separates: Separates) -> tuple[Matrix, int, bool]:
     dag = consistent_extension(partly)
     if dag is not None:
         return cpdag_matrix(dag), given_up, False
-    return cpdag_matrix(direct_anyhow(partly)), given_up, True
+    return cpdag_matrix(extend_with_few_colliders(partly)), given_up, True
 
 
 def colliders(skeleton: Matrix, separates: Separates) -> list[tuple[int, int, int]]:
-    """All a — c — b, a < b not adjacent, that c does not separate."""
+    """All paths a — c — b with a < b not adjacent and c not in their separating set."""
     found: list[tuple[int, int, int]] = []
     for c in range(len(skeleton)):
         around = np.flatnonzero(skeleton[c])
         for position, a in enumerate(around.tolist()):
-            strangers = around[position + 1 :][~skeleton[a, around[position + 1 :]]]
-            found.extend((a, c, b) for b in strangers.tolist() if not separates(a, c, b))
+            not_adjacent = around[position + 1 :][~skeleton[a, around[position + 1 :]]]
+            found.extend((a, c, b) for b in not_adjacent.tolist() if not separates(a, c, b))
     return found
 
 
-def direct_anyhow(partly: Matrix) -> Matrix:
-    """A DAG with the skeleton and the directed edges (which have no cycle), with few new v-structures.
+def extend_with_few_colliders(partly: Matrix) -> Matrix:
+    """A DAG with this skeleton and these directed edges (which form no cycle), with few new v-structures.
 
-    Nodes are taken off last, each time one that nothing leaves and at which the fewest strangers meet.
+    Sinks are removed one by one, as in a consistent extension: each time a node without outgoing edges whose
+    undirected edges, directed into it, make the fewest new pairs of parents that are not adjacent.
     """
     dag = partly & ~partly.T
     lines = partly & partly.T
@@ -71,9 +73,9 @@ def direct_anyhow(partly: Matrix) -> Matrix:
             joined = np.flatnonzero(lines[node] & left)
             around = np.flatnonzero(adjacent[node] & left)
             apart = ~adjacent[np.ix_(joined, around)]
-            strangers = int(apart.sum()) - len(joined)
-            if fewest < 0 or strangers < fewest:
-                best, fewest = node, strangers
+            colliders_made = int(apart.sum()) - len(joined)
+            if fewest < 0 or colliders_made < fewest:
+                best, fewest = node, colliders_made
         dag[lines[best] & left, best] = True
         left[best] = False
     return dag

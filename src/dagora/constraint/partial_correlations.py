@@ -2,8 +2,9 @@
 
 For x, y and a set T, eliminating T from the correlation matrix leaves the covariance of x and y given T.
 Eliminating T from the inverse over x, y and S ⊇ T leaves the inverse over the rest, and with it the partial
-correlation given S∖T. So a small block answers for a small set and for its complement alike. Fisher's z says
-which correlations could be chance: |atanh ρ| √(N − |T| − 3) is below the normal quantile.
+correlation given S∖T. So a small block gives the partial correlation given a small set or given its
+complement. By Fisher's z, a correlation is not significant if |atanh ρ| √(N − |T| − 3) is below the normal
+quantile.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from dagora.scores.gaussian import COLLINEAR
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# How a search among sets ends.
+# How a search among sets ends: no set separates the pair, the subset does, its complement does, or there are
+# more.
 NONE, GIVEN_SET, GIVEN_REST, MORE = 0, 1, 2, 3
-# What a partial correlation is where one of the two has no variance left: no test can call it zero.
+# Stands for a partial correlation that does not exist, because one of the two has no variance left. It is
+# above every limit, so no test calls it zero.
 UNDEFINED = 2.0
 
 
-def chance_limits(rows: int, columns: int, alpha: float) -> Floats:
-    """Per size of the conditioning set the largest |ρ| that may be chance; −1 where rows are too few to tell.
+def significance_limits(rows: int, columns: int, alpha: float) -> Floats:
+    """The largest |ρ| that is not significant, by size of the conditioning set; −1 where rows are too few.
 
-    >>> chance_limits(103, 4, 0.05).round(3)
+    >>> significance_limits(103, 4, 0.05).round(3)
     array([0.194, 0.194, 0.195, 0.196])
     """
     from scipy.special import ndtri
@@ -39,7 +42,7 @@ def chance_limits(rows: int, columns: int, alpha: float) -> Floats:
 
 
 def inverse_correlations(correlations: Floats) -> Floats | None:
-    """The inverse, scaled to a unit diagonal; None where columns depend on each other."""
+    """The inverse, scaled to a unit diagonal; None where the columns are linearly dependent."""
     try:
         factor = np.linalg.cholesky(correlations)
     except np.linalg.LinAlgError:
@@ -55,7 +58,18 @@ def inverse_correlations(correlations: Floats) -> Floats | None:
 
 @kernel
 def eliminate(matrix: Floats, members: Integers, count: int, block: NDArray[np.float64]) -> float:
-    """Correlation that is left between rows 0 and 1 when `members` are eliminated from a matrix."""
+    """The correlation between rows 0 and 1 after the first `count` of `members` are eliminated from a matrix.
+
+    With x = z + noise and y = z + noise of variance 1 each, corr(x, y) = ½ and corr(x, z) = corr(y, z) =
+    1/√2; given z, nothing is left: ½ − (1/√2)² = 0.
+
+    >>> r = 0.5**0.5
+    >>> matrix = np.array([[1.0, 0.5, r], [0.5, 1.0, r], [r, r, 1.0]])
+    >>> round(eliminate(matrix, np.array([2]), 0, np.empty((2, 2))), 9)
+    0.5
+    >>> abs(eliminate(matrix, np.array([2]), 1, np.empty((3, 3)))) < 1e-9
+    True
+    """
     size = count + 2
     for a in range(size):
         i = a if a < 2 else members[a - 2]
@@ -78,7 +92,7 @@ def eliminate(matrix: Floats, members: Integers, count: int, block: NDArray[np.f
 
 @kernel
 def next_subset(subset: Integers, size: int, total: int) -> bool:
-    """Move on to the next subset of 2, …, total + 1 in lexicographic order; False after the last."""
+    """Replace a subset of {2, …, total + 1} by the lexicographically next one; False after the last."""
     place = size - 1
     while place >= 0 and subset[place] == total + 2 - size + place:
         place -= 1
@@ -100,10 +114,11 @@ def search_sets(
     subset: Integers,
     most: int,
 ) -> tuple[int, int]:
-    """Look for a set of `order` nodes, or all but so many, given which rows 0 and 1 are uncorrelated.
+    """Look for a set of `order` nodes, or all but `order`, given which rows 0 and 1 are uncorrelated.
 
-    The other rows are the nodes to choose from. `subset` says where to begin and, at the end, what was found
-    (rows, ascending). Returns how it ended, after at most `most` sets, and the number of tests.
+    The other rows are the nodes to choose from. `subset` is where the search starts and, afterwards, the set
+    that was found (rows, ascending). Complements are tested through the `inverse`, if `dual`. Returns how the
+    search ended and the number of tests; after about `most` tests it returns and can be continued.
     """
     total = len(correlations) - 2
     size = min(order, total - order) if dual else order

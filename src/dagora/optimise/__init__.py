@@ -1,1 +1,1 @@
-"""A graph from a smooth program: acyclicity as an equation, weights by convex steps."""
+"""Graphs by continuous optimisation: acyclicity as a smooth constraint on weights."""

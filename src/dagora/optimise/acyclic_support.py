@@ -1,7 +1,7 @@
-"""From weights to a graph: small weights go, and what still closes a cycle goes, weakest first.
+"""From weights to a graph: drop small weights, then the weakest edges that still close a cycle.
 
-Edges are taken in from the strongest down, and one that would close a cycle with those already in is left
-out. Required edges come first, so they are never lost.
+Edges are added from the strongest to the weakest, and an edge that would close a cycle with those already
+added is left out. Required edges come first, so they are never lost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Support = NDArray[np.bool_]
 
 
 def refuse_parent_limit(knowledge: Knowledge, method: str) -> None:
-    """Refuse the one kind of knowledge that weights cannot obey."""
+    """Refuse a limit on the number of parents, which programs over weights cannot obey."""
     if knowledge.max_parents is not None:
         raise KnowledgeError(
             f"the method {method} cannot obey max_parents: raise lambda1 or the threshold for fewer edges"
@@ -29,20 +29,20 @@ def refuse_parent_limit(knowledge: Knowledge, method: str) -> None:
 def describe_dropped(
     names: tuple[str, ...], weights: NDArray[np.float64], dropped: list[tuple[int, int]]
 ) -> tuple[str, ...]:
-    """Say which edges had to go to reach a DAG, in a sentence or none."""
+    """A warning that lists the edges dropped to reach a DAG; empty where there are none."""
     if not dropped:
         return ()
     edges = [f"{names[i]} → {names[j]} ({weights[i, j]:.3g})" for i, j in dropped]
     return (f"dropped to reach a DAG: {listing(edges)}",)
 
 
-def cut_to_dag(
+def acyclic_support(
     strength: NDArray[np.float64], threshold: float, required: Support
 ) -> tuple[Support, list[tuple[int, int]]]:
-    """Acyclic support of weights of at least `threshold`, and the edges that had to go to reach it.
+    """Acyclic support of the weights of at least `threshold`, and the edges dropped because of cycles.
 
     >>> strength = np.array([[0.0, 2.0, 0.1], [1.0, 0.0, -3.0], [0.0, 0.0, 0.0]])
-    >>> support, dropped = cut_to_dag(strength, 0.3, np.zeros((3, 3), dtype=bool))
+    >>> support, dropped = acyclic_support(strength, 0.3, np.zeros((3, 3), dtype=bool))
     >>> np.argwhere(support).tolist(), dropped
     ([[0, 1], [1, 2]], [(1, 0)])
     """
@@ -63,7 +63,7 @@ def cut_to_dag(
 
 @kernel
 def keep_acyclic(d: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Say which edges come in when one that closes a cycle with those before it stays out."""
+    """Go through the edges in order and keep each that closes no cycle with those kept before it."""
     reaches = np.eye(d, dtype=np.bool_)
     kept = np.zeros(len(tails), dtype=np.bool_)
     for k in range(len(tails)):

@@ -1,4 +1,4 @@
-"""How far a weighted graph is from a DAG, as a number: smooth ones for programs, an exact one for people.
+"""How far a weighted graph is from a DAG: two smooth measures for optimisation, and an exact one for reports.
 
 With A = W∘W ≥ 0, the entry [i, j] of Aᵏ sums the weights of all walks of k steps from i to j, so that
 tr Aᵏ > 0 for some k exactly where there is a cycle. Two smooth sums of these traces vanish on DAGs only:
@@ -7,9 +7,9 @@ tr Aᵏ > 0 for some k exactly where there is a cycle. Two smooth sums of these 
 - log determinant, h = −log det(sI − A) + d log s = Σ_k tr(A/s)ᵏ / k where the spectral radius of A is below s
   and infinite elsewhere, gradient (sI − A)⁻ᵀ ∘ 2W (Bello et al. 2022, theorem 1).
 
-A cycle stays within a strongly connected component, and so do both sums and their gradients. They are
-computed one component at a time: a DAG gives exactly 0, and a graph with few cycles costs little. Being sums
-of products of squares they can underflow; `cyclicity` cannot, and is 0 for DAGs only, whatever the weights.
+Every cycle lies within one strongly connected component, so both sums and their gradients are computed one
+component at a time: a DAG gives exactly 0, and a graph with few cycles costs little. As sums of products of
+squares they can underflow; `cyclicity` cannot, and is 0 for DAGs only, whatever the weights.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ LARGEST_NORM = np.finfo(np.float64).max ** 0.1
 def beside_required(acyclicity: Acyclicity, required: NDArray[np.bool_]) -> Acyclicity:
     """The same measure of W∘W + R, where R has a 1 for each required edge.
 
-    Those edges count whatever their weights, so that it vanishes only where W makes no cycle with them.
+    Required edges count whatever their weights, so the measure vanishes only where W forms no cycle with
+    them.
 
     >>> required = np.array([[False, True], [False, False]])
     >>> measure = beside_required(trace_exponential, required)
@@ -78,9 +79,10 @@ def trace_exponential(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.f
 
 
 def log_determinant(weights: NDArray[np.float64], scale: float = 1.0) -> tuple[float, NDArray[np.float64]]:
-    """h(W) = −log det(sI − W∘W) + d log s and its gradient; infinite, with a gradient of zeros, outside.
+    """h(W) = −log det(sI − W∘W) + d log s and its gradient.
 
-    Outside means that the spectral radius of W∘W is not below s = `scale`, so that sI − W∘W is no M-matrix.
+    Where the spectral radius of W∘W is not below s = `scale`, sI − W∘W is no M-matrix: there h is infinite
+    and its gradient is returned as zeros.
 
     >>> h, _ = log_determinant(np.array([[0.0, 0.5], [0.5, 0.0]]))  # −log(1 − 1/16)
     >>> round(h, 6), log_determinant(np.array([[0.0, 1.0], [1.0, 0.0]]))[0]
@@ -100,10 +102,10 @@ def log_determinant(weights: NDArray[np.float64], scale: float = 1.0) -> tuple[f
 
 
 def cyclicity(weights: NDArray[np.float64]) -> float:
-    """The largest weight that some cycle has everywhere: max over cycles of min |w| along the cycle.
+    """The maximum over all cycles of the smallest |w| along the cycle.
 
-    It is also the smallest ω such that the edges with |w| > ω form a DAG, has the unit of the weights, and is
-    exactly 0.0 if and only if the non-zero weights form a DAG.
+    It is also the smallest ω such that the edges with |w| > ω form a DAG. It has the unit of the weights, and
+    is exactly 0.0 if and only if the non-zero weights form a DAG.
 
     >>> cyclicity(np.array([[0.0, 3.0], [0.1, 0.0]])), cyclicity(np.array([[0.0, 3.0], [0.0, 0.0]]))
     (0.1, 0.0)
@@ -139,12 +141,12 @@ def cyclic_components(support: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.i
 
 @kernel
 def strong_components(support: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Label the strongly connected component of each node (Tarjan 1972, with a stack of its own)."""
+    """Label the strongly connected component of each node (Tarjan 1972, with an explicit stack)."""
     d = len(support)
     label = np.full(d, -1)
-    found = np.full(d, -1)  # when a node was first seen
-    lowest = np.zeros(d, dtype=np.int64)  # the earliest node seen that it leads back to
-    following = np.zeros(d, dtype=np.int64)  # the next child to look at
+    found = np.full(d, -1)  # the time at which a node was first seen
+    lowest = np.zeros(d, dtype=np.int64)  # the earliest such time among the nodes it leads back to
+    following = np.zeros(d, dtype=np.int64)  # the next child to visit
     path = np.empty(d, dtype=np.int64)
     waiting = np.empty(d, dtype=np.int64)
     time, waits, count = 0, 0, 0
@@ -188,9 +190,9 @@ def strong_components(support: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def invert_m_matrix(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
-    """Inverse and log determinant of a matrix without positive entries off its diagonal.
+    """Inverse and log determinant of a matrix whose off-diagonal entries are at most 0.
 
-    None unless it is a non-singular M-matrix, that is unless x = M⁻¹1 is positive (then Mx = 1 > 0 with
+    None unless it is a non-singular M-matrix, that is, unless x = M⁻¹1 is positive (then Mx = 1 > 0 with
     x > 0, which characterises M-matrices; Berman and Plemmons 1994, chapter 6, I28).
     """
     if not np.isfinite(matrix).all():

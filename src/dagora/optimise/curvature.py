@@ -1,10 +1,10 @@
-"""A quadratic model of a smooth function from its last few steps, with an L1 penalty, and its minimiser.
+"""An L-BFGS model of a smooth function with an L1 penalty, and the coordinate descent that minimises it.
 
 The L-BFGS matrix of m steps s and changes of gradient y is, in compact form, B = γI − Q M⁻¹ Qᵀ with
 Q = [γS, Y], M = [[γSᵀS, L], [Lᵀ, −D]], γ = yᵀy / sᵀy (Byrd, Nocedal and Schnabel 1994, theorem 2.3).
 Coordinate descent on gᵀd + ½ dᵀBd + λ‖w + d‖₁ moves d_j by z = −c + S(c − b/a, λ/a) with a = B_jj,
 b = g_j + (Bd)_j, c = w_j + d_j and S the soft threshold (Zheng et al. 2018, equation 17), at O(m) per
-coordinate, because M⁻¹Qᵀd is kept up to date.
+coordinate, because M⁻¹Qᵀd is updated with every move.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from dagora.compiled import kernel
 
 Vector = NDArray[np.float64]
 
+# Steps that the model remembers, the usual number for L-BFGS.
 MEMORY = 10
-# Sweeps of coordinate descent over the active set, and the accuracy at which they end.
+# Largest number of sweeps of coordinate descent over the active set. They end when no slope of the model
+# moves by more than this share of the steepest slope: the next step has a new model anyway.
 SWEEPS = 25
 MODEL_ACCURACY = 0.1
 
 
 @dataclass
 class Curvature:
-    """The L-BFGS matrix of the last few steps, each scaled to length 1 (which leaves the matrix as it is)."""
+    """The L-BFGS matrix of the last few steps, each scaled to length 1 (which does not change the matrix)."""
 
     moves: list[Vector] = field(default_factory=list)
     turns: list[Vector] = field(default_factory=list)
@@ -38,7 +40,7 @@ class Curvature:
         return not self.moves
 
     def learn(self, move: Vector, turn: Vector) -> None:
-        """Add a step and the change of the gradient along it, unless the function curves down there."""
+        """Add a step and the change of the gradient along it, if the curvature along it is positive."""
         length = float(np.linalg.norm(move))
         along = float(move @ turn)
         if not along > 1e-10 * length * float(np.linalg.norm(turn)):
@@ -103,7 +105,16 @@ def descend(
     sweeps: int,
     accuracy: float,
 ) -> Vector:
-    """Coordinate descent on the model; row j of `factors` is that of Q, of `products` that of Q M⁻¹."""
+    """Coordinate descent on the model; `factors` holds the rows of Q, `products` those of Q M⁻¹.
+
+    Without remembered steps (no columns in Q) B = γI and each coordinate is solved at once: at w = 0 with γ =
+    2, λ = 1 and the gradient (−5, 0.5), the first moves by soft(5, 1)/2 = 2 and the second stays, since |0.5|
+    ≤ λ.
+
+    >>> nothing = np.zeros((2, 0))
+    >>> descend(np.zeros(2), np.array([-5.0, 0.5]), nothing, nothing, 2.0, 1.0, SWEEPS, 1e-9) + 0.0
+    array([2., 0.])
+    """
     size, rank = factors.shape
     direction = np.zeros(size)
     carried = np.zeros(rank)  # M⁻¹ Qᵀ d
@@ -112,7 +123,7 @@ def descend(
         own = scale
         for k in range(rank):
             own -= factors[j, k] * products[j, k]
-        # B is positive definite; rounding may hide it.
+        # B is positive definite, but rounding may make its diagonal too small.
         diagonal[j] = max(own, 1e-8 * scale)
     order = np.arange(size)
     count = size
@@ -125,7 +136,7 @@ def descend(
             for k in range(rank):
                 b -= factors[j, k] * carried[k]
             c = point[j] + direction[j]
-            # Shrink: a weight that sits firmly at zero is left alone until the others have settled.
+            # Shrinking: a weight that is zero with a slope well below λ is skipped until the others converge.
             if turn > 0 and c == 0.0 and abs(b) < lambda1 - accuracy:
                 count -= 1
                 order[place] = order[count]
@@ -147,7 +158,7 @@ def descend(
             if count == size:
                 break
             count = size
-    # Exactly to zero where the model says so, not nearly.
+    # A weight that the model sets to zero must become exactly zero, whatever the rounding.
     for j in range(size):
         if abs(point[j] + direction[j]) <= 1e-15 * abs(point[j]):
             direction[j] = -point[j]

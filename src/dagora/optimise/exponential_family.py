@@ -1,10 +1,10 @@
 """Losses of exponential families and their regressions: min over b of Σ [a(η) − x η] / n with η = Xw + b.
 
-a is the log-partition function, a′ the mean and a″ the variance. The intercept b is free of any penalty and
-profiled out: it is the one at which the means of prediction and target agree, so that derivatives of the loss
-are those at fixed b, and its curvature is that of rows centred on their mean under the weights a″. A family
-`through_the_origin` has b = 0. A regression with an L1 penalty is solved by proximal Newton steps (Lee, Sun
-and Saunders 2014): a lasso on the quadratic model, then a line search.
+a is the log-partition function, a′ the mean and a″ the variance. The intercept b is not penalised and is
+profiled out: for given w it is the b at which the means of prediction and target agree. Hence the gradient of
+the loss is that at fixed b, and its curvature is that of rows centred on their mean under the weights a″. A
+family `through_the_origin` has b = 0. A regression with an L1 penalty is solved by proximal Newton steps
+(Lee, Sun and Saunders 2014): a lasso on the quadratic model, then a line search.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from scipy.special import expit, logit
 
 from dagora.scores.lasso_kernels import solve_lasso
 
-# Steps of Newton's method for one column; a binary column that its parents separate has no optimum.
+# Largest number of Newton steps for one column: a binary column that its parents separate has no optimum.
 NEWTON_STEPS = 100
-# Slopes below this share of the largest entry of Xᵀx/n are rounding.
+# Slopes below this share of the largest entry of Xᵀx/n are rounding errors.
 ROUNDING = 1e-13
-# Halvings that leave nothing of an interval; the length of a step of Newton's method that is the last, its
-# error being the square of it; and what counts as rounding.
+# For the intercept: bisections after which an interval of doubles is a single number; the length at which a
+# Newton step is the last one (its error is the square of that); and the relative size of rounding errors.
 HALVINGS, LAST_STEP, EXACT = 200, 1e-8, 1e-15
 
 Array = NDArray[np.float64]
@@ -33,10 +33,11 @@ Array = NDArray[np.float64]
 class Family:
     """An exponential family by its natural parameter η.
 
-    `loss(η, x)` is a(η) − x η, `mean` a′ and `variance` a″. `intercept(η, m)` is what must be added to the
-    rows of η so that the means of a′ are m; infinite for an m that only an infinite one reaches.
+    `loss(η, x)` is a(η) − x η, `mean` is a′ and `variance` a″. `intercept(η, m)` is the b for which the mean
+    over rows of a′(η + b) is m; it is infinite where m is at the end of the range of a′.
     """
 
+    name: str
     loss: Callable[[Array, Array], Array]
     mean: Callable[[Array], Array]
     variance: Callable[[Array], Array]
@@ -75,7 +76,7 @@ def bernoulli_intercept(eta: Array, means: Array) -> Array:
 
 
 def count_intercept(eta: Array, means: Array) -> Array:
-    """Solve mean(e^(η + b)) = m: b = log m − log mean(e^η), with nothing that overflows."""
+    """Solve mean(e^(η + b)) = m: b = log m − log mean(e^η), computed without overflow."""
     top = eta.max(axis=0)
     intercept: Array = np.log(means) - top - np.log(np.exp(eta - top).mean(axis=0))
     return intercept
@@ -87,13 +88,15 @@ def bernoulli_loss(eta: Array, targets: Array) -> Array:
 
 
 def count_loss(eta: Array, targets: Array) -> Array:
-    """e^η − x η; at η = −∞ no count is expected, and 0 fits."""
+    """e^η − x η; at η = −∞ the expected count is 0, and x = 0 has no loss."""
     loss: Array = np.exp(eta) - np.where(targets > 0, targets * eta, 0.0)
     return loss
 
 
-BERNOULLI = Family(bernoulli_loss, expit, lambda eta: expit(eta) * expit(-eta), bernoulli_intercept)
-COUNT = Family(count_loss, np.exp, np.exp, count_intercept)
+BERNOULLI = Family(
+    "Bernoulli", bernoulli_loss, expit, lambda eta: expit(eta) * expit(-eta), bernoulli_intercept
+)
+POISSON = Family("Poisson", count_loss, np.exp, np.exp, count_intercept)
 
 
 def family_loss(family: Family, rows: Array, targets: Array, weights: Array) -> float:
@@ -158,7 +161,7 @@ def fit_column(family: Family, rows: Array, target: Array, lambda1: float) -> Ar
         else:
             break
         point = trial
-        # A step that promises no more than rounding leaves an error of its square: it was the last.
+        # The predicted decrease is within rounding: Newton's method has converged.
         if -change <= rounding:
             break
     return point
@@ -170,12 +173,12 @@ def solve_model(hessian: Array, target: Array, lambda1: float) -> Array:
     moments = np.zeros((size + 1, size + 1))
     moments[:size, :size] = hessian
     moments[size, :size] = moments[:size, size] = target
-    # The least variance that such a variable can have; it sets the scale of rounding.
+    # The least variance that such a variable can have; the solver takes the scale of rounding errors from it.
     curved = np.diag(hessian) > 0
     moments[size, size] = (target[curved] ** 2 / np.diag(hessian)[curved]).max(initial=0.0)
-    weights, gradient, room = np.zeros(size + 1), np.empty(size + 1), np.empty((size + 1, size + 1))
+    weights, gradient, factor = np.zeros(size + 1), np.empty(size + 1), np.empty((size + 1, size + 1))
     free = np.append(curved, False)
-    solve_lasso(moments, size, free, lambda1, np.zeros(size + 1), weights, gradient, room)
+    solve_lasso(moments, size, free, lambda1, np.zeros(size + 1), weights, gradient, factor)
     return weights[:size]
 
 

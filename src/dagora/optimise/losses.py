@@ -1,18 +1,19 @@
-"""What a weighted graph loses on data: least squares, logistic and Poisson, with gradients.
+"""Losses of a weighted graph on data, with gradients: least squares, logistic and Poisson.
 
 The weight of the edge i → j is W[i, j]; column j of W predicts variable j from its parents by η = XW + b.
 
-- least squares: ½ tr((I − W)ᵀ S (I − W)) = 1/(2n) ‖X − XW‖², with S = XᵀX/n of centred data; no rows needed;
+- least squares: ½ tr((I − W)ᵀ S (I − W)) = 1/(2n) ‖X − XW‖², with S = XᵀX/n of centred data, without the
+  rows;
 - logistic, x ∈ {0, 1}: 1/n Σ [log(1 + e^η) − x η];
 - Poisson, x ∈ {0, 1, 2, …}: 1/n Σ [e^η − x η].
 
 The last two are Σ [a(η) − x η] / n of an exponential family with log-partition function a. Each variable has
-an intercept b, which is not penalised and profiled out (`exponential_family`); centred data need none. Zheng
-et al. (2018) have no intercept: a variable without parents is then predicted as if its chance were ½ or its
-rate 1, and any other variable that is mostly 1 stands in for the intercept. `intercept=False` is that loss.
+an intercept b, which is not penalised and is profiled out (`exponential_family`); centred data need none.
+Zheng et al. (2018) have no intercept (`intercept=False`): a variable without parents is then predicted with
+probability ½ or rate 1, and any other variable that is mostly 1 takes the place of the intercept.
 
-Given its support every loss falls apart into one convex program per column, min loss + λ‖w‖₁, which `refit`
-solves: exactly for least squares, by proximal Newton steps for the others.
+Given a support, every loss splits into one convex program per column, min loss + λ‖w‖₁, which `refit` solves:
+exactly for least squares, by proximal Newton steps for the others.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from dagora.data.schema import Kind, Variable
 from dagora.errors import DataError
 from dagora.optimise.exponential_family import (
     BERNOULLI,
-    COUNT,
+    POISSON,
     Family,
     family_gradient,
     family_loss,
     refit_family,
 )
-from dagora.scores.lasso_kernels import solve_lasso
+from dagora.optimise.path.column_problem import refit_columns
 from dagora.stats.statistics import Statistics
 
-# Beyond, doubles have gaps between whole numbers.
+# Doubles represent all whole numbers up to this one.
 EXACT_COUNTS = 2.0**53
 
 
@@ -86,37 +87,20 @@ class LeastSquares:
 
     def refit(self, support: NDArray[np.bool_], lambda1: float) -> NDArray[np.float64]:
         """A lasso per column, on the covariance."""
-        size = self.n_variables
-        weights = np.zeros((size, size))
-        moments = np.ascontiguousarray(self.covariance)
-        no_ridge, gradient, room = np.zeros(size), np.empty(size), np.empty((size, size))
-        for child in range(size):
-            column = np.zeros(size)
-            free = np.ascontiguousarray(support[:, child])
-            solve_lasso(moments, child, free, lambda1, no_ridge, column, gradient, room)
-            weights[:, child] = column
-        return weights
+        return refit_columns(self.covariance, support, lambda1, profile=False)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Logistic:
-    """1/n Σ [log(1 + e^η) − x∘η] for rows of zeros and ones; at best over the intercepts, or without any.
+class FamilyLoss:
+    """1/n Σ [a(η) − x∘η] over rows of an exponential family, minus the mean log-likelihood of a row.
 
-    >>> rows = np.array([[0.0, 1.0], [1.0, 1.0]])
-    >>> round(Logistic(rows).value(np.zeros((2, 2))), 6)  # log 2: the second is certain
-    0.693147
-    >>> round(Logistic(rows, intercept=False).value(np.zeros((2, 2))), 6)  # 2 log 2
-    1.386294
+    A constant that does not depend on the weights (Σ log x! of counts) is left out. The intercepts are those
+    that minimise the loss, unless the family has none. Made by `logistic_loss` and `poisson_loss`.
     """
 
+    family: Family
     rows: NDArray[np.float64]
-    intercept: bool = True
-
-    @property
-    def family(self) -> Family:
-        """The Bernoulli distributions."""
-        return BERNOULLI if self.intercept else BERNOULLI.through_the_origin()
 
     @property
     def n_variables(self) -> int:
@@ -124,56 +108,42 @@ class Logistic:
         return len(self.rows.T)
 
     def value(self, weights: NDArray[np.float64]) -> float:
-        """Minus the mean log-likelihood of a row."""
+        """Minus the mean log-likelihood of a row, up to a constant; infinite where it overflows."""
         return family_loss(self.family, self.rows, self.rows, weights)
 
     def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The loss and Xᵀ(σ(η) − X)/n."""
+        """The loss and Xᵀ(a′(η) − X)/n; infinite with a gradient of zeros where it overflows."""
         return family_gradient(self.family, self.rows, self.rows, weights)
 
     def refit(self, support: NDArray[np.bool_], lambda1: float) -> NDArray[np.float64]:
-        """A logistic regression with an L1 penalty per column."""
+        """A regression with an L1 penalty per column."""
         return refit_family(self.family, self.rows, support, lambda1)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Poisson:
-    """1/n Σ [e^η − x∘η] for rows of counts, without the constant Σ log x!; intercepts as in `Logistic`.
+def logistic_loss(rows: NDArray[np.float64], *, intercept: bool = True) -> FamilyLoss:
+    """1/n Σ [log(1 + e^η) − x∘η] for rows of zeros and ones.
 
-    >>> loss = Poisson(np.array([[0.0, 1000.0], [1.0, 3.0]]), intercept=False)
+    >>> rows = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> round(logistic_loss(rows).value(np.zeros((2, 2))), 6)  # log 2: the second column is certain
+    0.693147
+    >>> round(logistic_loss(rows, intercept=False).value(np.zeros((2, 2))), 6)  # 2 log 2
+    1.386294
+    """
+    return FamilyLoss(BERNOULLI if intercept else BERNOULLI.through_the_origin(), rows)
+
+
+def poisson_loss(rows: NDArray[np.float64], *, intercept: bool = True) -> FamilyLoss:
+    """1/n Σ [e^η − x∘η] for rows of counts, without the constant Σ log x!.
+
+    >>> loss = poisson_loss(np.array([[0.0, 1000.0], [1.0, 3.0]]), intercept=False)
     >>> loss.value(np.zeros((2, 2))), loss.value(np.ones((2, 2)))
     (2.0, inf)
     """
-
-    rows: NDArray[np.float64]
-    intercept: bool = True
-
-    @property
-    def family(self) -> Family:
-        """The Poisson distributions."""
-        return COUNT if self.intercept else COUNT.through_the_origin()
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self.rows.T)
-
-    def value(self, weights: NDArray[np.float64]) -> float:
-        """Minus the mean log-likelihood of a row, up to a constant."""
-        return family_loss(self.family, self.rows, self.rows, weights)
-
-    def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The loss and Xᵀ(e^η − X)/n; infinite with a gradient of zeros where it overflows."""
-        return family_gradient(self.family, self.rows, self.rows, weights)
-
-    def refit(self, support: NDArray[np.bool_], lambda1: float) -> NDArray[np.float64]:
-        """A Poisson regression with an L1 penalty per column."""
-        return refit_family(self.family, self.rows, support, lambda1)
+    return FamilyLoss(POISSON if intercept else POISSON.through_the_origin(), rows)
 
 
 def logistic_rows(statistics: Statistics) -> NDArray[np.float64]:
-    """Rows of zeros and ones: the second level of a column counts as 1; other data are refused."""
+    """Rows of zeros and ones, where the second level of a column is 1; other data are refused."""
     table = statistics.rows()
     columns = [
         binary_column(variable, column) for variable, column in zip(table.schema, table.columns, strict=True)

@@ -2,15 +2,15 @@
 
     minimise  loss(W) + λ ‖W‖₁   subject to   W has no directed cycle
 
-(Zheng, Aragam, Ravikumar & Xing 2018). Two solvers: `path`, the default on second moments, follows a smooth
-path to an order of the variables and then improves the order under the exact program (`path_solver`);
-`augmented-lagrangian` is the published one and also takes losses that need rows. Whatever the solver, the
-result has no cycle, and weights below the threshold are gone (`thinning`): edges that had to be dropped to
-reach a DAG are listed.
+(Zheng, Aragam, Ravikumar & Xing 2018). There are two solvers. `path`, the default on second moments, follows
+a smooth path to an order of the variables and then improves the order under the exact program
+(`path_solver`); `augmented-lagrangian` is the published one and also takes losses that need rows. With either
+solver the result has no cycle, weights below the threshold are removed (`thresholding`), and edges that had
+to be dropped to reach a DAG are listed.
 
-On simulated data this program owes much of its success to the columns' scale, so every result comes with its
-sortability (`scale`) and with the baseline that sorts the columns by variance and regresses each on those
-before it, under the same loss, penalty, threshold and knowledge.
+On simulated data this program owes much of its success to the scale of the columns. Every result therefore
+reports its sortability (`scale`) and the objective of a baseline that sorts the columns by variance and
+regresses each on those before it, under the same loss, penalty, threshold and knowledge.
 """
 
 from __future__ import annotations
@@ -22,13 +22,22 @@ from numpy.typing import NDArray
 
 from dagora.errors import OptionError
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import cut_to_dag, describe_dropped, refuse_parent_limit
+from dagora.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
-from dagora.optimise.losses import LeastSquares, Logistic, Loss, Poisson, count_rows, logistic_rows
+from dagora.optimise.exponential_family import POISSON
+from dagora.optimise.losses import (
+    FamilyLoss,
+    LeastSquares,
+    Loss,
+    count_rows,
+    logistic_loss,
+    logistic_rows,
+    poisson_loss,
+)
 from dagora.optimise.path.order_descent import obeying_order
 from dagora.optimise.path.path_solver import Solved, solve_by_path
 from dagora.optimise.path.smooth_path import PathProgram
-from dagora.optimise.path.thresholding import thin, thin_program
+from dagora.optimise.path.thresholding import threshold_one_by_one, threshold_program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from dagora.optimise.scale import judge_scale
 from dagora.optimise.sortability import sorted_columns
@@ -39,11 +48,12 @@ from dagora.stats.statistics import Statistics
 
 LOSSES = ("least-squares", "profile", "logistic", "poisson")
 SOLVERS = ("path", "augmented-lagrangian")
-# A parent at whose largest count a weight of the threshold would raise a rate by e to this cannot be kept.
+# Poisson: the largest believable change of a log rate, threshold × largest count of a parent. e²⁰ is 5·10⁸.
 LARGEST_EFFECT = 20.0
-# Weights that the augmented Lagrangian leaves below this are zero but for its tolerance on h.
+# Weights of the augmented Lagrangian below this are not zero only because h has a tolerance.
 FAINT = 1e-3
-# A minimiser that leaves more than this share of the first slope has stalled; others leave a hundredth of it.
+# The minimiser has stalled if it leaves more than this share of the first slope; otherwise it leaves about
+# 0.01.
 STALLED = 0.1
 
 Matrix = NDArray[np.float64]
@@ -104,7 +114,7 @@ def notears(
 
 @dataclass(frozen=True)
 class Task:
-    """The program that is to be solved, whatever its loss, and how its solution is thinned."""
+    """The program to be solved, for any loss, and how its solution is thresholded."""
 
     names: tuple[str, ...]
     loss: Loss
@@ -131,21 +141,21 @@ class Task:
         """The best weights on an acyclic support."""
         return self.loss.refit(support, self.lambda1)
 
-    def thinned(self, weights: Matrix, support: Support) -> Matrix:
-        """What the threshold leaves on an acyclic support, solved from some weights."""
+    def thresholded(self, weights: Matrix, support: Support) -> Matrix:
+        """Weights on an acyclic support after the threshold; `weights` are where the solver starts."""
         if self.program is not None:
-            return thin_program(self.program, weights, support, self.threshold, self.cut)
-        return thin(self.refit, support, self.required, self.threshold)[0]
+            return threshold_program(self.program, weights, support, self.threshold, self.cut)
+        return threshold_one_by_one(self.refit, support, self.required, self.threshold)[0]
 
 
 def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept: bool) -> Loss:
-    """The loss of that name on the data, which must fit it."""
+    """The loss of that name on the data; data that it cannot take are refused."""
     if name in {"logistic", "poisson"}:
         if standardise:
             raise OptionError(f"standardise=true would leave no data that loss={name} takes: leave it out")
         if name == "logistic":
-            return Logistic(logistic_rows(statistics), intercept)
-        return Poisson(count_rows(statistics), intercept)
+            return logistic_loss(logistic_rows(statistics), intercept=intercept)
+        return poisson_loss(count_rows(statistics), intercept=intercept)
     if not intercept:
         raise OptionError(f"intercept=false belongs to loss=logistic or poisson; loss={name} centres columns")
     moments = gaussian_moments(statistics, "the method notears")
@@ -158,11 +168,11 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept
 
 
 def solve_as_published(task: Task, run: Run) -> Solved:
-    """The augmented Lagrangian of the paper, cut to a DAG, thinned and solved again on what is left."""
+    """The augmented Lagrangian of the paper, then the DAG, the threshold, and a refit on that graph."""
     solution = augmented_lagrangian(
         task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
     )
-    support, dropped = cut_to_dag(solution.weights, FAINT, task.required)
+    support, dropped = acyclic_support(solution.weights, FAINT, task.required)
     stats = {
         "h": solution.h,
         "rounds": float(solution.rounds),
@@ -176,22 +186,22 @@ def solve_as_published(task: Task, run: Run) -> Solved:
         status = "stalled"
         effort = f"no step gains, though the slope is {solution.steepness:.2g} times what it was; {effort}"
     listed = describe_dropped(task.names, solution.weights, dropped)
-    return Solved(task.thinned(solution.weights, support), effort, stats, listed, status)
+    return Solved(task.thresholded(solution.weights, support), effort, stats, listed, status)
 
 
 def covariance_behind(statistics: Statistics, loss: Loss) -> Matrix:
-    """Covariance of the columns as they came; of levels as the numbers that the loss takes them for."""
-    if isinstance(loss, Logistic | Poisson):
+    """Covariance of the columns before any scaling; levels count as the numbers that the loss uses."""
+    if isinstance(loss, FamilyLoss):
         return np.atleast_2d(np.cov(loss.rows.T, bias=True))
     return statistics.moments().covariance
 
 
 def beside_sorting(task: Task, weights: Matrix, variances: NDArray[np.float64]) -> dict[str, float]:
-    """What sorting by variance alone finds: its objective beside ours, and the pairs whose edges differ."""
+    """The baseline that sorts by variance: its objective, ours, and in how many pairs the edges differ."""
     order = obeying_order(sorted_columns(variances), task.required)
     place = np.argsort(order)
     full = task.refit((place[:, None] < place[None, :]) & task.allowed)
-    found = task.thinned(full, (full != 0) | task.required)
+    found = task.thresholded(full, (full != 0) | task.required)
     different = (found != 0) != (weights != 0)
     return {
         "sort_and_regress_objective": task.objective(found),
@@ -201,8 +211,8 @@ def beside_sorting(task: Task, weights: Matrix, variances: NDArray[np.float64]) 
 
 
 def judge_counts(task: Task) -> list[str]:
-    """Warn of counts so large that no weight that would be kept can belong to them."""
-    if not isinstance(task.loss, Poisson):
+    """Warn of counts so large that any weight above the threshold would have an absurd effect."""
+    if not isinstance(task.loss, FamilyLoss) or task.loss.family.name != POISSON.name:
         return []
     largest = task.loss.rows.max(axis=0)
     worst = int(largest.argmax())

@@ -4,9 +4,9 @@ Maximised over the noise variances, minus the mean log-likelihood of a row is, u
 
     ½ Σ_j ln r_j(W),      r_j = residual variance of column j given its parents
 
-(on a DAG; compare Ng, Ghassami & Zhang 2020). Scaling a column moves it by a constant only, where least
-squares prefers graphs that end in the columns of large variance. Graphs that are equivalent fit equally
-well, so directions that only the penalty decides should not be believed.
+(on a DAG; compare Ng, Ghassami & Zhang 2020). Scaling a column changes it by a constant only, whereas least
+squares prefers graphs whose edges lead to columns of large variance. Equivalent graphs fit equally well, so
+directions that only the penalty decides should not be believed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem, solve_column, workspace_for
+from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, refit_columns
 
 
 @final
@@ -51,15 +51,5 @@ class ProfileLikelihood:
         return 0.5 * float(np.log(variances).sum()), -product / variances
 
     def refit(self, support: NDArray[np.bool_], lambda1: float) -> NDArray[np.float64]:
-        """A sequence of lassos per column, until its residual variance stands still."""
-        d = self.n_variables
-        weights = np.zeros((d, d))
-        moments = np.ascontiguousarray(self.covariance)
-        problem = ColumnProblem(moments, support, np.zeros_like(support), lambda1, profile=True)
-        gradient, workspace = np.empty(d), workspace_for(d)
-        for child in range(d):
-            column = np.zeros(d)
-            free = np.ascontiguousarray(support[:, child])
-            solve_column(problem, child, free, column, gradient, workspace)
-            weights[:, child] = column
-        return weights
+        """A sequence of lassos per column, until its residual variance converges."""
+        return refit_columns(self.covariance, support, lambda1, profile=True)

@@ -2,8 +2,8 @@
 
 Each step minimises the quadratic model gᵀd + ½ dᵀBd + λ‖w + d‖₁ with the L-BFGS matrix B (see `curvature`)
 over the active set: weights that are not zero, or whose slope comes close to λ. A backtracking line search on
-the whole objective follows. Zheng et al. (2018), section 4.2; Zhong et al. (2014). Without penalty it is
-L-BFGS-B as in SciPy, unless that leaves the domain of f.
+the whole objective follows. Zheng et al. (2018), section 4.2; Zhong et al. (2014). Without a penalty SciPy's
+L-BFGS-B is used, unless it leaves the domain of f.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from dagora.optimise.exponential_family import minimal_subgradient
 
 Smooth = Callable[[Vector], tuple[float, Vector]]
 
-# Share of the promised decrease that a step must keep (Armijo), and the shortest step tried.
+# Share of the predicted decrease that a step must reach (Armijo), and the shortest step tried.
 DECREASE = 1e-3
 SHORTEST = 1e-10
-# The program has stalled when this many steps together gain less than this share of the objective.
+# The minimisation has stalled when this many steps together lower the objective by less than this share of
+# it.
 STALL_STEPS = 10
 STALL_SHARE = 1e-8
 # A zero weight is active when its slope is within this share of λ.
@@ -60,9 +61,9 @@ def minimise(
 ) -> Minimum:
     """Minimise f(w) + λ‖w‖₁ over the free entries of w; the others stay as they are.
 
-    `function` returns f and its gradient, or infinity outside its domain, in which `start` must lie. It ends
-    when no entry of the minimal subgradient exceeds `tolerance`, when it stalls, after `max_steps`, or when
-    `stop`, called with the point before each step, says so. The objective never increases.
+    `function` returns f and its gradient, or infinity outside its domain, in which `start` must lie. The
+    minimisation ends when no entry of the minimal subgradient exceeds `tolerance`, when it stalls, after
+    `max_steps`, or when `stop(point)`, called before each step, returns True. The objective never increases.
 
     >>> bowl = lambda w: (0.5 * float(w @ w) - 3.0 * w[0], w - [3.0, 0.0])
     >>> found = minimise(bowl, np.zeros(2), np.array([True, True]), 1.0)
@@ -111,17 +112,19 @@ def minimise_composite(
             evaluations += 1
             trial_value = trial_smooth + lambda1 * float(np.abs(trial).sum())
             found = trial_value <= value + DECREASE * length * promise
-            # Where rounding hides the difference no shorter step will show one.
+            # The difference is below rounding: shorter steps cannot show a decrease either.
             if found or (length < 1e-3 and trial_value <= value + rounding):
                 break
-            # The parabola through both values and the promised slope, kept within sensible bounds.
+            # The minimum of the parabola through both values and the predicted slope, within a tenth to a
+            # half.
             excess = trial_value - value - length * promise
             shrink = -0.5 * length * promise / excess if np.isfinite(excess) and excess > 0 else 0.1
             length *= min(max(shrink, 0.1), 0.5)
         if not found:
             if curvature.empty:
                 break
-            # The model misleads (rounding, or curvature of long ago): forget it and try the slope alone.
+            # The model is wrong here (rounding, or curvature of early steps): restart from the gradient
+            # alone.
             curvature = Curvature()
             continue
         curvature.learn(trial - point, trial_gradient - gradient)
@@ -140,7 +143,7 @@ def steepest_slope(point: Vector, gradient: Vector, free: NDArray[np.bool_], lam
 
 
 class LeftDomainError(ValueError):
-    """L-BFGS-B stepped to where the function is infinite, which its line search cannot digest."""
+    """L-BFGS-B stepped to where the function is infinite, which its line search cannot handle."""
 
 
 def minimise_smooth(
@@ -151,7 +154,7 @@ def minimise_smooth(
     max_steps: int,
     stop: Callable[[Vector], bool],
 ) -> tuple[Minimum, bool]:
-    """L-BFGS-B over the free entries; False where it left the domain and another method must go on."""
+    """L-BFGS-B over the free entries; the second value is False where it left the domain and was given up."""
     from scipy.optimize import minimize
 
     point = start.copy()

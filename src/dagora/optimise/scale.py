@@ -1,7 +1,6 @@
-"""What a result owes to the scale of its columns: its sortability, and words where that says it all.
+"""How much of a result the scale of the columns alone explains: its sortability, with warnings.
 
-See `sortability` for the measures. A graph without edges has no path along which anything could rise, and no
-sortability.
+See `sortability` for the measures. A graph without edges has no paths and therefore no sortability.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from dagora.graph.dag import DAG
 from dagora.optimise.sortability import r2_sortability, varsortability
 
-# From this share of paths on, the scale of the columns alone gives the graph away.
+# From this share of paths on, sorting the columns alone nearly gives the order of the graph.
 SORTABLE = 0.9
 
 
@@ -21,7 +20,7 @@ def judge_scale(
 ) -> tuple[dict[str, float], list[str]]:
     """Sortability of a graph on data of that covariance, with warnings.
 
-    `remedy` says what would make the method blind to units; None where it does not look at any.
+    `remedy` says how to make the method independent of units; None where it already is.
 
     >>> judge_scale(DAG("ab", [("a", "b")]), np.array([[1.0, 2.0], [2.0, 5.0]]), None)[0]
     {'varsortability': 1.0, 'r2_sortability': 0.5}

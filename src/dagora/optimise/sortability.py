@@ -1,18 +1,19 @@
-"""How far a mere sort of the columns gives a graph away, and the baseline that uses nothing else.
+"""How far sorting the columns reveals the order of a graph, and the baseline that uses nothing else.
 
-Simulated linear models tend to add up variance along their paths, so that an order of the columns by variance
-is nearly a causal order; a program on raw data may win by that alone. Var-sortability (Reisach, Seiler &
-Weichwald 2021) measures it. With E^k the pairs (i, j) joined by a directed path of length k,
+In simulated linear models variance tends to grow along directed paths, so that sorting the columns by
+variance nearly gives a causal order; a method on raw data may do well for that reason alone. Var-sortability
+(Reisach, Seiler & Weichwald 2021) measures it. With E^k the pairs (i, j) joined by a directed path of length
+k,
 
     v = Σ_k Σ_{(i,j) ∈ E^k} increasing(Var x_i, Var x_j) / Σ_k |E^k|,    k = 1 … d − 1,
 
 where `increasing` is 1 for a smaller value before a larger one, ½ for a tie, else 0. A pair counts once for
-each length at which a path joins it, however many paths there are. R²-sortability (Reisach, Tami, Seiler,
-Chambaz & Weichwald 2023) puts in place of the variance the R² of a column regressed on all others, which no
-unit changes. Near 1 the order is given away, near 0 the reversed order is, and ½ is what chance gives.
+each path length that joins it, however many such paths there are. R²-sortability (Reisach, Tami, Seiler,
+Chambaz & Weichwald 2023) replaces the variance by the R² of a column regressed on all others, which does not
+depend on units. A value near 1 means that sorting gives the order, near 0 the reversed order; chance gives ½.
 
 `sort_and_regress` sorts the columns and regresses each on those before it. The papers choose the penalty by
-BIC; here it is the lasso with the λ of the program, so that its objective can be set beside the program's.
+BIC; here it is the lasso with the program's λ, so that the two objectives can be compared.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from dagora.stats.statistics import Moments
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-# Eigenvalues of a correlation matrix below this share of the largest are zero but for rounding.
+# Eigenvalues of a correlation matrix below this share of the largest one are rounding errors of zero.
 SINGULAR = 1e-12
 
 
 def varsortability(weights: Matrix | NDArray[np.bool_], variances: Vector) -> float:
-    """Share of directed paths from a lower to a strictly higher variance; not a number without an edge.
+    """Share of directed paths from a lower to a strictly higher variance; NaN for a graph without edges.
 
     >>> varsortability(np.array([[0, 2.0, 0], [0, 0, -1.0], [0, 0, 0]]), np.array([1.0, 5.0, 5.0]))
     0.8333333333333334
@@ -52,7 +53,7 @@ def r2_sortability(weights: Matrix | NDArray[np.bool_], covariance: Matrix) -> f
 
 
 def path_agreement(support: NDArray[np.bool_], values: Vector) -> float:
-    """Share of the paths of an acyclic support along which the values rise, path length by path length."""
+    """Share of the paths of an acyclic support along which the values rise, summed over path lengths."""
     rise = values[None, :] - values[:, None]
     tie = TIE * np.maximum(np.abs(values)[None, :], np.abs(values)[:, None])
     worth = np.where(rise > tie, 1.0, np.where(rise < -tie, 0.0, 0.5))
@@ -70,7 +71,7 @@ def path_agreement(support: NDArray[np.bool_], values: Vector) -> float:
 def r_squared(covariance: Matrix) -> Vector:
     """R² of each column regressed on all others: 1 − 1/(C⁻¹)_jj for the correlation matrix C.
 
-    Where C is singular, columns that the others determine have 1. A constant column has 0.
+    Where C is singular, the R² of columns that the others determine is 1. That of a constant column is 0.
 
     >>> r_squared(np.array([[1.0, 1.0], [1.0, 2.0]])).round(12)
     array([0.5, 0.5])
@@ -83,7 +84,7 @@ def r_squared(covariance: Matrix) -> Vector:
     null = roots <= SINGULAR * roots[-1]
     determined = (vectors[:, null] ** 2).sum(axis=1) > SINGULAR
     precision = (vectors[:, ~null] ** 2 / roots[~null]).sum(axis=1)
-    # A precision is at least 1: the variance left is at most the whole.
+    # Up to rounding a precision is at least 1: the residual variance is at most the variance.
     return np.where(determined, 1.0, 1 - 1 / np.maximum(precision, 1.0))
 
 
@@ -92,7 +93,7 @@ def sort_and_regress(
 ) -> Matrix:
     """Sort the columns, then regress each on those before it by the lasso; [i, j] is the weight of i → j.
 
-    The second moments are a covariance matrix, or `Moments` that have one.
+    `second` is a covariance matrix, or `Moments` that contain one.
 
     >>> sort_and_regress(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.25)
     array([[0.  , 0.  ], [0.75, 0.  ]])
@@ -113,7 +114,7 @@ def sort_and_regress(
 
 
 def sorted_columns(values: Vector) -> NDArray[np.int64]:
-    """Positions in ascending order of their values; of equal values, up to rounding, the earlier is first.
+    """Positions in ascending order of their values; values equal up to rounding keep their order.
 
     >>> sorted_columns(np.array([1.0 + 1e-15, 1.0, 0.5]))
     array([2, 0, 1])

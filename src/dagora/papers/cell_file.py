@@ -1,7 +1,7 @@
-"""Measured cells in a file of JSON lines: a line per cell, on disk as soon as the cell is done.
+"""Measured cells in a file of JSON lines: a line per cell, written to disk as soon as the cell is done.
 
-A run that was killed while writing leaves a last line without its end: it is dropped, and the cell measured
-again. Any other line that is no cell is an error, because the file is then not ours or damaged.
+A run that was killed while writing leaves an incomplete last line. It is dropped, and that cell is measured
+again. Any other line that is not a cell is an error: the file is damaged or has another purpose.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class CellFile:
             os.fsync(handle.fileno())
 
     def repair(self) -> None:
-        """Cut off a last line that was not written to its end, so that the next one starts afresh."""
+        """Remove an incomplete last line, so that the next cell starts on a line of its own."""
         if not self.path.exists():
             return
         with report_failure(self.path, FormatError), self.path.open("r+b") as handle:

@@ -1,9 +1,9 @@
 """Small multiples: a grid of line charts that share their axes' meaning and one legend, as one SVG.
 
 Each series has its own colour (Okabe & Ito's, which colour-blind readers tell apart), marker and dashes, and
-keeps them in every panel. Points carry their standard error. A paper's own values are hollow and grey, so
-that nobody takes them for ours. Text stays text, and the same chart gives the same bytes. Drawn by
-matplotlib, which the extra `dagora[papers]` installs.
+keeps them in every panel. Points have error bars of one standard error. A paper's own values are hollow and
+grey, so that they are not mistaken for ours. Text is stored as text, and the same chart always gives the same
+bytes. Drawn by matplotlib, which the extra `dagora[papers]` installs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Panel:
 
 
 def require_matplotlib() -> None:
-    """Refuse to start what cannot draw its picture at the end."""
+    """Raise an error before the work starts if matplotlib is missing."""
     if find_spec("matplotlib") is None:
         raise OptionError("charts need matplotlib, which is not installed: pip install 'dagora[papers]'")
 
@@ -86,8 +86,7 @@ def draw_panels(
 ) -> str:
     """Draw panels in a grid, row by row; `lines` joins the points, `share_y` gives a row one scale from 0.
 
-    Without lines (for categories) each panel has a scale of its own that need not contain 0; a logarithmic
-    scale cannot.
+    Without `share_y` each panel has its own scale, which need not contain 0; a logarithmic scale never does.
     """
     require_matplotlib()
     from matplotlib import rc_context
@@ -101,7 +100,7 @@ def draw_panels(
     styles = series_styles(panels)
     style: Any = STYLE
     with rc_context(style), warnings.catch_warnings():
-        # A missing glyph or a tight layout is no reason to fail: the text stays text.
+        # A missing glyph or a tight layout is no reason to fail: the SVG holds the text itself.
         warnings.simplefilter("ignore", UserWarning)
         figure: Any = Figure(
             figsize=(PANEL_WIDTH * columns + 0.6, PANEL_HEIGHT * n_rows + 0.9), layout="constrained"
@@ -119,7 +118,8 @@ def draw_panels(
                 axes.set_xlabel(x_label)
             if position % columns == 0:
                 axes.set_ylabel(y_label)
-        # Only now, for setting one limit ends the search for the other.
+        # Only after everything is drawn: setting one limit of an axis stops matplotlib from adapting the
+        # other.
         for axes in figure.axes:
             if logarithmic_y:
                 axes.set_yscale("log")
@@ -196,7 +196,7 @@ def draw_panel(axes: Axes, panel: Panel, styles: dict[str, dict[str, Any]], *, l
 
 
 def spread_ticks(axes: Axes, panel: Panel) -> None:
-    """Put sizes that double on equal steps, each labelled with its number."""
+    """Use a logarithmic x axis with a labelled tick at every value of x."""
     ticks = sorted({float(x) for series in panel.series for x in series.x})
     axes.set_xscale("log")
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

@@ -12,7 +12,7 @@ from dagora.run import Run
 
 @dataclass(frozen=True)
 class Size:
-    """How large a reproduction shall be: quick (minutes) or the paper's own size; and its first seed."""
+    """The size of a reproduction, quick (minutes) or that of the paper, and its first seed."""
 
     full: bool = False
     seed: int = 0
@@ -30,9 +30,10 @@ class Size:
 class Experiment:
     """Cells, how one is measured, and how all of them are reported.
 
-    `measure` is a function at the top of a module, for it may be called in another process; it is given the
-    cell's parameters and a `Run` whose budget it must obey. `report` is given what has been measured, in the
-    order of the cells: all of it, or what an interrupted run left. A changed `revision` measures anew.
+    `measure` must be a function at the top level of a module, because it may be called in another process. It
+    is given the cell's parameters and a `Run` whose budget it must obey. `report` is given the measured cells
+    in order: all of them, or those that an interrupted run left. With another `revision` all cells are
+    measured anew.
     """
 
     name: str

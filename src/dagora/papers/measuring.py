@@ -1,7 +1,7 @@
-"""Measures the cells of an experiment, one after another or in several processes, and keeps each at once.
+"""Measure the cells of an experiment, one by one or in several processes, and save each when it is done.
 
-Cells that a file already has are not measured again. When the budget ends (a time limit or Ctrl-C), cells
-under way are told to stop and thrown away, for the numbers of a learner cut short are not the cell's.
+Cells that the file already has are not measured again. When the budget ends (a time limit or Ctrl-C), running
+cells are stopped and discarded, because an interrupted learner gives other numbers than a complete one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 @dataclass(frozen=True)
 class Harvest:
-    """What is measured, in the order of the cells; `kept` of them were in the file before the run."""
+    """The measured cells, in the order of the experiment; `kept` of them were in the file before the run."""
 
     measured: tuple[Measured, ...]
     total: int
@@ -44,7 +44,7 @@ class Harvest:
 
 
 def measure_cells(experiment: Experiment, file: CellFile, run: Run) -> Harvest:
-    """Measure what the file does not have yet; `run.jobs` cells at a time, each in a process of its own."""
+    """Measure the cells that the file does not have, `run.jobs` at a time; above 1, in processes."""
     file.repair()
     known = file.read()
     kept = sum(experiment.key(cell) in known for cell in experiment.cells)
@@ -74,7 +74,7 @@ Finished = tuple[Parameters, Numbers, float]
 def measure_here(
     experiment: Experiment, pending: Sequence[Parameters], run: Run, done: int
 ) -> Iterator[Finished]:
-    """One cell after another in this process; what a learner says is passed on, as a cell may be long."""
+    """Measure one cell after another in this process, and pass on the events of the learners."""
     for position, cell in enumerate(pending):
         if run.budget.exhausted:
             return
@@ -98,7 +98,7 @@ def observer_inside(cell: Parameters, on_event: Observer, done: int, total: int)
 def measure_in_processes(
     experiment: Experiment, pending: Sequence[Parameters], run: Run, done: int
 ) -> Iterator[Finished]:
-    """Several cells at a time, in the order in which they finish; after an error, those under way finish."""
+    """Measure several cells at a time, yielded as they finish; after an error the running ones finish."""
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     workers = min(run.jobs, len(pending))
@@ -107,7 +107,9 @@ def measure_in_processes(
     running: dict[Future[tuple[Numbers, float]], Parameters] = {}
     with (
         one_thread_each(),
-        ProcessPoolExecutor(workers, mp_context=context, initializer=obey, initargs=(stop,)) as pool,
+        ProcessPoolExecutor(
+            workers, mp_context=context, initializer=stop_with_parent, initargs=(stop,)
+        ) as pool,
     ):
         try:
             while waiting or running:
@@ -115,7 +117,7 @@ def measure_in_processes(
                     cell = waiting.pop()
                     running[pool.submit(measure_there, experiment, cell)] = cell
                 finished, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                # The switch is still off, so that whatever has finished ran to its own end.
+                # Nothing has been told to stop yet, so every finished cell is complete.
                 for future in finished:
                     cell = running.pop(future)
                     error = future.exception()
@@ -143,8 +145,8 @@ def measure_in_processes(
 _budget = Budget()
 
 
-def obey(stop: Switch) -> None:
-    """Make a new process listen: Ctrl-C is the parent's business, and its switch ends this one's work."""
+def stop_with_parent(stop: Switch) -> None:
+    """Make a new process ignore Ctrl-C, which the parent handles, and stop when the parent says so."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def listen() -> None:
@@ -161,7 +163,7 @@ def measure_there(experiment: Experiment, cell: Parameters) -> tuple[Numbers, fl
 
 
 def attempt(experiment: Experiment, cell: Parameters, run: Run) -> Numbers:
-    """Measure a cell; an error of ours names the cell."""
+    """Measure a cell, and add its parameters to the message of an error."""
     try:
         return experiment.measure(cell, run)
     except DagoraError as error:
@@ -170,7 +172,7 @@ def attempt(experiment: Experiment, cell: Parameters, run: Run) -> Numbers:
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Processes started inside use one thread for linear algebra, unless the user said otherwise."""
+    """Processes started inside use one thread for linear algebra, unless the environment says otherwise."""
     chosen = [name for name in THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(chosen, "1"))
     try:

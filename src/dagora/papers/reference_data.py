@@ -1,4 +1,4 @@
-"""Where real data lie: the folder that DAGORA_DATA names, else ../shared/data."""
+"""Where the reference data are: the folder that DAGORA_DATA names, else ../shared/data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dagora.errors import DataError
 
 
 def reference_file(name: str) -> Path:
-    """Path of a file of the reference data; an error that says what to do where it is not there.
+    """Path of a file of the reference data; if it is missing, an error that says what to do.
 
     >>> reference_file("no such/file.csv")
     Traceback (most recent call last):

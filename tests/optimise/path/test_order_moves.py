@@ -144,17 +144,17 @@ def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, cut):
     for seed in range(12):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, 0.1, known=known)
-        thinned, full = FreshSolves(program, 0.5, cut), FreshSolves(program)
+        thresholded, full = FreshSolves(program, 0.5, cut), FreshSolves(program)
         problem, workspace = program.judged_after(0.5, cut), workspace_for(6)
         state = state_of(program, random_obeying(rng, program), problem=problem)
         for x in map(int, rng.permutation(6)):
-            places = thinned.moves(state.order, x)
+            places = thresholded.moves(state.order, x)
             best = min(value for _, value in places)
             differs += full.order(min(places, key=lambda place: place[1])[0]) > min(
                 value + 1e-6 for _, value in full.moves(state.order, x)
             )
             moved += move_to_best_place(problem, state, x, 1e-9, workspace) > 0
-            assert thinned.order(state.order) == pytest.approx(best, rel=1e-7, abs=1e-7)
+            assert thresholded.order(state.order) == pytest.approx(best, rel=1e-7, abs=1e-7)
             assert state.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
         again = state_of(program, state.order)
         np.testing.assert_allclose(

@@ -9,7 +9,7 @@ import pytest
 import dagora
 from dagora.events import Budget
 from dagora.graph.dag import topological_order
-from dagora.optimise.acyclic_support import cut_to_dag
+from dagora.optimise.acyclic_support import acyclic_support
 from dagora.optimise.path import smooth_path as path
 from dagora.optimise.path.smooth_path import (
     PathProgram,
@@ -207,7 +207,7 @@ def test_it_ends_in_a_better_order_than_chance(seed):
     program = simulated(10, 1000, seed)
     weights, _ = follow(program)
     assert not still_cyclic(weights**2)
-    support, _ = cut_to_dag(weights, 0.0, program.required)
+    support, _ = acyclic_support(weights, 0.0, program.required)
     fresh, rng = FreshSolves(program), np.random.default_rng(seed)
     assert fresh.order(topological_order(support)) < min(fresh.order(rng.permutation(10)) for _ in range(30))
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.optimise.losses import LeastSquares, Logistic
+from dagora.optimise.losses import LeastSquares, logistic_loss
 from dagora.optimise.path.smooth_path import CUTS, PathProgram
-from dagora.optimise.path.thresholding import thin, thin_program
+from dagora.optimise.path.thresholding import threshold_one_by_one, threshold_program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from tests.optimise.optimise_oracles import violation
-from tests.optimise.order_oracles import obeys, random_obeying, random_program, thinned
+from tests.optimise.order_oracles import obeys, random_obeying, random_program, thresholded
 
 
-def acyclic_support(rng, program):
+def forward_support(rng, program):
     """All allowed edges that lead forward in a random order."""
     place = np.argsort(random_obeying(rng, program))
     support = program.allowed & (place[:, None] < place[None, :])
@@ -23,23 +23,23 @@ def acyclic_support(rng, program):
 
 @pytest.mark.parametrize("threshold", [0.0, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("lambda1", [0.0, 0.2])
-def test_equals_plain_thinning(lambda1, threshold):
+def test_equals_plain_thresholding(lambda1, threshold):
     dropped = 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, lambda1, known=seed != 1)
-        support = acyclic_support(rng, program)
+        support = forward_support(rng, program)
         full = LeastSquares(program.moments).refit(support, lambda1)
         for cut in CUTS:
-            weights = thin_program(program, full, support, threshold, cut)
-            np.testing.assert_allclose(weights, thinned(program, support, threshold, cut), atol=1e-6)
+            weights = threshold_program(program, full, support, threshold, cut)
+            np.testing.assert_allclose(weights, thresholded(program, support, threshold, cut), atol=1e-6)
             assert not (weights[~support]).any()
             weak = (weights != 0) & ~program.required & (np.abs(weights) < threshold)
             assert (np.abs(full[weak]) >= threshold).all(), "weak now, but not in the solution that was cut"
             assert cut != "one-by-one" or not weak.any()
-        expected = thinned(program, support, threshold, "one-by-one")
+        expected = thresholded(program, support, threshold, "one-by-one")
         dropped += np.count_nonzero(full) - np.count_nonzero(weights)
-        general, left = thin(
+        general, left = threshold_one_by_one(
             lambda some, p=program: LeastSquares(p.moments).refit(some, p.lambda1),
             support,
             program.required,
@@ -55,11 +55,11 @@ def test_equals_plain_thinning(lambda1, threshold):
 def test_it_does_not_matter_where_it_starts():
     rng = np.random.default_rng(3)
     program = random_program(rng, 7, 0.1)
-    support = acyclic_support(rng, program)
-    from_zero = thin_program(program, np.zeros((7, 7)), support, 0.3)
-    from_noise = thin_program(program, rng.normal(size=(7, 7)), support, 0.3)
+    support = forward_support(rng, program)
+    from_zero = threshold_program(program, np.zeros((7, 7)), support, 0.3)
+    from_noise = threshold_program(program, rng.normal(size=(7, 7)), support, 0.3)
     np.testing.assert_allclose(from_noise, from_zero, atol=1e-9)
-    np.testing.assert_allclose(from_zero, thinned(program, support, 0.3, "guarded"), atol=1e-6)
+    np.testing.assert_allclose(from_zero, thresholded(program, support, 0.3, "guarded"), atol=1e-6)
 
 
 def test_each_way_is_the_better_one_somewhere():
@@ -67,8 +67,8 @@ def test_each_way_is_the_better_one_somewhere():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 7, 0.1)
-        support = acyclic_support(rng, program)
-        left = {cut: thin_program(program, np.zeros((7, 7)), support, 0.4, cut) for cut in CUTS}
+        support = forward_support(rng, program)
+        left = {cut: threshold_program(program, np.zeros((7, 7)), support, 0.4, cut) for cut in CUTS}
         reached = {cut: program.objective(weights) for cut, weights in left.items()}
         assert reached["better"] <= min(reached.values()) + 1e-9
         at_once += reached["at-once"] < reached["one-by-one"] - 1e-6
@@ -81,13 +81,13 @@ def test_each_way_is_the_better_one_somewhere():
 def test_profiled_columns_are_stationary_on_what_is_left(seed):
     rng = np.random.default_rng(seed)
     program = random_program(rng, 7, 0.02, profile=True, known=True)
-    support = acyclic_support(rng, program)
-    weights = thin_program(program, np.zeros((7, 7)), support, 0.15)
+    support = forward_support(rng, program)
+    weights = threshold_program(program, np.zeros((7, 7)), support, 0.15)
     _, slopes = ProfileLikelihood(program.moments).value_and_gradient(weights)
     kept = weights != 0
     assert violation(weights[kept], slopes[kept], 0.02).max() < 1e-6
     loss = ProfileLikelihood(program.moments)
-    general, left = thin(lambda some: loss.refit(some, 0.02), support, program.required, 0.15)
+    general, left = threshold_one_by_one(lambda some: loss.refit(some, 0.02), support, program.required, 0.15)
     np.testing.assert_allclose(general, weights, atol=1e-5)
     assert np.array_equal(left & (general != 0), kept)
 
@@ -100,7 +100,7 @@ def test_one_at_a_time_keeps_what_a_single_cut_loses():
     support[[0, 1], 2] = True
     both = LeastSquares(moments).refit(support, 0.0)
     assert (np.abs(both[:2, 2]) < 0.3).all()
-    weights = thin_program(program, both, support, 0.3)
+    weights = threshold_program(program, both, support, 0.3)
     assert sorted(weights[:2, 2]) == pytest.approx([0.0, 0.5])
 
 
@@ -116,11 +116,11 @@ def landslide():
 def test_a_landslide_is_guarded_against():
     program, full = landslide()
     support = full != 0
-    left = {cut: thin_program(program, full, support, 0.3, cut) for cut in CUTS}
+    left = {cut: threshold_program(program, full, support, 0.3, cut) for cut in CUTS}
     reached = {cut: program.objective(weights) for cut, weights in left.items()}
     assert reached["one-by-one"] > 2 * reached["at-once"]
     assert reached["guarded"] < 1.1 * reached["better"]
-    np.testing.assert_allclose(left["guarded"], thinned(program, support, 0.3, "guarded"), atol=1e-6)
+    np.testing.assert_allclose(left["guarded"], thresholded(program, support, 0.3, "guarded"), atol=1e-6)
 
 
 def test_guarded_columns_lose_no_more_than_half_again():
@@ -129,8 +129,8 @@ def test_guarded_columns_lose_no_more_than_half_again():
     for seed, profile in ((seed, profile) for seed in range(15) for profile in (False, True)):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, 0.05, profile=profile)
-        support = acyclic_support(rng, program)
-        left = {cut: thin_program(program, np.zeros((6, 6)), support, 0.6, cut) for cut in CUTS}
+        support = forward_support(rng, program)
+        left = {cut: threshold_program(program, np.zeros((6, 6)), support, 0.6, cut) for cut in CUTS}
         for child in range(6):
             column = {cut: weights[:, child] for cut, weights in left.items()}
             loss = {cut: column_loss(program, child, weights) for cut, weights in column.items()}
@@ -160,9 +160,11 @@ def test_required_edges_stay_however_weak():
     program = PathProgram(moments, 0.0, ~np.eye(3, dtype=bool), required)
     support = np.zeros((3, 3), dtype=bool)
     support[[0, 1], 2] = True
-    weights = thin_program(program, np.zeros((3, 3)), support, 0.95)
+    weights = threshold_program(program, np.zeros((3, 3)), support, 0.95)
     assert weights[:, 2] == pytest.approx([0.0, 0.01, 0.0])
-    weights, left = thin(lambda some: LeastSquares(moments).refit(some, 0.0), support, required, 0.95)
+    weights, left = threshold_one_by_one(
+        lambda some: LeastSquares(moments).refit(some, 0.0), support, required, 0.95
+    )
     assert weights[:, 2] == pytest.approx([0.0, 0.01, 0.0])
     assert np.array_equal(left, required)
 
@@ -171,11 +173,13 @@ def test_required_edges_stay_however_weak():
 def test_the_input_stays_as_it_was(memory):
     rng = np.random.default_rng(5)
     program = random_program(rng, 6, 0.1)
-    support = acyclic_support(rng, program)
+    support = forward_support(rng, program)
     weights = np.array(LeastSquares(program.moments).refit(support, 0.1), order=memory)
     before, edges = weights.copy(), support.copy()
-    thin_program(program, weights, support, 0.5)
-    thin(lambda some: LeastSquares(program.moments).refit(some, 0.1), support, program.required, 0.5)
+    threshold_program(program, weights, support, 0.5)
+    threshold_one_by_one(
+        lambda some: LeastSquares(program.moments).refit(some, 0.1), support, program.required, 0.5
+    )
     assert np.array_equal(weights, before)
     assert np.array_equal(support, edges)
 
@@ -186,8 +190,10 @@ def test_rows_of_zeros_and_ones():
     effect = rng.random(800) < np.where(cause, 0.9, 0.2)
     rows = np.column_stack([cause, effect, rng.random(800) < 0.5]).astype(float)
     support = np.triu(np.ones((3, 3), dtype=bool), 1)
-    loss = Logistic(rows)
-    weights, left = thin(lambda some: loss.refit(some, 0.01), support, np.zeros_like(support), 0.5)
+    loss = logistic_loss(rows)
+    weights, left = threshold_one_by_one(
+        lambda some: loss.refit(some, 0.01), support, np.zeros_like(support), 0.5
+    )
     assert left[0, 1]
     assert (np.abs(weights[left]) >= 0.5).all()
     np.testing.assert_allclose(weights, loss.refit(left, 0.01), atol=1e-9)

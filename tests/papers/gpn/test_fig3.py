@@ -10,8 +10,8 @@ from dagora.data.table import Table
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import fig3
+from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, gp_score
-from dagora.papers.gpn.remembered import Remembered
 from dagora.run import Run
 
 
@@ -25,7 +25,7 @@ def test_sizes() -> None:
 def quick_bridge() -> Iterator[None]:
     """Bridge sampling takes seconds per family: few points of the other estimate stand in for it."""
 
-    def stand_in(table: Table, name: str, estimator: str, **options: int) -> Remembered:
+    def stand_in(table: Table, name: str, estimator: str, **options: int) -> CachedScore:
         return (
             gp_score(table, name, "qmc", points=32)
             if estimator == "bridge"

@@ -1,13 +1,13 @@
-"""Multilayer perceptrons, one per variable, as pure JAX functions of their weights; all of them at once.
+"""Multilayer perceptrons, one per variable, as pure JAX functions of the weights of all networks.
 
-Network j predicts x_j = Σ_u v_ju [σ(Σ_k w_ukj x_k + b_uj) − ½] + c_j with sigmoid units u. The ½ changes no
-function that can be had (the output's bias c takes it up, and no bias is penalised), but units that are 0 in
-the mean make the problem much better conditioned. The strength of the edge k → j is A_kj = (Σ_u w_ukj²)^½.
+Network j predicts x_j = Σ_u v_ju [σ(Σ_k w_ukj x_k + b_uj) − ½] + c_j with sigmoid units u. Subtracting ½ does
+not change the set of functions (the output's bias c absorbs it, and biases are not penalised), but units with
+mean near 0 make the problem much better conditioned. The strength of the edge k → j is A_kj = (Σ_u w_ukj²)^½.
 
     fit      1/(2n) Σ_j ‖x_j − f_j(x)‖²
     ridge    ½ (Σ w² + Σ v²)
     h        tr exp(A∘A) − d, zero exactly where A is the matrix of a DAG
-    group    Σ_kj (A_kj² + ε²)^½ − ε, the group lasso rounded off at 0
+    group    Σ_kj (A_kj² + ε²)^½ − ε, the group lasso smoothed near 0
 
 Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs, section 4.
 """
@@ -25,11 +25,12 @@ from dagora.accelerated import prepare_jax
 
 prepare_jax()
 
-# So many units are written out one after the other, which is faster; a loop over more compiles sooner.
+# Up to this many hidden units the loop over them is unrolled, which runs faster; a longer loop compiles
+# sooner.
 UNROLL = 10
-# Radius within which the group penalty is smooth: small against any strength that makes an edge.
+# Radius within which the group penalty is smoothed: small compared with any strength that makes an edge.
 EPSILON = 1e-3
-# Terms of the exponential's series: 1/19! is below the precision of a number near 1.
+# Terms of the exponential's series: 1/19! ≈ 8·10⁻¹⁸ is below the precision of a double near 1.
 TERMS = 18
 
 
@@ -62,7 +63,7 @@ def fit(weights: Weights, columns: Array) -> Array:
 
 
 def ridge(weights: Weights) -> Array:
-    """Half the sum of all squared weights; biases are free."""
+    """Half the sum of all squared weights; biases are not penalised."""
     return 0.5 * (jnp.sum(jnp.asarray(weights.inward) ** 2) + jnp.sum(jnp.asarray(weights.outward) ** 2))
 
 
@@ -72,7 +73,7 @@ def squared_strengths(inward: ArrayLike) -> Array:
 
 
 def group(squares: Array) -> Array:
-    """Sum of strengths, rounded off at 0."""
+    """Sum of strengths, smoothed near 0."""
     return jnp.sum(jnp.sqrt(squares + EPSILON**2) - EPSILON)
 
 
@@ -83,7 +84,7 @@ def acyclicity(squares: Array) -> Array:
 
 
 def exponential_less_one(matrix: Array) -> Array:
-    """exp(A) − I for A ≥ 0 by scaling and squaring; nothing cancels, so small cycles are seen exactly."""
+    """exp(A) − I for A ≥ 0 by scaling and squaring; no terms cancel, so h of weak cycles is precise."""
     identity = jnp.eye(len(matrix))
     norm = jnp.max(jnp.sum(matrix, axis=0))
     halvings = jnp.clip(jnp.ceil(jnp.log2(jnp.maximum(norm, 1.0))), 0, 60).astype(int)
@@ -117,9 +118,9 @@ def lagrangian(
     rho: float,
     required: ArrayLike,
 ) -> tuple[Array, tuple[Array, Array]]:
-    """Smooth part of the augmented Lagrangian, and beside it h and fit + λ₂ ridge.
+    """Smooth part of the augmented Lagrangian; also h, and fit + λ₂ ridge.
 
-    `required` has a 1 for each edge that counts as there in h, whatever its strength.
+    `required` has a 1 for each edge that counts as present in h, whatever its strength.
     """
     squares = squared_strengths(weights.inward)
     h = acyclicity(squares + jnp.asarray(required))

@@ -1,11 +1,12 @@
 """NOTEARS-MLP: a DAG of nonlinear relations, from one multilayer perceptron per variable.
 
-Minimise 1/(2n) Σ_j ‖x_j − f_j(x)‖² + λ₁ penalty + λ₂/2 ‖weights‖² over networks f_j of one hidden layer
-subject to h(A) = tr exp(A∘A) − d = 0, where A_kj is the norm of the weights by which network j sees x_k.
-The penalty is Σ|w| over the first layer (`l1`) or Σ A_kj (`group`). Then edges with A_kj < threshold go, and
-the weakest that still close a cycle. The networks are fitted once more with that graph fixed: the weights (A)
-and the score (minus the objective) are of that fit. Columns are centred. Noise of equal variance is assumed,
-so the scale of the columns matters, and the result comes with its sortability (`scale`).
+Minimise 1/(2n) Σ_j ‖x_j − f_j(x)‖² + λ₁ penalty + λ₂/2 ‖weights‖² over networks f_j with one hidden layer,
+subject to h(A) = tr exp(A∘A) − d = 0, where A_kj is the norm of network j's first-layer weights of input x_k.
+The penalty is Σ|w| over the first layer (`l1`) or Σ A_kj (`group`). Afterwards edges with A_kj < threshold
+are dropped, and then the weakest edges that still close a cycle. The networks are fitted once more with that
+graph fixed; the returned weights (A) and the score (minus the objective) belong to that fit. Columns are
+centred. The program assumes noise of equal variance, so the scale of the columns matters, and the result
+reports its sortability (`scale`).
 
 Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 """
@@ -23,7 +24,9 @@ from dagora.accelerated import require_jax
 from dagora.errors import KnowledgeError
 from dagora.events import Event
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import cut_to_dag
+from dagora.optimise.acyclic_support import acyclic_support
+from dagora.optimise.augmented_lagrangian import EVENT_INTERVAL, PHASE
+from dagora.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, Ended
 from dagora.optimise.scale import judge_scale
 from dagora.result import Outcome
 from dagora.run import Run
@@ -32,11 +35,7 @@ from dagora.stats.statistics import Statistics
 
 if TYPE_CHECKING:
     from dagora.optimise.mlp.network import Weights
-    from dagora.optimise.mlp.program import MlpProgram, Path
-
-PHASE = "augmented Lagrangian"
-# Seconds between two signs of life.
-SIGN_OF_LIFE = 0.5
+    from dagora.optimise.mlp.program import MlpProgram
 
 
 def notears_mlp(
@@ -71,16 +70,18 @@ def notears_mlp(
     return replace(outcome, stats={**outcome.stats, **sortability}, warnings=(*outcome.warnings, *warnings))
 
 
-def finish(program: MlpProgram, path: Path, run: Run, names: tuple[str, ...], threshold: float) -> Outcome:
-    """Cut the strengths to a DAG, fit its networks, and say how it went."""
-    from dagora.optimise.mlp.program import H_TOLERANCE, RHO_MAX, minimise, strengths
+def finish(
+    program: MlpProgram, path: Ended[Weights], run: Run, names: tuple[str, ...], threshold: float
+) -> Outcome:
+    """Reduce the strengths to a DAG, fit its networks, and describe the outcome."""
+    from dagora.optimise.mlp.program import minimise, strengths
 
     required = run.knowledge.required_matrix(names)
-    support, dropped = cut_to_dag(strengths(path.weights), threshold, required)
+    support, dropped = acyclic_support(strengths(path.point), threshold, required)
     if path.in_time:
-        weights, in_time = minimise(program, path.weights, support)
+        weights, in_time = minimise(program, path.point, support)
     else:
-        weights, in_time = cut(path.weights, support), False
+        weights, in_time = keep_inputs(path.point, support), False
     objective, _ = program.objective(weights)
     if not in_time:
         nothing = weights._replace(
@@ -88,7 +89,7 @@ def finish(program: MlpProgram, path: Path, run: Run, names: tuple[str, ...], th
         )
         least, _ = program.objective(nothing)
         if least < objective:
-            # Networks that hardly began to learn are worse than none.
+            # Networks that were hardly trained fit worse than constants: return none of them.
             weights, objective, support, dropped = nothing, least, required, []
     edges = [f"{names[i]} → {names[j]}" for i, j in dropped]
     full = "" if path.h <= H_TOLERANCE or not path.in_time else f", ρ reached {RHO_MAX:.0e}"
@@ -110,28 +111,28 @@ def finish(program: MlpProgram, path: Path, run: Run, names: tuple[str, ...], th
     )
 
 
-def cut(weights: Weights, support: NDArray[np.bool_]) -> Weights:
-    """The same networks, blind to every input that is not in the support."""
+def keep_inputs(weights: Weights, support: NDArray[np.bool_]) -> Weights:
+    """The same networks with the first-layer weights of all inputs outside the support set to zero."""
     return weights._replace(inward=np.asarray(weights.inward) * support.T)
 
 
 def watcher(run: Run) -> Callable[[float], bool]:
-    """Make the function that is told h, shows signs of life and says when the budget is spent."""
-    told, seen = run.budget.elapsed, 0
+    """Make a function that is given h at every evaluation, reports progress, and returns whether to stop."""
+    last_event, evaluations = run.budget.elapsed, 0
 
     def watch(h: float) -> bool:
-        nonlocal told, seen
-        seen += 1
-        if run.budget.elapsed - told > SIGN_OF_LIFE:
-            told = run.budget.elapsed
-            run.on_event(Event(PHASE, seen, message=f"h = {h:.2g}"))
+        nonlocal last_event, evaluations
+        evaluations += 1
+        if run.budget.elapsed - last_event > EVENT_INTERVAL:
+            last_event = run.budget.elapsed
+            run.on_event(Event(PHASE, evaluations, message=f"h = {h:.2g}"))
         return run.budget.exhausted
 
     return watch
 
 
 def initial_weights(free: NDArray[np.bool_], hidden: int, seed: int) -> Weights:
-    """Uniform weights of a size that goes with the number of inputs of a unit."""
+    """Uniform random weights, scaled by one over the square root of the number of inputs of a unit."""
     from dagora.optimise.mlp.network import Weights
 
     rng = np.random.default_rng(seed)
@@ -143,7 +144,7 @@ def initial_weights(free: NDArray[np.bool_], hidden: int, seed: int) -> Weights:
 
 
 def centred_columns(statistics: Statistics, *, standardise: bool) -> NDArray[np.float64]:
-    """Columns as rows of a matrix, centred, of variance 1 if asked; unusable columns are refused."""
+    """Columns as rows of a matrix, centred and, if asked, standardised; unusable columns are refused."""
     owner = "the method notears-mlp"
     moments = gaussian_moments(statistics, owner)
     refuse_duplicates(moments, statistics.schema, owner)

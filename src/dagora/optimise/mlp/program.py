@@ -1,11 +1,13 @@
 """The program of NOTEARS-MLP: fit + λ₁ penalty + λ₂ ridge subject to h = 0, by an augmented Lagrangian.
 
-Each minimisation is by L-BFGS-B. An entrywise L1 penalty is made smooth by w = w⁺ − w⁻ with w⁺, w⁻ ≥ 0, as
-in the published code; the group penalty is rounded off at 0 instead and needs no bounds. Inputs that are not
-free are no variables at all. ρ is multiplied by 10 until h falls to a quarter, then α ← α + ρh; it ends at
-h ≤ 10⁻⁸ or ρ = 10¹⁶. The minimisations on the way need not be exact, so they have few steps: each starts
-where the last one ended, and the networks are fitted to the end once the graph is known. That saves four
-evaluations of five. Zheng et al. (2020), section 4.
+The outer loop over α and ρ is `method_of_multipliers`; each of its problems is minimised by L-BFGS-B. As in
+the published code, an entrywise L1 penalty is made smooth by writing w = w⁺ − w⁻ with w⁺, w⁻ ≥ 0; the group
+penalty is smoothed near 0 instead and needs no bounds. Inputs that are not free are left out of the vector of
+unknowns.
+
+The minimisations on the way need not be exact, so they have few steps: each starts where the last one ended,
+and the networks are fitted to convergence once the graph is known. That saves four of five evaluations.
+Zheng et al. (2020), section 4.
 """
 
 from __future__ import annotations
@@ -18,16 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import OutOfTimeError
+from dagora.optimise.method_of_multipliers import Ended, Minimum, Multipliers, method_of_multipliers
 from dagora.optimise.mlp.network import Weights, lagrangian_with_gradient
 
-H_TOLERANCE = 1e-8
-RHO_MAX = 1e16
-PROGRESS = 0.25
-GROWTH = 10.0
-# Relative change of the objective at which a minimisation ends, and its most steps: on the path, at the end.
+# Relative change of the objective at which a minimisation ends, and the largest number of its steps: for the
+# problems of the outer loop, and for the fit of the final graph.
 PATH_TOLERANCE, PATH_STEPS = 1e-9, 100
 FIT_TOLERANCE, FIT_STEPS = 1e-9, 2000
-# Stands for an infinite value, at which a line search cannot interpolate.
+# Stands for an infinite value, with which a line search cannot interpolate.
 HUGE = 1e100
 
 Vector = NDArray[np.float64]
@@ -36,9 +36,9 @@ Watch = Callable[[float], bool]
 
 @dataclass(eq=False)
 class MlpProgram:
-    """Data and penalties; `watch` is told h at each evaluation and says whether to stop.
+    """Data and penalties; `watch` is given h at each evaluation and returns whether to stop.
 
-    A `required` edge counts as there in h, however weak it is: nothing may lead back along it.
+    A `required` edge counts as present in h, however weak it is: no path may lead from its head to its tail.
     """
 
     columns: NDArray[np.float64]
@@ -52,7 +52,7 @@ class MlpProgram:
     def __post_init__(self) -> None:
         import jax
 
-        # An array that is put on the processor keeps the computation there.
+        # JAX computes where its arrays are: these networks are too small for an accelerator.
         self._device_columns = jax.device_put(self.columns, jax.devices("cpu")[0])
         d = len(self.columns)
         self._required = np.zeros((d, d)) if self.required is None else self.required.astype(np.float64)
@@ -67,7 +67,7 @@ class MlpProgram:
         return float(value), Weights(*(np.asarray(part) for part in gradient)), float(h), float(smooth)
 
     def objective(self, weights: Weights) -> tuple[float, float]:
-        """Return fit + λ₁ penalty + λ₂ ridge with the penalty as it stands, not rounded off; and h."""
+        """Return fit + λ₁ penalty + λ₂ ridge with the exact penalty, not the smoothed one; and h."""
         _, _, h, smooth = self.evaluate(weights, 0.0, 0.0)
         entries = np.asarray(weights.inward)
         size = strengths(weights).sum() if self.penalty == "group" else np.abs(entries).sum()
@@ -82,7 +82,7 @@ def strengths(weights: Weights) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Weights as one vector: free inward weights (twice, if split by sign), then the rest.
+    """Weights as one vector: free first-layer weights (twice, if split by sign), then the rest.
 
     `free[k, j]` says whether network j may look at input k.
     """
@@ -93,11 +93,11 @@ class Packing:
 
     @property
     def entries(self) -> int:
-        """Number of free inward weights."""
+        """Number of free first-layer weights."""
         return self.hidden * int(self.free.sum())
 
     def pack(self, weights: Weights) -> Vector:
-        """The vector of some weights; what is not free is dropped."""
+        """The vector of given weights; those that are not free are left out."""
         inward = np.asarray(weights.inward)[:, self.free.T].ravel()
         signs = [np.maximum(inward, 0.0), np.maximum(-inward, 0.0)] if self.split else [inward]
         return np.concatenate([*signs, *(np.asarray(part).ravel() for part in weights[1:])])
@@ -129,7 +129,7 @@ def minimise(
     tolerance: float = FIT_TOLERANCE,
     steps: int = FIT_STEPS,
 ) -> tuple[Weights, bool]:
-    """Minimise the augmented Lagrangian over the free weights; say also whether there was time to end."""
+    """Minimise the augmented Lagrangian over the free weights; return them and whether it ended in time."""
     from scipy.optimize import Bounds
     from scipy.optimize import minimize as scipy_minimise
 
@@ -169,32 +169,19 @@ def minimise(
     return packing.unpack(cast("Vector", found.x)), True
 
 
-@dataclass(frozen=True, eq=False)
-class Path:
-    """Where the augmented Lagrangian ended: weights, their h, updates of α, and whether there was time."""
+def augmented_lagrangian(program: MlpProgram, start: Weights, free: NDArray[np.bool_]) -> Ended[Weights]:
+    """Minimise from `start` under h = 0, until the networks' strengths form a DAG or nearly so."""
 
-    weights: Weights
-    h: float
-    rounds: int
-    in_time: bool
+    def minimise_at(weights: Weights, at: Multipliers) -> Minimum[Weights]:
+        found, in_time = minimise(
+            program,
+            weights,
+            free,
+            alpha=at.alpha,
+            rho=at.rho,
+            tolerance=PATH_TOLERANCE,
+            steps=PATH_STEPS,
+        )
+        return Minimum(found, program.evaluate(found, at.alpha, at.rho)[2], in_time)
 
-
-def augmented_lagrangian(program: MlpProgram, start: Weights, free: NDArray[np.bool_]) -> Path:
-    """Follow the path of ρ and α from `start` until the networks' strengths make a DAG, or nearly."""
-    weights, h = start, np.inf
-    rho, alpha, rounds = 1.0, 0.0, 0
-    while h > H_TOLERANCE and rho < RHO_MAX:
-        before = h
-        while True:
-            weights, in_time = minimise(
-                program, weights, free, alpha=alpha, rho=rho, tolerance=PATH_TOLERANCE, steps=PATH_STEPS
-            )
-            h = program.evaluate(weights, alpha, rho)[2]
-            if not in_time:
-                return Path(weights, h, rounds, in_time=False)
-            if h <= max(PROGRESS * before, H_TOLERANCE) or rho >= RHO_MAX:
-                break
-            rho *= GROWTH
-        alpha += rho * h
-        rounds += 1
-    return Path(weights, h, rounds, in_time=True)
+    return method_of_multipliers(start, minimise_at)

@@ -1,8 +1,8 @@
 """One column of the NOTEARS program: the exact lasso of a variable on those that may be its parents.
 
 With `profile` the loss of a column is ½ ln of its residual variance instead of half of it (the Gaussian
-profile likelihood with unequal variances). The logarithm is bounded by its tangent, so a column is a
-sequence of lassos with penalty λ · residual variance, until that variance stands still.
+profile likelihood with unequal variances). The logarithm is bounded from above by its tangent, so a column is
+solved by a sequence of lassos with penalty λ · residual variance, until that variance converges.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.scores.lasso_kernels import Matrix, Vector, solve_lasso
 
-# Residual variances below this share of the variable's variance are rounding.
+# Residual variances below this share of the variable's variance are rounding errors.
 SMALLEST_RESIDUAL = 1e-10
+# Largest number of lassos of one profiled column; the bound on the loss falls with each.
 PROFILE_ROUNDS = 100
 
 
 class ColumnProblem(NamedTuple):
-    """The program: second moments, which edges may be and which must, the penalty, the kind of loss.
+    """The program: second moments, allowed and required edges, the penalty λ, and the kind of loss.
 
-    With a `threshold` a column is judged by its loss once weak weights are gone: one by one as long as that
-    loss is above the loss of cutting at once by no more than the share `slack` (`thinning`).
+    With a `threshold`, a column is judged by its loss after weak weights are removed. They are removed one by
+    one, unless that loss exceeds the loss of removing them all at once by more than the share `slack`
+    (`thresholding`).
     """
 
     moments: Matrix
@@ -37,7 +39,7 @@ class ColumnProblem(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What solving a column needs besides: a Cholesky factor, and a ridge of zeros."""
+    """Memory for solving columns: a Cholesky factor; and the ridge penalty, which is zero here."""
 
     factor: Matrix
     ridge: Vector
@@ -45,7 +47,7 @@ class Workspace(NamedTuple):
 
 @kernel
 def workspace_for(d: int) -> Workspace:
-    """Room to solve columns of d variables in."""
+    """Make a workspace for columns of d variables."""
     return Workspace(np.empty((d, d)), np.zeros(d))
 
 
@@ -58,7 +60,20 @@ def solve_column(
     gradient: Vector,
     workspace: Workspace,
 ) -> tuple[float, float]:
-    """Solve one column in place; return its loss with penalty, and the penalty on the scale of its loss."""
+    """Solve one column in place; return its loss with penalty, and the λ of the lasso that it solves.
+
+    Variable 1 on variable 0, with S_01 = 0.8: the weight is soft(0.8, 0.2) = 0.6, the residual variance is
+    1 − 2·0.6·0.8 + 0.6² = 0.4, and the loss with penalty ½·0.4 + 0.2·0.6 = 0.32. `gradient` becomes S(w −
+    e₁).
+
+    >>> moments = np.array([[1.0, 0.8], [0.8, 1.0]])
+    >>> allowed, free = ~np.eye(2, dtype=bool), np.array([True, False])
+    >>> problem = ColumnProblem(moments, allowed, ~allowed & allowed, lambda1=0.2, profile=False)
+    >>> weights, gradient = np.zeros(2), np.empty(2)
+    >>> loss, penalty = solve_column(problem, 1, free, weights, gradient, workspace_for(2))
+    >>> weights.round(9), gradient.round(9), round(loss, 9), penalty
+    (array([0.6, 0. ]), array([-0.2 , -0.52]), 0.32, 0.2)
+    """
     moments, lambda1 = problem.moments, problem.lambda1
     factor, ridge = workspace.factor, workspace.ridge
     if not problem.profile:
@@ -71,6 +86,19 @@ def solve_column(
         if abs(residual - before) <= 1e-10 * before:
             break
     return 0.5 * np.log(residual) + lambda1 * np.abs(weights).sum(), lambda1 * residual
+
+
+def refit_columns(covariance: Matrix, support: NDArray[np.bool_], lambda1: float, *, profile: bool) -> Matrix:
+    """Solve every column on an acyclic support, starting from zero; [i, j] is the weight of i → j."""
+    moments = np.ascontiguousarray(covariance)
+    d = len(moments)
+    problem = ColumnProblem(moments, support, np.zeros_like(support), lambda1, profile)
+    weights, gradient, workspace = np.zeros((d, d)), np.empty(d), workspace_for(d)
+    for child in range(d):
+        column = np.zeros(d)
+        solve_column(problem, child, np.ascontiguousarray(support[:, child]), column, gradient, workspace)
+        weights[:, child] = column
+    return weights
 
 
 @kernel

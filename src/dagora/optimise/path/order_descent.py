@@ -1,8 +1,8 @@
-"""The best order for the NOTEARS program, by moving single variables until no move gains.
+"""Improve an order for the NOTEARS program by moving single variables until no move lowers the objective.
 
-The smooth path ends near a good order, and depends on its schedule; the order that it gives is improved here
-by moves that are judged by the exact program (as in the order searches over scores: Teyssier & Koller 2005,
-Andrews et al. 2023). Whatever the order, the weights are exactly acyclic.
+The smooth path ends near a good order, which depends on its schedule. Moves judged by the exact program
+improve it further (as in order searches over scores: Teyssier & Koller 2005, Andrews et al. 2023). Whatever
+the order, the weights are exactly acyclic.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from dagora.optimise.path.smooth_path import PathProgram
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix
 
-# Gains below this share of the objective do not count.
+# Gains below this share of the objective count as ties.
 TOLERANCE = 1e-9
-# Variables tried between two looks at the clock.
+# Variables tried between two checks of the time limit.
 STRETCH = 20
-# To this many variables the last moves are judged exactly, beyond it by estimates that are checked.
+# Up to this many variables the last moves are judged exactly; with more, by estimates that are checked.
 EXACT_TO = 200
-# Beyond, gains below this share of the objective do not count, nor does a round of less than ten such.
+# With more variables, the share of the objective below which gains count as ties, and the number of such
+# gains that a round over all variables must bring to be followed by another.
 COARSE_TOLERANCE, WORTH_A_ROUND = 1e-6, 10
-# A disturbance moves up to so many variables.
+# The largest number of variables that one disturbance moves.
 MOST_DISTURBED = 4
 
 
 def solve_given_order(
     program: PathProgram, order: NDArray[np.int64], weights: Matrix, judge: ColumnProblem | None = None
 ) -> OrderSolution:
-    """Solve the program for one order, starting from weights that may be anything.
+    """Solve the program for one order, starting from any weights.
 
-    Columns are judged by the `judge`'s threshold, by default by none.
+    Columns are judged with the threshold of `judge`, by default without a threshold.
     """
     d = len(program)
     solution = OrderSolution(
@@ -49,8 +50,8 @@ def solve_given_order(
     return solution
 
 
-def look_away(solution: OrderSolution) -> None:
-    """Do nothing with an optimum."""
+def ignore_optimum(solution: OrderSolution) -> None:
+    """Ignore a local optimum."""
 
 
 def improve_order(
@@ -59,13 +60,13 @@ def improve_order(
     run: Run,
     generator: np.random.Generator,
     disturbances: int,
-    on_optimum: Callable[[OrderSolution], None] = look_away,
+    on_optimum: Callable[[OrderSolution], None] = ignore_optimum,
 ) -> tuple[int, bool]:
-    """Move variables, in place, until none gains, the best order was disturbed so often, or time is up.
+    """Improve an order in place by moves; disturb the best order `disturbances` times and improve it again.
 
-    Moves are judged by estimates and checked; at the end, to `EXACT_TO` variables, exactly. `on_optimum` is
-    shown every order that no such move improves. Returns the number of variables tried and whether the last
-    moves were judged exactly.
+    Moves are judged by estimates and checked; the last moves, with up to `EXACT_TO` variables, are judged
+    exactly. `on_optimum` is called with every order that no such move improves. Returns the number of
+    variables tried and whether the last moves were judged exactly. Ends early when time is up.
     """
     d = len(program)
     problem = program.column_problem
@@ -96,24 +97,24 @@ def improve_order(
     return tried, exact
 
 
-def improve_thinned(
+def improve_thresholded(
     program: PathProgram,
     solution: OrderSolution,
     run: Run,
     generator: np.random.Generator,
     judge: ColumnProblem,
 ) -> int:
-    """Move variables, in place, until none lowers the objective that the judge's threshold leaves.
+    """Move variables, in place, until no move lowers the objective after the threshold of `judge`.
 
     An order that is best with all its small weights need not be best without them. The solution must have
-    been judged the same way. Returns the number of variables tried.
+    been solved with the same `judge`. Returns the number of variables tried.
     """
     return descend_fully(program, solution, run, generator, partial(descend, judge, solution))
 
 
 def smallest_gain(program: PathProgram, solution: OrderSolution) -> float:
-    """What counts as a gain; less than that is a tie, which rounding must not decide."""
-    # Logarithms pass through zero; sums of squares have a scale of their own.
+    """The smallest decrease that counts as a gain; less is a tie, which rounding must not decide."""
+    # A sum of logarithms can be zero, so it does not set a scale; a sum of squares does.
     share = TOLERANCE if len(program) <= EXACT_TO else COARSE_TOLERANCE
     return share * max(1.0 if program.profile else 0.0, abs(solution.objective))
 
@@ -129,7 +130,8 @@ def descend_fully(
     d = len(program)
     tolerance = smallest_gain(program, solution)
     tried = idle = 0
-    # One sequence throughout: d idle tries in a row are then d different variables.
+    # The sequence is the same in all rounds, so that d tries in a row without a gain are d different
+    # variables.
     sequence = generator.permutation(d)
     enough = -np.inf if d <= EXACT_TO else WORTH_A_ROUND * tolerance
     gained = np.inf
@@ -147,7 +149,7 @@ def descend_fully(
 
 
 def obeying_order(preference: NDArray[np.int64], required: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Bring an order into one in which required edges lead forward, otherwise as close to it as it goes."""
+    """Rearrange an order so that required edges lead forward, and otherwise follow the preference."""
     ranked = required[np.ix_(preference, preference)]
     order = topological_order(ranked)
     if order is None:

@@ -5,12 +5,12 @@ For a growing sequence of c this minimises
     Σ_j loss_j(w_j) + λ ‖W‖₁ + c · h(A),      h(A) = −ln det(I − A),      A = W∘W
 
 (h as in Bello, Aragam & Ravikumar 2022; the program is that of Zheng, Aragam, Ravikumar & Xing 2018). h is
-bounded by its linearisation, h ≈ h₀ + ⟨G, A − A₀⟩ with G = (I − A₀)⁻ᵀ: each step is then one elastic net per
-column, with ridge 2cG, solved exactly (`scores/lasso_kernels`), and a line search along the line to its
-solution. Steps cost one d × d inverse and d small solves, and never see a row. A required edge adds 1 to its
-entry of A: it is there whatever its weight, and nothing may lead back along it.
+replaced by its linearisation, h ≈ h₀ + ⟨G, A − A₀⟩ with G = (I − A₀)⁻ᵀ. Each step then solves one elastic net
+per column, with ridge 2cG (`scores/lasso_kernels`), and a line search towards that solution follows. A step
+costs one d × d inverse and d small solves, and needs no rows. A required edge adds 1 to its entry of A: it
+counts as present whatever its weight, so no path may lead from its head to its tail.
 
-The weights at the end of the path are nearly acyclic; they are used for the order of the variables.
+The weights at the end of the path are nearly acyclic; only the order of the variables is taken from them.
 """
 
 from __future__ import annotations
@@ -29,23 +29,24 @@ from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
 
-# How weights below a threshold go; see `thinning`.
-# How weak weights go (see `thinning`), by how much worse than at once one by one may be.
+# The ways of removing weak weights (`thresholding`). Each has its slack: the share by which the loss of
+# removing them one by one may exceed that of removing them at once before the latter is preferred.
 CUTS = {"guarded": 0.5, "one-by-one": np.inf, "at-once": -np.inf, "better": 0.0}
-# The path is only to end near a good order, which moves then improve: a finer one changes little.
+# The values of c, and the steps at each. The path need only end near a good order, which moves then improve,
+# so a coarse schedule is enough.
 FIRST_C, LAST_C, GROWTH = 0.1, 1e5, 3.0
 STEPS_PER_C = 2
-# A step that lowers the objective by less than this share of it ends the work at one c.
+# A step that lowers the objective by less than this share of it is the last one at its c.
 ENOUGH = 1e-2
-# Cycles through a weight below this are not worth going on for.
+# The path ends when every remaining cycle has a weight below this.
 FAINT = 0.1
-# To this many variables the elastic nets of a step are solved exactly; beyond, by so many sweeps.
+# Up to this many variables the elastic nets of a step are solved exactly; with more, by this many sweeps.
 EXACT_TO, SWEEPS = 100, 4
 
 
 @dataclass(frozen=True)
 class PathProgram:
-    """Second moments, the penalty, which edges may be and which must, and whether variances are profiled."""
+    """Second moments, the penalty λ, allowed and required edges, and whether variances are profiled."""
 
     moments: Matrix
     lambda1: float
@@ -62,11 +63,11 @@ class PathProgram:
         return ColumnProblem(self.moments, self.allowed, self.required, self.lambda1, self.profile)
 
     def judged_after(self, threshold: float, cut: str) -> ColumnProblem:
-        """The same, with columns judged by what a threshold leaves of them, cut in one of the `CUTS`."""
+        """The same with a threshold: columns are judged after a way of `CUTS` removed their weak weights."""
         return self.column_problem._replace(threshold=threshold, slack=CUTS[cut])
 
     def squares(self, weights: Matrix) -> Matrix:
-        """A: squared weights, with 1 more for an edge that is there whatever its weight."""
+        """A: the squared weights, plus 1 for each required edge."""
         return weights * weights + self.required
 
     def objective(self, weights: Matrix) -> float:
@@ -74,14 +75,15 @@ class PathProgram:
         residuals = np.eye(len(self)) - weights
         variances = (residuals * (self.moments @ residuals)).sum(axis=0)
         if self.profile:
-            # With fewer rows than columns a residual can vanish; see `order_moves`.
+            # With fewer rows than columns a residual variance can be zero; `column_problem` has the same
+            # floor.
             variances = np.log(np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)))
         loss = variances.sum()
         return float(0.5 * loss + self.lambda1 * np.abs(weights).sum())
 
 
 def follow_path(program: PathProgram, run: Run, pool: Executor) -> tuple[Matrix, int]:
-    """Weights at the end of the path, and the number of steps; earlier weights when time runs out."""
+    """Weights at the end of the path, and the number of steps; when time runs out, the weights so far."""
     d = len(program)
     weights = np.zeros((d, d))
     inverse, h = np.eye(d), 0.0
@@ -107,7 +109,7 @@ def follow_path(program: PathProgram, run: Run, pool: Executor) -> tuple[Matrix,
 
 
 def still_cyclic(squares: Matrix) -> bool:
-    """Whether weights that matter lie on a cycle."""
+    """Whether the weights above `FAINT` form a cycle."""
     return topological_order(squares > FAINT**2) is None
 
 
@@ -116,18 +118,9 @@ def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, pool: Ex
     columns = weights.T.copy()
     ridges = np.ascontiguousarray(ridge.T)
     bounds = np.linspace(0, len(program), jobs + 1).astype(np.int64)
+    problem = program.column_problem
     work = [
-        pool.submit(
-            elastic_nets,
-            program.moments,
-            program.allowed,
-            program.lambda1,
-            program.profile,
-            ridges,
-            columns,
-            int(start),
-            int(stop),
-        )
+        pool.submit(elastic_nets, problem, ridges, columns, int(start), int(stop))
         for start, stop in pairwise(bounds)
     ]
     for part in work:
@@ -136,21 +129,23 @@ def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, pool: Ex
 
 
 @kernel
-def elastic_nets(
-    moments: Matrix,
-    allowed: NDArray[np.bool_],
-    lambda1: float,
-    profile: bool,
-    ridges: Matrix,
-    columns: Matrix,
-    start: int,
-    stop: int,
-) -> None:
+def elastic_nets(problem: ColumnProblem, ridges: Matrix, columns: Matrix, start: int, stop: int) -> None:
     """Solve columns `start` to `stop` in place; row y of `columns` and `ridges` belongs to column y.
 
-    With many variables by a few sweeps over the coordinates, which lower the same objective: the line search
-    takes any such step, and the exact solution of a dense column is expensive.
+    With many variables a few sweeps over the coordinates replace the exact solution, which is expensive for
+    dense columns. They lower the same objective, and the line search accepts any step that does.
+
+    Variable 1 on variable 0 with S_01 = 0.8, λ = 0.2 and ridge 1: the weight is soft(0.8, 0.2) / (1 + 1) =
+    0.3.
+
+    >>> moments, allowed = np.array([[1.0, 0.8], [0.8, 1.0]]), np.array([[False, True], [False, False]])
+    >>> problem = ColumnProblem(moments, allowed, np.zeros_like(allowed), 0.2, profile=False)
+    >>> columns = np.zeros((2, 2))
+    >>> elastic_nets(problem, np.ones((2, 2)), columns, 0, 2)
+    >>> columns.round(9).tolist()
+    [[0.0, 0.0], [0.3, 0.0]]
     """
+    moments, allowed, lambda1 = problem.moments, problem.allowed, problem.lambda1
     d = len(moments)
     factor = np.empty((d, d) if d <= EXACT_TO else (1, 1))
     gradient = np.empty(d)
@@ -159,7 +154,7 @@ def elastic_nets(
         for i in range(d):
             free[i] = allowed[i, y]
         scale = 1.0
-        if profile:
+        if problem.profile:
             scale = max(residual_variance(moments, y, columns[y]), SMALLEST_RESIDUAL * moments[y, y])
         if d <= EXACT_TO:
             solve_lasso(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient, factor)
@@ -177,7 +172,7 @@ def sweep_coordinates(
     weights: Vector,
     gradient: Vector,
 ) -> None:
-    """Minimise the elastic net over one weight after the other, a few times round."""
+    """Minimise the elastic net over one weight after the other, in a few sweeps."""
     d = len(weights)
     residual_gradient(moments, child, weights, gradient)
     for _ in range(SWEEPS):
@@ -204,7 +199,7 @@ def line_search(
     c: float,
     merit: float,
 ) -> tuple[Matrix, Matrix, float, float]:
-    """Go towards `target` as far as loss, penalty and c · h together fall; halve the step until they do."""
+    """Step towards `target`; halve the step until loss + penalty + c · h falls."""
     step = 1.0
     while step > 1e-4:
         trial = weights + step * (target - weights)
@@ -219,7 +214,7 @@ def line_search(
 
 
 def barrier(squares: Matrix) -> tuple[Matrix, float] | None:
-    """(I − A)⁻¹ and h = −ln det(I − A); None outside the region where cycles sum up (an M-matrix)."""
+    """(I − A)⁻¹ and h = −ln det(I − A); None where I − A is no M-matrix, that is where Σ_k Aᵏ diverges."""
     matrix = np.eye(len(squares)) - squares
     sign, log_determinant = np.linalg.slogdet(matrix)
     if sign <= 0:

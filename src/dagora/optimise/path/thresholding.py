@@ -1,14 +1,16 @@
-"""What is left of a solution when weights below the threshold go.
+"""Remove the weights of a solution that are below the threshold, in one of four ways (the option `cut`).
 
-One by one: the weakest edge goes, the rest is solved again under the same program, and so on until no weight
-is below the threshold. At once, as published: all small weights go and the rest is solved again; some may
-then lie below the threshold that they reached before, and a true edge whose effect was shared with
-neighbours goes with them. The better of both, column by column, is the one with the lower loss; it keeps
-more edges, of which few are true where the penalty is small.
+- `one-by-one`: remove the weakest edge and solve the rest again under the same program, until no weight is
+  below the threshold.
+- `at-once`, as published: remove all weak weights and solve the rest again. Afterwards some of the rest may
+  be below the threshold. A true edge whose effect was shared with another parent can be lost.
+- `better`: column by column, whichever of these two has the lower loss. It keeps more edges, few of which are
+  true where the penalty is small.
+- `guarded`, the default: one by one, except in columns where its loss would be more than 1.5 times that of
+  removing at once. One by one can go wrong: a small weight of a parent with large variance can matter much,
+  and once it is removed, others fall below the threshold in turn.
 
-One by one can end in a landslide: a small weight on a parent of large variance carries much of the loss, and
-once it has gone others fall below the threshold in turn. Guarded, the default: one by one, but at once in
-a column that would else lose more than half as much again. Required edges stay in any case.
+Required edges are never removed.
 """
 
 from __future__ import annotations
@@ -26,19 +28,19 @@ from dagora.scores.lasso_kernels import Matrix, Vector
 Support = NDArray[np.bool_]
 
 
-def thin_program(
+def threshold_program(
     program: PathProgram, weights: Matrix, support: Support, threshold: float, cut: str = "guarded"
 ) -> Matrix:
-    """Solve on an acyclic support, from any weights, and thin; return the weights that are left."""
+    """Solve the program on an acyclic support, starting at `weights`, and apply the threshold."""
     columns = weights.T.copy()
-    thin_columns(program.judged_after(threshold, cut), support, columns)
+    threshold_columns(program.judged_after(threshold, cut), support, columns)
     return np.ascontiguousarray(columns.T)
 
 
-def thin(
+def threshold_one_by_one(
     refit: Callable[[Support], Matrix], support: Support, required: Support, threshold: float
 ) -> tuple[Matrix, Support]:
-    """One at a time, for any loss that can be refitted on a support; return weights and support."""
+    """Remove weak edges one by one per column, for any loss with a `refit`; return weights and support."""
     support = support.copy()
     while True:
         weights = refit(support)
@@ -51,8 +53,8 @@ def thin(
 
 
 @kernel
-def thin_columns(problem: ColumnProblem, support: Support, columns: Matrix) -> None:
-    """Solve and thin every column in place; row y of `columns` holds the weights into y."""
+def threshold_columns(problem: ColumnProblem, support: Support, columns: Matrix) -> None:
+    """Solve every column in place and apply the threshold; row y of `columns` holds the weights into y."""
     d = len(columns)
     workspace = workspace_for(d)
     gradient = np.empty(d)
@@ -61,26 +63,26 @@ def thin_columns(problem: ColumnProblem, support: Support, columns: Matrix) -> N
         for i in range(d):
             free[i] = support[i, y]
         loss, _ = solve_column(problem, y, free, columns[y], gradient, workspace)
-        thin_column(problem, y, loss, columns[y], workspace)
+        threshold_column(problem, y, loss, columns[y], workspace)
 
 
 @kernel
 def judge_column(
     problem: ColumnProblem, child: int, free: Support, weights: Vector, gradient: Vector, workspace: Workspace
 ) -> tuple[float, float]:
-    """Solve one column in place, weak weights and all, but return the loss that it has without them.
+    """Solve one column in place and keep its weak weights, but return the loss that it has without them.
 
-    The second value is the penalty on the scale of its loss, as of `solve_column`.
+    The second value is the λ of its lasso, as in `solve_column`.
     """
     loss, penalty = solve_column(problem, child, free, weights, gradient, workspace)
     if has_weak(problem, child, weights):
-        loss = thin_column(problem, child, loss, weights.copy(), workspace)
+        loss = threshold_column(problem, child, loss, weights.copy(), workspace)
     return loss, penalty
 
 
 @kernel
 def has_weak(problem: ColumnProblem, y: int, column: Vector) -> bool:
-    """Whether a weight below the threshold may go."""
+    """Whether a weight that is not required is below the threshold."""
     for i in range(len(column)):
         if column[i] != 0.0 and abs(column[i]) < problem.threshold and not problem.required[i, y]:
             return True
@@ -88,8 +90,21 @@ def has_weak(problem: ColumnProblem, y: int, column: Vector) -> bool:
 
 
 @kernel
-def thin_column(problem: ColumnProblem, y: int, loss: float, column: Vector, workspace: Workspace) -> float:
-    """Thin a solved column in place, given its loss; return the loss of what is left."""
+def threshold_column(
+    problem: ColumnProblem, y: int, loss: float, column: Vector, workspace: Workspace
+) -> float:
+    """Remove the weak weights of a solved column in place, given its loss; return the loss afterwards.
+
+    Two parents share one effect: together each has the weight 0.26, alone 0.5. With the threshold 0.3
+    removing both at once leaves nothing (loss ½), one by one keeps one of them (loss ½·0.75).
+
+    >>> moments = np.array([[1.0, 0.95, 0.5], [0.95, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    >>> none, column = np.zeros((3, 3), dtype=bool), np.array([0.5, 0.5, 0.0]) / 1.95
+    >>> problem = ColumnProblem(moments, ~none, none, 0.0, profile=False, threshold=0.3, slack=0.5)
+    >>> loss = threshold_column(problem, 2, 0.5 * (1 - 0.5 / 1.95), column, workspace_for(3))
+    >>> round(loss, 6), sorted(column.round(6).tolist())
+    (0.375, [0.0, 0.0, 0.5])
+    """
     if not has_weak(problem, y, column):
         return loss
     if problem.slack == np.inf:
@@ -98,7 +113,7 @@ def thin_column(problem: ColumnProblem, y: int, loss: float, column: Vector, wor
     loss = cut_at_once(problem, y, rest, workspace)
     if problem.slack >= 0.0:
         other = cut_one_by_one(problem, y, column, workspace)
-        # With `profile` the loss is half a logarithm, and a share of the variance a difference.
+        # With `profile` the loss is half a logarithm, so a share of the variance becomes a difference.
         if other <= loss + (problem.slack / 2 if problem.profile else problem.slack * loss):
             return other
     column[:] = rest
@@ -107,7 +122,7 @@ def thin_column(problem: ColumnProblem, y: int, loss: float, column: Vector, wor
 
 @kernel
 def cut_at_once(problem: ColumnProblem, y: int, column: Vector, workspace: Workspace) -> float:
-    """Drop all weak weights of a solved column, and solve it again; return its loss."""
+    """Remove all weak weights of a solved column and solve it again; return its loss."""
     d = len(column)
     gradient = np.empty(d)
     free = np.empty(d, dtype=np.bool_)
@@ -122,7 +137,7 @@ def cut_at_once(problem: ColumnProblem, y: int, column: Vector, workspace: Works
 
 @kernel
 def cut_one_by_one(problem: ColumnProblem, y: int, column: Vector, workspace: Workspace) -> float:
-    """Drop the weakest weight of a solved column and solve it again while one is weak; return its loss."""
+    """Remove the weakest weight of a solved column and solve it again, while one is weak; return its loss."""
     d = len(column)
     required = problem.required
     gradient = np.empty(d)

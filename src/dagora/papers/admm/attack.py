@@ -1,13 +1,13 @@
-"""What a curious coordinator can compute about one site from the first round of ADMM.
+"""An attack on ADMM: what a coordinator can compute about one site from the first round.
 
 With W = 0 and β = 0, equation (10) reads B_k = (S_k + ρI)⁻¹ S_k, so that whoever is shown B_k knows
 
     S_k = ρ ((I − B_k)⁻¹ − I),      S_k = x_kᵀx_k / n,
 
-and with it the site's centred rows x_k up to a rotation: any factor of n S_k is one. `shown` runs that round
-as published, each site's answer in the open. `overheard` runs it with secure sums and takes from the
-coordinator's own messages all that there is about single sites: masked vectors, less the self-masks, whose
-seeds it is given to open the sum.
+and with it the site's centred rows x_k up to a rotation: any factor F of n S_k = FᵀF is such a rotation of
+them. `shown` runs that round as published, where the coordinator sees each site's answer. `overheard` runs it
+with secure sums and takes from the coordinator's messages all that concerns single sites: masked vectors,
+from which it subtracts the self-masks, whose seeds the coordinator learns in order to open the sum.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from dagora.run import Run
 Matrix = NDArray[np.float64]
 
 STEP = "admm-step"
-RECOVERED = 1e-6  # a row this close, relative to its size, counts as read off
+RECOVERED = 1e-6  # a row reconstructed with at most this relative error counts as recovered
 
 
 @dataclass(frozen=True, eq=False)
 class FirstRound:
-    """What a coordinator has of each site after one round: what it takes for B_k; and the true Σ B_k / K."""
+    """What a coordinator has after one round: its guess of B_k for every site, and the true Σ B_k / K."""
 
     rho: float
     weights: Mapping[str, Matrix]
@@ -72,9 +72,9 @@ def relative_error(found: Matrix, truth: Matrix) -> float:
 
 
 def rows_recovered(found: Matrix, rows: Matrix, n: int) -> int:
-    """How many of a site's centred rows are a rotation away from a factor of n S_k.
+    """How many of a site's centred rows a rotation of a factor of n S_k reproduces.
 
-    The rotation is the best there is (Procrustes), which the coordinator cannot know.
+    The rotation is the best one (Procrustes), which the coordinator does not know.
     """
     values, vectors = np.linalg.eigh((found + found.T) / 2)
     largest = np.argsort(values)[::-1][: len(rows)]
@@ -104,7 +104,7 @@ def shown(tables: Mapping[str, Table], run: Run) -> FirstRound:
 
 
 def overheard(tables: Mapping[str, Table], run: Run) -> FirstRound:
-    """Our exchange, with masks and messages: what is left when every self-mask is taken off."""
+    """Our exchange, with masks and messages: the masked vectors after every self-mask is subtracted."""
     lines: list[Listening] = []
 
     def watch(transport: Transport) -> Transport:

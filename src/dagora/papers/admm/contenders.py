@@ -50,7 +50,7 @@ OPTIONS = ("lambda1", "threshold", "model", "hidden")
 
 
 def simulated(parameters: Parameters) -> Simulation:
-    """Draw the graph and the rows of a cell: they depend on `sem d n seed`, not on how rows are dealt out.
+    """Draw the graph and the rows of a cell; they depend on `sem d n seed`, not on the number of sites.
 
     The graph is Erdős–Rényi with d edges expected; weights are ±[0.5, 2], noise is standard Gaussian.
     """
@@ -104,7 +104,7 @@ def learned(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Resul
 
 @cache
 def warm_up(method: str, sites: int) -> None:
-    """Compile once per process, so that no cell's time has it; networks are compiled for every size anew."""
+    """Compile once per process, so that no cell's time contains it; networks compile anew for every size."""
     parameters: Parameters = {
         "sem": "gaussian", "d": 3, "n": 24, "seed": 0, "lambda1": 0.1, "threshold": 0.3,
         "method": method, "sites": sites,

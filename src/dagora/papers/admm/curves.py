@@ -16,7 +16,7 @@ Published = Mapping[tuple[int, int, str], float]
 
 
 def label_of(parameters: Parameters, methods: Mapping[str, Parameters]) -> str | None:
-    """Name the method of a cell; None for a cell that shows something else."""
+    """Name the method of a cell; None for a cell that compares masked sums with pooled rows."""
     if MASKED in parameters:
         return None
     pooled = int(parameters["sites"]) == 1
@@ -140,7 +140,7 @@ def grid(panels: Sequence[Panel], title: str, x_label: str, y_label: str, *, sha
 def series_of(
     cells: Sequence[Measured], methods: Mapping[str, Parameters], x: str, number: str
 ) -> tuple[Series, ...]:
-    """One curve per method; that of pooled rows is level over the numbers of sites."""
+    """One curve per method; that of pooled rows is constant over the numbers of sites."""
     everywhere = sorted({float(cell.parameters[x]) for cell in cells if not (x == "sites" and pooled(cell))})
     series = []
     for label, some in by_method(cells, methods).items():

@@ -1,4 +1,4 @@
-"""What the first round of ADMM gives away: all of every S_k as published, nothing of one from masked sums.
+"""What the first round of ADMM reveals: every S_k as published, no single one from masked sums.
 
 Four rows per site, as in the paper's largest setting (n = 256 at 64 sites). For each view of the exchange the
 S_k of every site are reconstructed (see `attack`), and compared with the true ones.

@@ -1,7 +1,8 @@
 """Figure 3 (with 7 of the appendix): protein signalling, 512 of 853 observational rows at 2 to 64 sites.
 
 The paper does not say whether columns were scaled. Raw columns differ in scale by orders of magnitude, so
-that λ = 0.01 is no price at all and the threshold 0.3 means something else for each edge; so both are here.
+that λ = 0.01 is no penalty at all and the threshold 0.3 means something else for each edge. So both are
+shown.
 """
 
 from __future__ import annotations

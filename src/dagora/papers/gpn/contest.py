@@ -1,4 +1,4 @@
-"""All samplers, estimators and priors on one table: the runs that figure 1 and table 1 compare.
+"""Run all samplers, estimators and priors on one table: the runs that figure 1 and table 1 compare.
 
 Methods: `GP` is a chain on the marginal likelihoods themselves (quasi-Monte-Carlo); `GP, weighted` is the
 paper's algorithm 1, a chain on the Laplace approximation whose draws are weighted afterwards; `Laplace` is
@@ -17,8 +17,8 @@ from typing import Any
 
 from dagora.data.table import Table
 from dagora.papers.cell import Parameters
+from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.published import CHOSEN_BGE
-from dagora.papers.gpn.remembered import Remembered
 from dagora.papers.gpn.sampled import SAMPLERS, Timed, reweighted, sampled
 from dagora.papers.gpn.simulation import simulated
 from dagora.run import Run
@@ -82,7 +82,7 @@ def gp_runs(table: Table, name: str, settings: Parameters, run: Run, factor: Fac
 
 
 def bge_runs(table: Table, name: str, settings: Parameters, run: Run, factor: Factor) -> Runs:  # noqa: ARG001
-    """Chains on BGe; its published setting is a sample size and no prior over graphs."""
+    """Chains on BGe; its published setting is a prior sample size, with a uniform prior over graphs."""
     for prior in PRIORS:
         score = bge_score(table, CHOSEN_BGE if prior == PUBLISHED else DEFAULT_BGE)
         for sampler in SAMPLERS:
@@ -92,7 +92,7 @@ def bge_runs(table: Table, name: str, settings: Parameters, run: Run, factor: Fa
 
 @cache
 def warm_up(name: str) -> None:
-    """Compile once per process, so that no run's time has it."""
+    """Compile once per process, so that no measured time contains compilation."""
     _, table = simulated(
         {"nodes": 3, "rows": 20, "probability": 1.0, "lambda": 1.0, "simulator": "text", "seed": 0}
     )
@@ -102,18 +102,18 @@ def warm_up(name: str) -> None:
         pass
 
 
-def gp_score(table: Table, name: str, estimator: str, *, points: int = 256, jobs: int = 1) -> Remembered:
+def gp_score(table: Table, name: str, estimator: str, *, points: int = 256, jobs: int = 1) -> CachedScore:
     """Make a Gaussian-process score: `gp` is additive, `gp2` has first-order interactions."""
     kernel = "additive" if name == "gp" else "interactions"
     statistics = TableStatistics(table, jobs)
     score = GaussianProcessScore(statistics, kernel=kernel, estimator=estimator, points=points, jobs=jobs)
-    return Remembered(score, statistics.moments())
+    return CachedScore(score, statistics.moments())
 
 
-def bge_score(table: Table, alpha_mu: float = DEFAULT_BGE) -> Remembered:
+def bge_score(table: Table, alpha_mu: float = DEFAULT_BGE) -> CachedScore:
     """Make a linear-Gaussian score."""
     statistics = TableStatistics(table)
-    return Remembered(BGe(statistics, alpha_mu=alpha_mu), statistics.moments())
+    return CachedScore(BGe(statistics, alpha_mu=alpha_mu), statistics.moments())
 
 
 def prior_name(prior: str) -> str:

@@ -1,6 +1,6 @@
-"""How far the shares of sampled graphs are from the enumerated posterior.
+"""The divergence of the relative frequencies of sampled graphs from the enumerated posterior.
 
-The divergence is the reverse one of figure 3, KL(q‖p) = Σ q(G) ln(q(G)/p(G)) in nats, with q the estimate,
+It is the reverse divergence of figure 3, KL(q‖p) = Σ q(G) ln(q(G)/p(G)) in nats, where q is the estimate,
 which is zero on graphs that were not drawn, and p the truth.
 """
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def shares(draws: Draws, count: int, graphs: Enumeration) -> Floats:
-    """Share of every graph among the first `count` draws of all chains, by their weights (eq. 14)."""
+    """Weighted relative frequency of every graph among the first `count` draws of all chains (eq. 14)."""
     per_chain = count // draws.chains
     places = graphs.find(draws.parents[:, :per_chain]).ravel()
     logs = np.zeros(len(places)) if draws.log_weights is None else draws.log_weights[:, :per_chain].ravel()
@@ -37,7 +37,7 @@ def divergence(q: Floats, p: Floats) -> float:
 
 
 def floor(truth: Floats, counts: Sequence[int], seed: int, repeats: int = 20) -> list[float]:
-    """Mean divergence of independent draws of the truth itself, which no sampler can be expected to beat."""
+    """Mean divergence of so many independent draws from the truth, a lower bound for any sampler's."""
     rng = np.random.default_rng(seed)
     return [
         float(np.mean([divergence(rng.multinomial(count, truth) / count, truth) for _ in range(repeats)]))

@@ -132,7 +132,7 @@ def report(measured: Sequence[Measured]) -> Report:
 
 
 def summary(measured: Sequence[Measured], paper: dict[tuple[float, str, str], Simulated]) -> ResultTable:
-    """Median E-SHD in short: like beside like, and what can be had without knowing the truth."""
+    """Median E-SHD of the main runs: under the paper's prior, and under priors chosen without the truth."""
     found = by_run(measured)
     shown = [
         (GP, PUBLISHED),
@@ -195,7 +195,7 @@ def lines(
 
 
 def numbers(runs: Sequence[dict[str, Any]], theirs: Simulated | None) -> tuple[Entry, ...]:
-    """Medians over graphs beside the paper's, and how the chains did."""
+    """Medians over graphs beside the paper's, and the diagnostics of the chains."""
     return (
         median(runs, "shd"),
         None if theirs is None else theirs.shd,
@@ -220,7 +220,7 @@ def median(runs: Sequence[dict[str, Any]], number: str) -> float | None:
 
 
 def paper_name(method: str) -> str:
-    """Name of a method in the paper; its GP is ours and our weighted one."""
+    """Name of a method in the paper; its GP is compared with both ours and our weighted one."""
     return GP if method == WEIGHTED else method
 
 

@@ -15,9 +15,9 @@ from dagora.graph.dag import DAG
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
 from dagora.papers.experiment import Experiment, Size
+from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, bge_score, gp_score
 from dagora.papers.gpn.divergence import divergence, floor, shares
-from dagora.papers.gpn.remembered import Remembered
 from dagora.papers.gpn.sampled import reweighted, sampled, unless_cut_short
 from dagora.papers.gpn.simulation import ROWS, simulated
 from dagora.papers.reports import Report, paragraphs
@@ -125,7 +125,7 @@ def arrows(graph: DAG) -> str:
     return ", ".join(f"{tail} → {head}" for tail, head in graph.edges) or "no edge"
 
 
-def scores_of(table: Table, parameters: Parameters) -> dict[str, Remembered]:
+def scores_of(table: Table, parameters: Parameters) -> dict[str, CachedScore]:
     """The score of each method, and that of the truth."""
     return {
         TRUTH: gp_score(table, "gp", "qmc", points=int(parameters["true_points"])),
@@ -136,7 +136,7 @@ def scores_of(table: Table, parameters: Parameters) -> dict[str, Remembered]:
     }
 
 
-def drawn(scores: Mapping[str, Remembered], parameters: Parameters, run: Run) -> dict[str, Draws]:
+def drawn(scores: Mapping[str, CachedScore], parameters: Parameters, run: Run) -> dict[str, Draws]:
     """Draws of each method."""
     settings = {**parameters, "draws": int(parameters["most"]) // int(parameters["chains"])}
     chains = {

@@ -1,4 +1,4 @@
-"""What the authors published beside the paper: E-SHD and seconds of their runs, from the reference data.
+"""The authors' published results: E-SHD and seconds of their runs, from the reference data.
 
 Their tuning parameters were chosen by E-SHD against the truth. For a Gaussian process the parameter is the
 factor by which an edge is made less likely, on top of constants in their scores that do the same; for BGe

@@ -17,7 +17,7 @@ from dagora.errors import DagoraError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.papers.cell import Numbers, Parameters
-from dagora.papers.gpn.remembered import Cost, Remembered
+from dagora.papers.gpn.cached_score import CachedScore, Cost
 from dagora.posterior.chains.order_mcmc import order_mcmc
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.draws import Draws
@@ -36,7 +36,7 @@ WORST = 99.0  # JSON has no infinity
 
 @dataclass(frozen=True)
 class Timed:
-    """Draws, the time that they would have taken alone, and how many families were scored for them."""
+    """Draws, the time that they would have taken without the cache, and the number of families scored."""
 
     draws: Draws
     cost: Cost
@@ -44,7 +44,7 @@ class Timed:
 
 
 def sampled(
-    score: Remembered, sampler: str, prior: str, edge_penalty: float, settings: Parameters, run: Run
+    score: CachedScore, sampler: str, prior: str, edge_penalty: float, settings: Parameters, run: Run
 ) -> Timed:
     """Run chains as a cell's settings say: `chains draws space alpha seed`, perhaps `max_parents jobs`."""
     limit = int(settings.get("max_parents", 0))
@@ -62,19 +62,19 @@ def sampled(
         space=space_of(score, prior_named(prior, edge_penalty=edge_penalty), settings, own),
     )
     if draws.status != "finished":
-        raise DagoraError(f"the chains did not come to their end: {draws.message}")
+        raise DagoraError(f"the chains did not finish: {draws.message}")
     return Timed(draws, Cost.now() - started + score.recalled, score.asked)
 
 
-def space_of(score: Remembered, prior: Prior, settings: Parameters, run: Run) -> Space:
-    """Every parent set (`full`), or what a method finds, enlarged until the best graph asks for no more."""
+def space_of(score: CachedScore, prior: Prior, settings: Parameters, run: Run) -> Space:
+    """Every parent set (`full`), or a method's space, enlarged while that improves the best graph."""
     if settings["space"] == "full":
         return Space.full(len(score.schema))
     start = find_space(score, run, str(settings["space"]), alpha=float(settings["alpha"]))
     return find_space_iteratively(score, prior, run, start)
 
 
-def reweighted(found: Timed, laplace: Remembered, target: Remembered, run: Run) -> Timed:
+def reweighted(found: Timed, laplace: CachedScore, target: CachedScore, run: Run) -> Timed:
     """Weigh the draws of one score by another (algorithm 1, eq. 14)."""
     target.begin()
     started = Cost.now()
@@ -86,7 +86,7 @@ def reweighted(found: Timed, laplace: Remembered, target: Remembered, run: Run) 
 
 
 def judged(found: Timed, truth: DAG) -> dict[str, float | None]:
-    """Numbers of a run, against the truth."""
+    """The numbers of a run, compared with the truth."""
     mixing = diagnose(found.draws)
     posterior = Posterior(found.draws, mixing, "")
     return {
@@ -95,8 +95,8 @@ def judged(found: Timed, truth: DAG) -> dict[str, float | None]:
         "fp": posterior.expected("extra", truth).mean,
         "class_shd": posterior.expected("shd", truth, on="cpdag").mean,
         "edges": float(posterior.edge_probability.sum()),
-        "rhat": told(max(mixing.rhat, mixing.edge_rhat)),
-        "ess": told(mixing.bulk_ess),
+        "rhat": json_number(max(mixing.rhat, mixing.edge_rhat)),
+        "ess": json_number(mixing.bulk_ess),
         "weight_ess": mixing.weight_ess,
         "seconds": found.cost.wall,
         "cpu_seconds": found.cost.cpu,
@@ -104,17 +104,17 @@ def judged(found: Timed, truth: DAG) -> dict[str, float | None]:
     }
 
 
-def told(value: float) -> float | None:
-    """Make a diagnostic what JSON can hold: None where it cannot be told.
+def json_number(value: float) -> float | None:
+    """A diagnostic as JSON can hold it: None for NaN, `WORST` for infinity.
 
-    >>> told(float("inf")), told(float("nan")), told(1.01)
+    >>> json_number(float("inf")), json_number(float("nan")), json_number(1.01)
     (99.0, None, 1.01)
     """
     return None if math.isnan(value) else WORST if math.isinf(value) else value
 
 
 def unless_cut_short(measure: Callable[[Parameters, Run], Numbers]) -> Callable[[Parameters, Run], Numbers]:
-    """Let a cell whose time is up end without an error: what it has is thrown away in any case."""
+    """Let a cell whose time is up end without an error; its numbers are discarded anyway."""
 
     @functools.wraps(measure)
     def measured(parameters: Parameters, run: Run) -> Numbers:

@@ -1,6 +1,6 @@
 """The simulated tables of section 4: random graphs whose nodes are Fourier series of their parents (eq. 15).
 
-Graphs are Erdős–Rényi, each pair joined with probability 0.2. λ is the decay of the weights; 0 is linear.
+Graphs are Erdős–Rényi: each pair is joined with probability 0.2. λ is the decay of the weights; 0 is linear.
 There are two simulators, because the paper's text and its published code differ (see `network.mechanisms`):
 `text` draws weights and β for every edge, `code` draws one weight vector and one β per child. Columns are
 standardised, as the paper's are before any method sees them.
@@ -23,7 +23,7 @@ SIMULATORS = {"text": False, "code": True}
 
 
 def simulated(parameters: Parameters) -> tuple[DAG, Table]:
-    """Draw the graph and the table of a cell, of `nodes rows probability lambda simulator seed` alone.
+    """Draw the graph and the table of a cell, from its `nodes rows probability lambda simulator seed` alone.
 
     >>> cell = {"nodes": 4, "rows": 50, "probability": 0.5, "lambda": 1.0, "simulator": "text", "seed": 1}
     >>> truth, table = simulated(cell)

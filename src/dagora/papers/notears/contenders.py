@@ -89,7 +89,7 @@ def warm_up(method: str) -> None:
 
 
 def judged(graph: Graph, truth: DAG, table: Table) -> dict[str, float | None]:
-    """Distances to the truth, and how far the variances of the table give the truth away.
+    """Distances to the truth, and the var-sortability of the truth on this table.
 
     `shd`, `fdr`, `tpr` are against the true DAG, where an undirected edge of a CPDAG counts as correct if the
     truth has it in either direction, as the paper counts. `class_shd` compares equivalence classes.

@@ -12,7 +12,7 @@ from dagora.stats.statistics import Moments
 
 
 def objective(moments: Moments, weights: NDArray[np.float64], lambda1: float) -> float:
-    """F at some weights, [i, j] for the edge i → j.
+    """F at given weights, [i, j] for the edge i → j.
 
     >>> moments = Moments(4, np.zeros(2), np.array([[4.0, 2.0], [2.0, 4.0]]))
     >>> objective(moments, np.array([[0.0, 0.5], [0.0, 0.0]]), lambda1=0.1)

@@ -130,7 +130,7 @@ def report(measured: Sequence[Measured]) -> Report:
 
 
 def learned_graph(numbers: Numbers) -> Graph:
-    """Put a cell's graph together again."""
+    """The graph that a cell's numbers describe."""
     edges = [(tail, head) for tail, head in numbers["directed"]]
     undirected = [(tail, head) for tail, head in numbers["undirected"]]
     return CPDAG(numbers["nodes"], edges, undirected) if undirected else DAG(numbers["nodes"], edges)

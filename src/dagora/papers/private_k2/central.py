@@ -6,8 +6,9 @@ For a node, its parent configurations j, counts α₀ and α₁ of a configurati
     g  = Σ_j [s(α₀) + s(α₁) − s(ℓ)],  s(x) = (x + ½) ln x − x     (Wright & Yang 2004, equation 6)
     g′ = the same with s(x) + ½ ln 2π: Stirling's formula as it is (“stirling”)
 
-and s(0) = 0 = ln 0!. The paper leaves ½ ln 2π out as the same for all scores, which it is not: there is one
-per parent configuration (two added, one taken away), and their number doubles with each parent.
+and s(0) = 0 = ln 0!. The paper leaves out ½ ln 2π, as if it were the same for all scores. It is not: there is
+one per parent configuration (two added, one subtracted), and the number of configurations doubles with each
+parent.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Score g in the place of f: how often K2 finds another graph, and how far each is from the truth.
+"""Score g instead of f: how often K2 finds another graph, and how far each graph is from the truth.
 
-K2 runs in the clear, in an order that the true graph permits, with at most three parents (see `central`).
-That private K2 finds the same is shown by real sessions on a few samples.
+K2 runs without encryption, in a topological order of the true graph, with at most three parents (see
+`central`). Real sessions of two owners on a few samples check that private K2 finds the same graph.
 """
 
 from __future__ import annotations

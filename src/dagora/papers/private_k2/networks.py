@@ -1,4 +1,4 @@
-"""Rows of two levels from known networks: asia, alarm with its levels halved, and random networks."""
+"""Binary rows sampled from networks: asia, alarm reduced to two levels per variable, and random ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RANDOM_NODES, RANDOM_PARENTS = 20, 3
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Rows bits[row, column], the graph they come from, and an order of the columns that it permits."""
+    """Rows bits[row, column], the graph they come from, and a topological order of it."""
 
     truth: DAG
     bits: NDArray[np.uint8]
@@ -46,7 +46,7 @@ class Drawn:
 
 
 def write_owner(rows: Drawn, side: int, file: Path) -> Path:
-    """Write what host (0) or guest (1) brings, every other column with the key `ID`, as a file."""
+    """Write the columns of host (0) or guest (1), every other one with the key `ID`, to a file."""
     names = rows.truth.nodes[side::2]
     cells = np.full((len(rows.bits), 2 * len(names)), ord(","), dtype=np.uint8)
     cells[:, 1::2] = rows.bits[:, side::2] + ord("0")

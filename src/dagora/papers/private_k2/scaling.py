@@ -70,7 +70,7 @@ def scaling(size: Size) -> Experiment:
 
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
-    """One session; it is not cut short, for half a search is no result."""
+    """One session; the time limit does not interrupt it, since half a search is no result."""
     run.on_event(Event("two processes", 0))
     session = Session(
         int(parameters["n"]),
@@ -90,7 +90,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
 
 @cache
 def warm_up(mode: str, crypto: str) -> None:
-    """A small session whose costs nobody looks at: the first of its kind compiles what later ones load."""
+    """A small session that is not measured: the first of its kind compiles what later ones load."""
     small = Session(100, 4, LIMIT, mode, crypto)
     run_session(small, random_rows(small))
 
@@ -154,7 +154,7 @@ def row(cell: Measured) -> tuple[Entry, ...]:
 def picture(
     measured: Sequence[Measured], along: str, fixed: str, label: str, *, logarithmic: bool
 ) -> str | None:
-    """Seconds and MB along rows or variables, a line per encryption and mode; the other stays the same."""
+    """Seconds and MB over rows or variables, a line per encryption and mode; the other number is fixed."""
     lines: dict[str, list[Measured]] = {}
     settings: dict[str, str] = {}
     for (crypto,), cells in group(ordered(measured), ("crypto",)).items():

@@ -9,14 +9,14 @@ from pathlib import Path
 from dagora.papers.private_k2.networks import Drawn, random_network, sampled, write_owner
 from dagora.parties.vertical.simulation import Both, run_both
 
-# No column may come out constant on few rows: private K2 takes columns of two levels.
+# Not close to 0 or 1, so that no column is constant on few rows: private K2 needs two levels in each.
 PROBABILITIES = (0.2, 0.8)
 PHASES = ("agreement", "transfer", "intersection", "moments", "search", "result")
 
 
 @dataclass(frozen=True)
 class Session:
-    """What is asked for."""
+    """The settings of one session."""
 
     rows: int
     variables: int

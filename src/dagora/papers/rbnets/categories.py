@@ -1,7 +1,8 @@
-"""Counts of data sets by the paper's categories of ΔBIC, and what lies behind them.
+"""Counts of data sets by the paper's categories of ΔBIC, and the values behind them.
 
-For RBNets as printed, the order that its greedy policy gives, RBNets improved and order search, against the
-paper's opponents and two null models: in how many data sets the difference in median BIC falls where.
+Four methods (RBNets as printed, the order of its greedy policy, RBNets improved, and order search) are
+compared with the paper's opponents and two null models: how many data sets fall into each category of the
+difference in median BIC.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from dagora.papers.rbnets.published import CATEGORIES, category
 from dagora.papers.rbnets.spreads import Contenders, Key, best_known, ending, seconds_of, spread
 from dagora.papers.tables import Entry, ResultTable
 
-HEROES = (PUBLISHED, GREEDY, IMPROVED, "order-search")
+COMPARED = (PUBLISHED, GREEDY, IMPROVED, "order-search")
 OPPONENTS = ("GHC", "OBS", "OBS, longer", "ASOBS", "ASOBS, longer", RANDOM, DESCENDED)
 TICKS = ("+++", "++", "+", "0", "−", "−−", "−−−")
 
 
 def bics(contenders: Contenders, label: str) -> list[float]:
-    """What a contender reached on a data set, by seed; the greedy policy's order is in RBNets' own cells."""
+    """The BICs of a contender on a data set, by seed; those of the greedy policy are in RBNets' cells."""
     number, cells = (
         ("greedy", contenders.get(PUBLISHED)) if label == GREEDY else ("bic", contenders.get(label))
     )
     return [cell.numbers[number] for cell in cells or () if cell.numbers.get(number) is not None]
 
 
-def differences(found: Mapping[Key, Contenders], hero: str, opponent: str) -> list[float]:
-    """Median BIC of one less that of the other, in every data set where both are measured."""
+def differences(found: Mapping[Key, Contenders], method: str, opponent: str) -> list[float]:
+    """Median BIC of a method minus that of an opponent, for every data set where both are measured."""
     values = []
     for contenders in found.values():
-        ours, theirs = spread(bics(contenders, hero)), spread(bics(contenders, opponent))
+        ours, theirs = spread(bics(contenders, method)), spread(bics(contenders, opponent))
         if ours is not None and theirs is not None:
             values.append(ours.median - theirs.median)
     return values
@@ -48,18 +49,18 @@ def counts_table(
         columns += [opponent, *([f"{opponent}, paper"] if opponent in paper else [])]
     columns += ["RL-BIC, paper"] * ("RL-BIC" in paper)
     rows: list[tuple[Entry, ...]] = []
-    for hero in HEROES:
+    for method in COMPARED:
         counts = {
-            opponent: Counter(category(value) for value in differences(found, hero, opponent))
+            opponent: Counter(category(value) for value in differences(found, method, opponent))
             for opponent in OPPONENTS
         }
         for position, word in enumerate(CATEGORIES):
-            row: list[Entry] = [hero, word]
+            row: list[Entry] = [method, word]
             for opponent in (*OPPONENTS, "RL-BIC"):
                 if opponent in counts:
                     row.append(counts[opponent][word])
                 if opponent in paper:
-                    row.append(paper[opponent][position] if hero == PUBLISHED else None)
+                    row.append(paper[opponent][position] if method == PUBLISHED else None)
             rows.append(tuple(row))
     return ResultTable(name, f"{title} ({len(found)} data sets)", tuple(columns), tuple(rows), digits=0)
 
@@ -74,8 +75,8 @@ def name_of(key: Key) -> str:
 
 
 def quality_table(found: Mapping[Key, Contenders]) -> ResultTable:
-    """How far below the best BIC known every contender stays: medians, with the range over seeds."""
-    shown = (*OPPONENTS, *HEROES)
+    """How far each contender is below the best known BIC: medians, with the range over seeds."""
+    shown = (*OPPONENTS, *COMPARED)
     rows: list[tuple[Entry, ...]] = []
     for key, contenders in found.items():
         best = best_known(contenders)
@@ -91,7 +92,7 @@ def quality_table(found: Mapping[Key, Contenders]) -> ResultTable:
 
 def seconds_table(found: Mapping[Key, Contenders]) -> ResultTable:
     """Median CPU seconds of every search, parent sets given, compilation excluded."""
-    shown = (*SETS, *OPPONENTS, *(hero for hero in HEROES if hero != GREEDY))
+    shown = (*SETS, *OPPONENTS, *(method for method in COMPARED if method != GREEDY))
     rows: list[tuple[Entry, ...]] = []
     for key, contenders in found.items():
         row: list[Entry] = [name_of(key)]
@@ -108,12 +109,12 @@ def chart(found: Mapping[Key, Contenders], paper: Mapping[str, tuple[int, ...]],
     panels = []
     for opponent in OPPONENTS:
         series = []
-        for hero in HEROES:
-            values = differences(found, hero, opponent)
+        for method in COMPARED:
+            values = differences(found, method, opponent)
             counts = Counter(category(value) for value in values)
-            if values and hero != opponent:
+            if values and method != opponent:
                 shares = tuple(100 * counts[word] / len(values) for word in CATEGORIES)
-                series.append(Series(hero, TICKS, shares))
+                series.append(Series(method, TICKS, shares))
         if opponent in paper:
             shares = tuple(100 * count / sum(paper[opponent]) for count in paper[opponent])
             series.append(Series("RBNets, paper", TICKS, shares, published=True))

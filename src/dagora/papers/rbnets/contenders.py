@@ -1,10 +1,11 @@
-"""The methods compared in tables 2 to 4, all on the same parent sets of one data set, with the same clock.
+"""The methods compared in tables 2 to 4, all on the same parent sets of one data set, timed in the same way.
 
-Parent sets are found once per data set and process, without a limit on time, so that they do not depend on
-how busy the machine is; finding them is a cell of its own, whose seconds can be added to a method's. Where
-they cannot be complete they hold the families of a tabu search too, as everywhere in the library, and are
-not widened later. Hill climbing needs none and works on the score. Two null models have no method at all: the
-best of 300 random orders, and the best of 300 random orders each followed by one insertion descent.
+Parent sets are found once per data set and process, without a time limit, so that they do not depend on the
+load of the machine; finding them is a cell of its own, whose seconds can be added to a method's. Where they
+cannot be complete they include the families of a tabu search, as everywhere in the library, and are not
+widened later. Hill climbing needs none and works on the score. There are two null models without any
+learning: the best of 300 random orders, and the best of 300 random orders each followed by one insertion
+descent.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ NULL_TOGETHER = 10  # orders of a null model between two looks at the clock
 
 
 def entered(data: Parameters, contenders: Mapping[str, Parameters], **settings: float) -> list[Parameters]:
-    """The cells of some contenders on a data set.
+    """The cells of given contenders on a data set.
 
     >>> entered({"data": "alarm*"}, CLIMB, seed=3)
     [{'data': 'alarm*', 'contender': 'GHC', 'method': 'hill-climb', 'seed': 3}]
@@ -76,7 +77,7 @@ class Found:
 
 
 def identity(parameters: Parameters) -> tuple[tuple[str, str | int | float], ...]:
-    """What says which data set a cell is about."""
+    """The parameters that determine the data set of a cell."""
     return tuple((name, parameters[name]) for name in IDENTITY if name in parameters)
 
 
@@ -99,7 +100,7 @@ def parent_sets(parameters: Parameters, run: Run) -> Found:
         found = scored_candidates(score, replace(run, budget=run.budget.at_most(None)))
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
         if run.budget.exhausted:
-            # They may lack what there was no time for: good for a cell that is thrown away, not for others.
+            # They may be incomplete: good enough for this cell, which will be discarded, but not for others.
             return Found(replace(found, widen=None), seconds, cpu_seconds)
         _found.clear()
         _found[data] = Found(replace(found, widen=None), seconds, cpu_seconds)
@@ -132,7 +133,7 @@ _compiled: dict[tuple[object, object], Numbers] = {}
 
 
 def compiled(parameters: Parameters, candidates: Candidates, run: Run) -> Numbers:
-    """Let a network be compiled for a data set, once, by a short run, so that no run that counts has it."""
+    """Compile the networks for a data set once, by a short run, so that no measured run contains it."""
     key = (identity(parameters), parameters["improve"])
     if key not in _compiled:
         short = replace(run, budget=run.budget.at_most(float(parameters["limit"])))
@@ -142,7 +143,7 @@ def compiled(parameters: Parameters, candidates: Candidates, run: Run) -> Number
 
 
 def described(found: Found, score: LocalScore) -> Numbers:
-    """What there is to say about parent sets, and the size of their data set."""
+    """The number of parent sets, whether they are complete, and the size of their data set."""
     candidates = found.candidates
     return {
         "variables": len(candidates),
@@ -172,14 +173,14 @@ def given_names(given: Candidates | LocalScore) -> tuple[str, ...]:
 
 
 def judged(outcome: Outcome, score: LocalScore, candidates: Candidates | None) -> Numbers:
-    """The BIC of a graph, scored anew from the data, and how the search for it ended."""
+    """The BIC of a graph, computed anew from the data, and how the search ended."""
     numbers: dict[str, Any] = {"status": outcome.status, "bic": None}
     if outcome.status == "failed":
         return {**numbers, "message": outcome.message}
     graph = cast("DAG", outcome.graph)
     bic = graph_score(score, graph)
     if outcome.score is None or abs(bic - outcome.score) > 1e-6 * max(1.0, abs(bic)):
-        raise DagoraError(f"a graph of BIC {bic:.6f} was said to have {outcome.score}")
+        raise DagoraError(f"a search reported the BIC {outcome.score} for a graph of BIC {bic:.6f}")
     numbers |= {"bic": bic, "edges": len(graph.edges)}
     complete = candidates is not None and candidates.complete
     numbers["proved"] = outcome.status == "optimal" and complete
@@ -188,7 +189,7 @@ def judged(outcome: Outcome, score: LocalScore, candidates: Candidates | None) -
 
 
 def null_model(candidates: Candidates | None, run: Run, name: str, orders: int) -> Numbers:
-    """The best of some random orders; where time ends, of those that were tried."""
+    """The best of so many random orders; if time runs out, of those that were tried."""
     from dagora.search.rbnets import null_models
 
     if candidates is None:
@@ -204,7 +205,7 @@ def null_model(candidates: Candidates | None, run: Run, name: str, orders: int) 
 
 @cache
 def warm_up(method: str) -> None:
-    """Compile once per process, so that no cell's time has it; networks are compiled for every size anew."""
+    """Compile once per process, so that no cell's time contains it; networks compile anew for every size."""
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 2, size=(60, 4))
     rows[:, 1] = rows[:, 0] ^ (rng.random(60) < 0.2)

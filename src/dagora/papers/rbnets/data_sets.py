@@ -1,11 +1,11 @@
 """The data sets of table 1 to 256 variables, prepared as the paper's section 4.2 says.
 
-Every column of numbers is split at its mean into two states; text stays as it is; a column has the levels
-that are seen. Columns are those that make the paper's number of variables: class and identifier go, where
-the count says so. The paper removes rows with missing values in its text and keeps their number in its
-table, so there are two readings: `removed`, and `kept`, in which a missing cell is a level of its own and
-means are those of the cells that are there. Networks are sampled with a fixed seed, and `rows` of a network
-are the first ones of one sample.
+Every column of numbers is split at its mean into two states; text is kept; a column has the levels that
+occur. The class and identifier columns are left out where the paper's number of variables implies it. The
+paper's text says that rows with missing values are removed, but the row counts of its table include them. So
+there are two readings: `removed`, and `kept`, in which a missing cell is a level of its own and means are
+taken over the other cells. Networks are sampled with a fixed seed, and `rows` of a network are the first ones
+of one sample.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DataSet:
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """The ways to treat missing cells that differ."""
+        """The ways of treating missing cells; only one where there are none."""
         return (KEPT, REMOVED) if self.gaps else (KEPT,)
 
 
@@ -157,7 +157,7 @@ def cells_of(entry: DataSet) -> tuple[list[str], list[NDArray[np.str_]]]:
 
 
 def coded(cells: NDArray[np.str_], missing: NDArray[np.bool_]) -> tuple[tuple[str, ...], NDArray[np.uint16]]:
-    """Levels and codes of a column: two states where all cells are numbers, text else.
+    """Levels and codes of a column: two states if all cells are numbers, otherwise its texts.
 
     >>> cells = np.array(["1", "2", "", "9"])
     >>> coded(cells, cells == "")
@@ -179,7 +179,7 @@ def coded(cells: NDArray[np.str_], missing: NDArray[np.bool_]) -> tuple[tuple[st
 
 
 def with_seen_levels(table: Table) -> Table:
-    """The table with only those levels declared that some row has, as a program sees that is given rows."""
+    """The table with only the levels that occur in some row, as a program given rows alone sees it."""
     variables, arrays = [], []
     for variable, codes in zip(table.schema, table.columns, strict=True):
         seen, renumbered = np.unique(codes, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Medians over seeds with the lowest and highest value, and how contenders fared on a data set."""
+"""Medians over seeds with the lowest and highest value, and the results of contenders by data set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Spread:
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
-    """The spread of the values that are there; None of none.
+    """The spread of the values that are not None; None if there are none.
 
     >>> spread([3.0, None, 1.0, 2.0])
     Spread(median=2.0, low=1.0, high=3.0, runs=3)
@@ -49,7 +49,7 @@ def spread_of(cells: Sequence[Measured], number: str) -> Spread | None:
 
 
 def by_data_set(measured: Iterable[Measured]) -> dict[Key, Contenders]:
-    """Cells by data set and contender, in the order in which they come."""
+    """Cells by data set and contender, in the given order."""
     found: dict[Key, Contenders] = {}
     for cell in measured:
         key = tuple(cell.parameters.get(name) for name in IDENTITY)

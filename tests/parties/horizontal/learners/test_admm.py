@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 import dagora
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.errors import DataError, KnowledgeError, OptionError, ProtocolError
 from dagora.events import Budget
 from dagora.federated import learn_federated
 from dagora.graph.knowledge import Knowledge
@@ -19,7 +19,7 @@ from dagora.optimise.losses import LeastSquares
 from dagora.optimise.notears import notears
 from dagora.parties.horizontal.learners.acyclic_prox import acyclic_prox
 from dagora.parties.horizontal.learners.admm import admm
-from dagora.parties.horizontal.learners.admm_site import LeastSquaresPart, Local
+from dagora.parties.horizontal.learners.admm_site import LeastSquaresPart, SiteState
 from dagora.parties.horizontal.session.federation import OpenFederation
 from dagora.run import Run
 from dagora.stats.moments import table_moments
@@ -51,7 +51,7 @@ def test_a_site_follows_the_equations_as_published():
     rows, n = rng.normal(size=(6, 3)), 20
     covariance = rows.T @ rows / n
     scale = np.full((3, 3), 2.0)
-    local = Local.begin(
+    local = SiteState.begin(
         LeastSquaresPart.of(rows.T, n, np.ones(3)),
         {"gradient_scale": scale, "gradient_unit": 4.0, "weight_unit": 0.5},
     )
@@ -67,6 +67,33 @@ def test_a_site_follows_the_equations_as_published():
         assert np.allclose(answer[:-2].reshape(3, 3) * 2.0, covariance @ (np.eye(3) - b))
         assert answer[-2] == pytest.approx(((b - weights) ** 2).sum() / 0.25)
         assert answer[-1] == pytest.approx((beta**2).sum() / (4.0 + 0.5 * rho) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "rho"),
+    [
+        (np.zeros((2, 3)), 1.0),
+        (np.full((3, 3), np.nan), 1.0),
+        (np.full((3, 3), np.inf), 1.0),
+        (np.zeros((3, 3)), 0.0),
+        (np.zeros((3, 3)), -1.0),
+        (np.zeros((3, 3)), np.inf),
+    ],
+)
+def test_a_site_refuses_weights_of_another_shape_and_numbers_that_are_not_finite(weights, rho):
+    scales = {"gradient_scale": np.ones((3, 3)), "gradient_unit": 1.0, "weight_unit": 1.0}
+    state = SiteState.begin(LeastSquaresPart.of(np.eye(3), 3, np.ones(3)), scales)
+    with pytest.raises(ProtocolError, match="not finite, or have the wrong shape"):
+        state.step(weights, rho)
+
+
+@pytest.mark.parametrize("task", ["admm-step", "admm-loss", "admm-mlp-step", "admm-mlp-loss"])
+def test_a_site_refuses_to_continue_what_was_not_begun(task):
+    _, table = simulated(3, 20, 1)
+    (site,) = sites_of([table])
+    question = {"weights": np.zeros((3, 3)), "rho": 1.0, "free": ~np.eye(3, dtype=bool)}
+    with pytest.raises(ProtocolError, match="before the first question"):
+        TASKS[task](site, question)
 
 
 def stationary(weights, covariance, lambda1, tolerance):

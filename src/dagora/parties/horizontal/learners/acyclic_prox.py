@@ -6,14 +6,15 @@ the edge i → j, A_ij = Σ_u W[u, i, j]² and h(A) = tr exp(A) − d, this mini
 
     Σ λ_ij |w_uij| + (λ₂/2) ‖W‖² + α h(A) + (ρ₁/2) h(A)² + ½ Σ q_ij (w_uij − v_uij)².
 
-To first order in A, h(A) ≈ h(A₀) + ⟨G, A − A₀⟩ with G = exp(A₀)ᵀ. With that the problem falls apart into
-single weights, each with a closed form,
+To first order in A, h(A) ≈ h(A₀) + ⟨G, A − A₀⟩ with G = exp(A₀)ᵀ. With that the problem splits into single
+weights, each with a closed form,
 
     w = soft(q v, λ) / (q + λ₂ + 2 (α + ρ₁ h) G),
 
-a ridge where an edge would close walks. The line towards it leads downhill, and a step along that line is
-taken until the objective hardly falls: a few exponentials in place of the hundreds of evaluations that a
-quasi-Newton method needs. Its fixed points are the stationary points of (5).
+which shrinks an edge where walks lead back along it. The direction towards this point is one of descent.
+Steps along it, with a line search, are repeated until the objective hardly falls. This takes a few
+exponentials, where a quasi-Newton method needs hundreds of evaluations. Its fixed points are the stationary
+points of (5).
 """
 
 from __future__ import annotations
@@ -28,22 +29,23 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
-# Steps of one subproblem at most, and the share of the objective that a step must gain to be followed by one.
+# Largest number of steps of one subproblem, and the relative decrease of the objective below which it ends.
 STEPS = 50
 ENOUGH = 1e-6
-# How often a step is halved until it leads downhill: often enough for one that led to where cycles overflow.
+# How often a step is halved until the objective falls; enough to return from where h overflows.
 HALVINGS = 60
-# Terms of the exponential's series, enough where the norm is 1; and what counts as infinite: products of two
-# such numbers are finite still, and their product with zero is zero.
+# Terms of the exponential's series for a matrix of norm at most 1 (1/19! ≈ 8·10⁻¹⁸).
 TERMS = 18
+# Entries of a matrix exponential are capped here: the product of two such numbers is still finite, so that
+# its product with zero is zero.
 SATURATED = 1e150
 
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """λ₁ on sizes, one for all weights or one per edge; λ₂ on squares; α and ρ₁ on cycles.
+    """λ₁ of the L1 norm, for all weights or per edge; λ₂ of squares; α and ρ₁ of h and h²/2.
 
-    `present` has a 1 for each edge that counts as there, whatever its weights: no cycle may lead along it.
+    `present` has a 1 for each edge that counts as present in h, whatever its weights.
     """
 
     lambda1: float | Vector
@@ -54,7 +56,7 @@ class Penalties:
 
 
 def cycles(weights: Vector, present: float | Vector = 0.0) -> float:
-    """Compute h of weights [u, i, j], some edges being present in any case; infinite where it overflows.
+    """Compute h of weights [u, i, j], with some edges present in any case; infinite where it overflows.
 
     >>> round(cycles(np.array([[[0.0, 1.0], [1.0, 0.0]]])), 6)  # 2 cosh 1 − 2
     1.086161
@@ -68,9 +70,9 @@ def cycles(weights: Vector, present: float | Vector = 0.0) -> float:
 def exponential_less_one(matrix: Vector) -> Vector:
     """Compute exp(A) − I for A ≥ 0 by scaling and squaring, from products alone.
 
-    Nothing cancels, so that faint cycles are seen exactly, and walks that lead nowhere back are never taken
-    for cycles however heavy they are. Entries beyond `SATURATED` are that number. And small products never
-    wait for threads as SciPy's solver does on a busy machine.
+    No terms cancel: weak cycles are computed precisely, and walks that do not return never count as cycles,
+    however large their weights are. Entries are capped at `SATURATED`. SciPy's `expm` solves a linear system,
+    whose threads wait for each other on a busy machine; these small products do not.
     """
     matrix = np.minimum(matrix, SATURATED)
     norm = float(matrix.sum(axis=0).max(initial=0.0))
@@ -87,7 +89,7 @@ def exponential_less_one(matrix: Vector) -> Vector:
 
 
 class Solution(NamedTuple):
-    """Weights, and how far from them the next step would aim: zero where (5) is solved exactly."""
+    """Weights, and the length of the next full step: zero where (5) is solved exactly."""
 
     weights: Vector
     left: float
@@ -105,7 +107,7 @@ def acyclic_prox(
 ) -> Solution:
     """Weights near `target` under the penalties, zero where not free; `start` is where the search begins.
 
-    `q` is what it costs to be away from the target: one number, or one per edge.
+    `q` weighs the squared distance to the target: one number, or one per edge.
 
     >>> target = np.array([[[0.0, 2.0], [1.0, 0.0]]])
     >>> off_diagonal = ~np.eye(2, dtype=bool)
@@ -122,7 +124,7 @@ def acyclic_prox(
     program = ProxProgram(target, q, penalties, pull, ridge)
     point = program.at(np.where(free, start, 0.0))
     for _ in range(steps):
-        lower = downhill(program, point)
+        lower = step_downhill(program, point)
         if lower is None:
             break
         gained, point = point.value - lower.value, lower
@@ -132,7 +134,7 @@ def acyclic_prox(
 
 
 class Point(NamedTuple):
-    """Weights, their objective, and the closed form's answer there."""
+    """Weights, their objective, and the closed form of the linearised problem there."""
 
     weights: Vector
     value: float
@@ -141,7 +143,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProxProgram:
-    """Equation (5), with what its closed form needs of the target: soft(q v, λ) and q + λ₂."""
+    """Equation (5), with the parts of its closed form that do not change: soft(q v, λ) and q + λ₂."""
 
     target: Vector
     q: float | Vector
@@ -162,8 +164,8 @@ class ProxProgram:
         return Point(weights, float(price + size + far), self.pull / ridge)
 
 
-def downhill(program: ProxProgram, point: Point) -> Point | None:
-    """A point on the line to the goal where the objective is lower; None where there is none to be seen."""
+def step_downhill(program: ProxProgram, point: Point) -> Point | None:
+    """A point on the line to the goal where the objective is lower; None if no step tried lowers it."""
     for halvings in range(HALVINGS):
         trial = program.at(point.weights + 0.5**halvings * (point.goal - point.weights))
         if trial.value < point.value:

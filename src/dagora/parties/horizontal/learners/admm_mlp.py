@@ -3,17 +3,18 @@
     minimise  Σ_k 1/(2n) Σ_j ‖x_kj − f_j(x_k; θ_k)‖² + λ₁ ‖first layer of W‖₁ + (λ₂/2) ‖weights of W‖²
     subject to  h(A) = tr exp(A∘A) − d = 0,   θ_k = W
 
-over networks of one hidden layer per variable, A_ij being the norm of the weights by which network j sees x_i
-(Ng & Zhang 2022, section 5.2; Zheng et al. 2020). The consensus is on all parameters, biases included; n
-counts the rows of all sites. Sites fit (`admm_mlp_site`), the coordinator sees one sum per round and moves W
-(`consensus`), with the L1 norm exact and λ₂ on both layers but not on biases. Then edges with A_ij below the
-threshold go, and the weakest that still close a cycle; by default rounds go on with that graph fixed until
-the sites agree on its networks, less edges that fall below the threshold then. Columns are centred on the
-mean of all sites unless told otherwise.
+over networks with one hidden layer per variable, where A_ij is the norm of network j's first-layer weights of
+x_i (Ng & Zhang 2022, section 5.2; Zheng et al. 2020). The consensus is on all parameters, biases included; n
+counts the rows of all sites. Sites fit (`admm_mlp_site`); the coordinator sees one sum per round and updates
+W (`admm_rounds`), with the exact L1 norm, and λ₂ on both layers but not on biases. Afterwards edges with A_ij
+below the threshold are removed, and then the weakest edges that still close a cycle. By default rounds
+continue with that graph fixed until the sites agree on its networks; edges that then fall below the threshold
+are removed too. Columns are centred on the mean of all sites unless `centre` says otherwise.
 
-With `faithful` the schedule is the published one: rows as they are, ρ₁ = ρ₂ = 0.1 growing by 1.75 and 1.25
-per round to 10¹⁶ or 200 rounds, and one cut at the end. The paper's λ₁ is 0.001, which its code never applied
-as a penalty on sizes; ours does apply it, and 0.01, the default, gives far fewer false edges.
+With `faithful` the schedule is the published one: rows not centred, ρ₁ = ρ₂ = 0.1 growing by 1.75 and 1.25
+per round to 10¹⁶ or 200 rounds, and the threshold applied once at the end. The paper's λ₁ is 0.001, but its
+code adds up signed weights, so that it is no penalty on sizes. Here it is one, and the default of 0.01 gives
+far fewer false edges.
 """
 
 from __future__ import annotations
@@ -24,20 +25,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import cut_to_dag, describe_dropped, refuse_parent_limit
-from dagora.options import find
+from dagora.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
-from dagora.parties.horizontal.learners.admm import ending, final_loss, finite
+from dagora.parties.horizontal.learners.admm_frame import (
+    ask_problem,
+    consensus_stats,
+    describe_ending,
+    final_loss,
+    follow_schedule,
+)
 from dagora.parties.horizontal.learners.admm_mlp_site import Shape
 from dagora.parties.horizontal.learners.admm_rounds import (
     PUBLISHED_ROUNDS,
     Consensus,
-    follow_balanced,
-    follow_published,
     settle,
 )
 from dagora.parties.horizontal.session.federation import Federation
-from dagora.parties.horizontal.statistics.columns import CENTRES, Columns, ask_columns
+from dagora.parties.horizontal.statistics.columns import Columns
 from dagora.result import Outcome
 from dagora.run import Run
 
@@ -46,14 +50,15 @@ Support = NDArray[np.bool_]
 
 PUBLISHED_RHO = 0.1
 FIRST_RHO1 = 0.1
+# Factor by which ρ₂ grows per round, besides balancing: the loss is not convex.
 GROWTH = 1.05
-# Relative residuals at which the search for a graph may end: fits are inexact, and so is their consensus.
+# Relative residuals at which the search for a graph may end; local fits are inexact, so this is not small.
 PATH_TOLERANCE = 5e-2
 
 
 @dataclass(frozen=True)
 class NetworkServer:
-    """Several weights per edge, and parameters that belong to no edge; required edges count as there."""
+    """The coordinator's update for networks: several weights per edge, and parameters of no edge."""
 
     shape: Shape
     required: Vector
@@ -61,7 +66,7 @@ class NetworkServer:
     def update(
         self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
     ) -> Solution:
-        """Solve (5): biases go to the target, outward weights are shrunk, the first layer must be acyclic."""
+        """Solve (5): biases go to the target, outward weights shrink, and the first layer pays for cycles."""
         first = self.shape.first_layer
         weights = target.copy()
         weights[self.shape.outward] *= q / (q + penalties.lambda2)
@@ -90,62 +95,48 @@ def admm_mlp(
 ) -> Outcome:
     """Learn a DAG of nonlinear relations; [i, j] of its weights is the strength of the edge i → j.
 
-    `centre` is `global` (the default), `local` or `none` (the default if faithful). At most `max_rounds`
-    rounds are asked for (200); without `faithful` they end when relative residuals are at most `tolerance`.
+    `centre` is `global` (the default), `local` or `none` (the default if faithful). There are at most
+    `max_rounds` rounds (by default 200); without `faithful` they end when the relative residuals are at most
+    `tolerance`.
     """
-    refuse_parent_limit(run.knowledge, "admm-mlp")
-    chosen = centre or ("none" if faithful else "global")
-    find("centre", chosen, dict.fromkeys(CENTRES))
-    columns = ask_columns(federation, "the method admm-mlp", chosen)
+    centre = centre or ("none" if faithful else "global")
+    problem = ask_problem(federation, run, "admm-mlp", centre)
+    columns, free, required = problem.columns, problem.free, problem.required
     names = columns.names
-    free = ~run.knowledge.forbidden_matrix(names)
-    required = run.knowledge.required_matrix(names)
     shape = Shape(hidden, len(names))
     server = NetworkServer(shape, required.astype(np.float64))
     start = initial_vector(shape, free, run.seed)
     rounds = max_rounds or PUBLISHED_ROUNDS
     consensus = begin(federation, run, columns, start, shape, free, faithful=faithful, max_rounds=rounds)
     given = Penalties(lambda1, lambda2, rho1=PUBLISHED_RHO if faithful else FIRST_RHO1)
-    if faithful:
-        follow_published(consensus, server, given, free)
-    else:
-        follow_balanced(consensus, server, given, free, max(tolerance, PATH_TOLERANCE))
+    rough = max(tolerance, PATH_TOLERANCE)
+    follow_schedule(consensus, server, given, free, faithful=faithful, tolerance=rough)
     strengths = strengths_of(shape, consensus.weights)
     h, path_rounds = server.cycles(consensus.weights), consensus.rounds
-    support, dropped = cut_to_dag(strengths, threshold, required)
-    # The first moment of a network is no sign of an edge: without a round there is none.
+    support, dropped = acyclic_support(strengths, threshold, required)
+    # The random weights at the start are no evidence of an edge: without a round there is none.
     if consensus.rounds == 0:
         support, dropped = required, []
     while not faithful and not consensus.over:
         consensus.always = {**consensus.always, "free": support}
-        consensus.weights = cut(shape, consensus.weights, support)
+        consensus.weights = keep_inputs(shape, consensus.weights, support)
         settle(consensus, server, replace(given, rho1=0.0), support, tolerance)
         weak = support & ~required & (strengths_of(shape, consensus.weights) < threshold)
         if not weak.any():
             break
         support = support & ~weak
-    weights = cut(shape, consensus.weights, support)
+    weights = keep_inputs(shape, consensus.weights, support)
     loss = final_loss(consensus, "admm-mlp-loss", weights, loss_bound(columns, weights))
     first, outward = shape.first_layer(weights), weights[shape.outward]
     ridge = 0.5 * float(np.square(first).sum() + np.square(outward).sum())
-    status, message = ending(consensus, faithful=faithful, tolerance=tolerance)
+    stats = consensus_stats(consensus, columns, path_rounds=path_rounds, h=h, dropped=len(dropped))
+    status, message = describe_ending(consensus, faithful=faithful, tolerance=tolerance)
     return Outcome(
         graph=DAG.from_numpy(support, names),
         status=status,
         message=message,
         score=None if loss is None else -(loss + lambda1 * float(np.abs(first).sum()) + lambda2 * ridge),
-        stats={
-            "rounds": float(consensus.rounds),
-            "path_rounds": float(path_rounds),
-            "h": h,
-            "primal_residual": finite(consensus.primal),
-            "dual_residual": finite(consensus.dual),
-            "rho": consensus.rho,
-            "parties": float(len(federation.parties)),
-            "rows": float(columns.n),
-            "hidden": float(hidden),
-            "dropped_edges": float(len(dropped)),
-        },
+        stats={**stats, "hidden": float(hidden)},
         weights=strengths_of(shape, weights),
         warnings=describe_dropped(names, strengths, dropped),
     )
@@ -162,7 +153,7 @@ def begin(
     faithful: bool,
     max_rounds: int,
 ) -> Consensus:
-    """All networks the same at the start, and the first ρ₂."""
+    """Start all sites at the same networks, with the first ρ₂."""
     total = float(np.square(columns.deviations).sum())
     return Consensus(
         federation,
@@ -181,13 +172,13 @@ def begin(
 
 
 def loss_bound(columns: Columns, weights: Vector) -> float:
-    """More than the loss: a prediction cannot exceed the sum of all weights, for no unit exceeds 1."""
+    """An upper bound on the loss: no prediction exceeds the sum of all weights, since no unit exceeds 1."""
     reach = 1.0 + float(np.abs(weights).sum())
     return float(np.square(columns.deviations).sum()) + len(columns.names) * reach**2
 
 
 def initial_vector(shape: Shape, free: Support, seed: int) -> Vector:
-    """The same first networks as in the central method."""
+    """The same initial networks as those of the central method."""
     from dagora.optimise.mlp.notears_mlp import initial_weights
 
     return shape.vector(initial_weights(free, shape.hidden, seed))
@@ -199,8 +190,8 @@ def strengths_of(shape: Shape, weights: Vector) -> Vector:
     return norms
 
 
-def cut(shape: Shape, weights: Vector, support: Support) -> Vector:
-    """The same networks, blind to every input that is not in the support."""
+def keep_inputs(shape: Shape, weights: Vector, support: Support) -> Vector:
+    """The same networks with the first-layer weights of all inputs outside the support set to zero."""
     kept = weights.copy()
     kept[: shape.inward] = np.where(support, shape.first_layer(weights), 0.0).ravel()
     return kept

@@ -1,35 +1,36 @@
-"""What a site does in NOTEARS-MLP-ADMM: networks of its own, fitted to its rows and drawn to everybody's.
+"""What a site does in NOTEARS-MLP-ADMM: it fits networks to its rows, pulled towards the common networks.
 
 The site minimises 1/(2n) Σ_j ‖x_j − f_j(x)‖² + β·(θ − W) + (ρ/2) ‖θ − W‖² over all parameters θ of its
-networks (`optimise/mlp_network`), n counting the rows of all sites, by L-BFGS from where it was; few steps
-will do, for the next round goes on from there. θ and W are vectors: the weights of the first layer, as [unit,
-input, output] and zero where an edge may not be, then its biases, the outward weights and the outward biases.
-As in the linear case it answers β + ρ(θ − W), which leaves it only within a sum.
+networks (`optimise/mlp/network`), where n counts the rows of all sites, by L-BFGS from its last θ. Few steps
+are enough, because the next round continues from there. θ and W are vectors: the weights of the first layer,
+as [unit, input, output] and zero where an edge is not free, then its biases, the outward weights and the
+outward biases. As in the linear case the site answers β + ρ(θ − W), which leaves it only within a sum.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.accelerated import require_jax
-from dagora.parties.horizontal.learners.admm_site import Local, local
+from dagora.parties.horizontal.learners.admm_site import SiteState, answer_loss, answer_round, remembered
 from dagora.parties.horizontal.session.federation import Question, Site
 from dagora.parties.horizontal.statistics.columns import prepared_columns
 
 Vector = NDArray[np.float64]
 
-# Steps of one local fit, and the relative change of its objective that ends it.
+# Largest number of steps of one local fit, and the relative change of its objective that ends it.
 LOCAL_STEPS = 15
 LOCAL_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How networks of `hidden` units for `d` variables lie in one vector."""
+    """How the weights of networks with `hidden` units for `d` variables are arranged in one vector."""
 
     hidden: int
     d: int
@@ -46,7 +47,7 @@ class Shape:
 
     @property
     def outward(self) -> slice:
-        """Where the outward weights are."""
+        """The positions of the outward weights."""
         return slice(self.inward + self.hidden * self.d, self.inward + 2 * self.hidden * self.d)
 
     def first_layer(self, vector: Vector) -> Vector:
@@ -54,7 +55,7 @@ class Shape:
         return vector[: self.inward].reshape(self.hidden, self.d, self.d)
 
     def weights(self, vector: Vector) -> Any:  # noqa: ANN401 - its module needs JAX
-        """Weights as the networks want them."""
+        """The vector as the weights that the networks take."""
         from dagora.optimise.mlp.network import Weights
 
         units = (self.hidden, self.d)
@@ -64,14 +65,14 @@ class Shape:
         return Weights(inward, bias.reshape(units), outward.reshape(units), outward_bias)
 
     def vector(self, weights: Any) -> Vector:  # noqa: ANN401
-        """Undo `weights`."""
+        """The inverse of `weights`."""
         inward, *rest = (np.asarray(part, dtype=np.float64) for part in weights)
         return np.concatenate([inward.transpose(0, 2, 1).ravel(), *(part.ravel() for part in rest)])
 
 
 @dataclass(eq=False)
 class NetworkPart:
-    """The site's part of the networks' loss; `free` edges may be used, at `fitted` the last fit ended."""
+    """The site's part of the networks' loss; `free` edges may be used, and `fitted` is θ of the last fit."""
 
     shape: Shape
     columns: Vector
@@ -79,23 +80,19 @@ class NetworkPart:
     free: NDArray[np.bool_]
     steps: int = LOCAL_STEPS
     fitted: Vector | None = None
-    _evaluate: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         import jax
 
-        from dagora.optimise.mlp.network import fit
-
         device = jax.devices("cpu")[0]
         self._columns = jax.device_put(self.columns, device)
         self._share = self.columns.shape[1] / self.n
-        self._evaluate = compiled(fit)
 
     def value_and_gradient(self, vector: Vector) -> tuple[float, Vector]:
         """Loss and gradient."""
         if self._share == 0:
             return 0.0, np.zeros_like(vector)
-        value, gradient = self._evaluate(self.shape.weights(vector), self._columns)
+        value, gradient = compiled_fit()(self.shape.weights(vector), self._columns)
         return self._share * float(value), self._share * self.shape.vector(gradient)
 
     def loss(self, weights: Vector) -> float:
@@ -103,7 +100,7 @@ class NetworkPart:
         return self.value_and_gradient(weights)[0]
 
     def proximal(self, weights: Vector, beta: Vector, rho: float) -> Vector:
-        """θ − W after a fit that began where the last one ended; edges that are not free keep weights 0."""
+        """θ − W after a fit that starts at the last θ; edges that are not free keep weights of 0."""
         from scipy.optimize import minimize
 
         free = np.ones(len(weights), dtype=np.bool_)
@@ -128,30 +125,28 @@ class NetworkPart:
         return difference
 
 
-_COMPILED: dict[object, Any] = {}
-
-
-def compiled(function: Any) -> Any:  # noqa: ANN401
-    """Value and gradient of a function, compiled once for all sites of a process."""
+@cache
+def compiled_fit() -> Any:  # noqa: ANN401
+    """Value and gradient of the networks' fit, compiled once for all sites of a process."""
     import jax
 
-    if function not in _COMPILED:
-        _COMPILED[function] = jax.jit(jax.value_and_grad(function))
-    return _COMPILED[function]
+    from dagora.optimise.mlp.network import fit
+
+    return jax.jit(jax.value_and_grad(fit))
 
 
 def step(site: Site, question: Question) -> Vector:
-    """Task `admm-mlp-step`: begins where the question says how to prepare rows, and goes on elsewhere."""
+    """Task `admm-mlp-step`: one round; the first question says how to prepare rows (`centre`)."""
     free = cast("NDArray[np.bool_]", question["free"])
     if "centre" in question:
         require_jax("the method admm-mlp")
         shape = Shape(cast("int", question["hidden"]), len(site.table.names))
         part = NetworkPart(shape, prepared_columns(site, question), cast("int", question["n"]), free)
-        site.memory["admm-mlp"] = Local.begin(part, question)
-    cast("NetworkPart", local(site, "admm-mlp").model).free = free
-    return local(site, "admm-mlp").step(cast("Vector", question["weights"]), cast("float", question["rho"]))
+        site.memory["admm-mlp"] = SiteState.begin(part, question)
+    cast("NetworkPart", remembered(site, "admm-mlp").model).free = free
+    return answer_round(site, "admm-mlp", question)
 
 
 def loss(site: Site, question: Question) -> Vector:
     """Task `admm-mlp-loss`: this site's part of the loss of given networks."""
-    return np.array([local(site, "admm-mlp").model.loss(cast("Vector", question["weights"]))])
+    return answer_loss(site, "admm-mlp", question)

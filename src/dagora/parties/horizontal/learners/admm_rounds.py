@@ -1,14 +1,14 @@
-"""Rounds of consensus: the coordinator asks for one sum per round, moves W, and measures how far sites agree.
+"""Rounds of consensus: the coordinator asks for one sum per round, updates W, and measures the agreement.
 
-From Σ_k (β_k + ρD_k), with D_k = B_k − W, the coordinator has V = W + that sum/(Kρ), the mean of B_k + β_k/ρ
-about which equation (5) is centred, and by (7) also keeps track of Σ_k β_k. Residuals are those of Boyd et
-al. (2011), section 3.3, relative to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_before‖².
-They mean something only where W solves (5), so that a third one says how far W is from where it should be.
+From Σ_k (β_k + ρD_k), with D_k = B_k − W, the coordinator computes V = W + that sum/(Kρ), the mean of B_k +
+β_k/ρ at which equation (5) is centred, and by (7) also Σ_k β_k. Residuals are those of Boyd et al. (2011),
+section 3.3, relative to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_before‖². They are
+meaningful only if W solves (5), so a third residual says how far W is from a solution of (5).
 
-Two schedules. `follow_published` is that of Ng & Zhang (2022): α by (6), ρ₁ × 1.75 and ρ₂ × 1.25 after every
-round, until both are 10¹⁶ or 200 rounds are over; nothing else ends it. ρ₂ soon freezes W wherever it is.
-`follow_balanced` doubles or halves ρ₂ where one residual is ten times the other, raises ρ₁ only while there
-are cycles left, faster where h does not fall, and ends when h and both residuals are small.
+There are two schedules. `follow_published` is that of Ng & Zhang (2022): α by (6), ρ₁ × 1.75 and ρ₂ × 1.25
+after every round, until both are 10¹⁶ or 200 rounds are over; nothing else ends it, and the growing ρ₂ soon
+keeps W from moving. `follow_balanced` doubles or halves ρ₂ where one residual is ten times the other, raises
+ρ₁ only while there are cycles, faster where h does not fall, and ends when h and all residuals are small.
 """
 
 from __future__ import annotations
@@ -29,20 +29,24 @@ from dagora.run import Run
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
-# The published schedule.
+# The published schedule: factors of ρ₁ and ρ₂ per round, their limit, and the largest number of rounds.
 GAMMA1, GAMMA2, RHO_MAX, PUBLISHED_ROUNDS = 1.75, 1.25, 1e16, 200
-# Ours: residuals whose ratio is beyond BALANCE change ρ₂ by a factor of 2.
+# Ours: where the ratio of the residuals exceeds BALANCE, ρ₂ changes by the factor CHANGE (Boyd et al. 2011,
+# section 3.4.1, with their constants).
 BALANCE, CHANGE = 10.0, 2.0
+# Factors of ρ₁ per round: FAST where h fell to no less than the share STALLED of its last value, else SLOW.
 SLOW, FAST, STALLED = 1.25, 1.75, 0.9
 FIRST_RHO1 = 3e-4
+# h and the residuals at which the search for a graph ends.
 H_TOLERANCE, PATH_TOLERANCE = 1e-6, 1e-2
-# Sums are dimensionless; they may be this large, and 2⁻⁶² of it is lost to the fixed point.
+# The largest dimensionless sum that the fixed-point numbers must hold; they round at 2⁻⁶² of it.
 HEADROOM = 2.0**20
+# Keeps a division by the size of the multipliers defined where they are all zero.
 TINY = 1e-300
 
 
 class Server(Protocol):
-    """The model's side of the coordinator: it solves (5) and knows the strengths of edges."""
+    """What the coordinator must know of a model: how to solve (5), and h of its weights."""
 
     def update(
         self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
@@ -55,11 +59,11 @@ class Server(Protocol):
 
 @dataclass(eq=False)
 class Consensus:
-    """The coordinator's state; `begin` is what the sites are told with the first question.
+    """The coordinator's state; `begin` is sent to the sites with the first question.
 
-    Gradients are summed in units of `gradient_scale`, entry by entry; squares of weights in those of
-    `weight_unit`, and squares of multipliers in those of `gradient_unit` + ρ `weight_unit`. So no sum depends
-    on the units of the columns, nor grows with ρ.
+    Gradients are summed in units of `gradient_scale`, entry by entry; squares of weights in units of
+    `weight_unit`, and squares of multipliers in units of `gradient_unit` + ρ `weight_unit`. So no sum depends
+    on the units of the columns or grows with ρ.
     """
 
     federation: Federation
@@ -72,9 +76,9 @@ class Consensus:
     weights: Vector
     rho: float
     max_rounds: int
-    # ρ₂ also grows by this factor per round: a loss that is not convex needs a firmer hand as time goes by.
+    # ρ₂ also grows by this factor per round: with a loss that is not convex, a constant ρ₂ need not converge.
     growth: float = 1.0
-    # What every question says besides weights and ρ.
+    # What every question contains besides weights and ρ.
     always: dict[str, Value] = field(default_factory=dict)
     rounds: int = 0
     primal: float = np.inf
@@ -93,7 +97,7 @@ class Consensus:
         return max(self.primal, self.dual, self.unsolved) <= tolerance
 
     def round(self, update: Callable[[Vector, float], Solution]) -> None:
-        """Ask for the sum at the present W and ρ, and move to W = update(V, Kρ)."""
+        """Ask for the sum at the present W and ρ, and set W = update(V, Kρ)."""
         before, rho = self.weights, self.rho
         question: dict[str, Value] = {**self.always, "weights": before, "rho": rho}
         if self._asked is None:
@@ -122,10 +126,10 @@ class Consensus:
     def _measure(
         self, moved: Vector, size: float, beta: Vector, part: Vector, squares: Vector, parties: int
     ) -> None:
-        """Residuals after W moved by −`moved` to that size, from means over sites of β_k and of β_k + ρD_k.
+        """Residuals after W changed by −`moved`, from the means over sites of β_k and of β_k + ρD_k.
 
-        The mean of ‖B_k − W‖² follows from those of ‖D_k‖² and D_k. A mean of squares is no less than the
-        square of the mean, which is told exactly where the squares are lost to the fixed point.
+        The mean of ‖B_k − W‖² follows from the means of ‖D_k‖² and D_k. A mean of squares is at least the
+        square of the mean, which is still known where the squares are too small for the fixed-point sum.
         """
         away = (part - beta) / self.rho
         unit = self.gradient_unit + self.rho * self.weight_unit
@@ -136,11 +140,11 @@ class Consensus:
         self.dual = float(self.rho * np.sqrt(square(moved)) / max(np.sqrt(force), TINY))
 
     def _size(self, weights: Vector) -> float:
-        """The size of weights, or what counts as none."""
+        """The norm of weights, but at least a size that counts as zero."""
         return max(float(np.linalg.norm(weights)), 1e-6 * self.weight_unit)
 
     def balance(self) -> None:
-        """Change ρ where one residual is much larger than the other."""
+        """Change ρ₂ where one residual is much larger than the other."""
         if self.primal > BALANCE * self.dual:
             self.rho *= CHANGE
         elif self.dual > BALANCE * self.primal:
@@ -174,7 +178,7 @@ def follow_published(consensus: Consensus, server: Server, given: Penalties, fre
 def follow_balanced(
     consensus: Consensus, server: Server, given: Penalties, free: Support, tolerance: float
 ) -> None:
-    """Our schedule, from ρ₁ = `given.rho1`, to few cycles and a rough consensus."""
+    """Our schedule, from ρ₁ = `given.rho1`, until cycles are weak and the sites roughly agree."""
     alpha, rho1, h = 0.0, given.rho1, np.inf
     while not consensus.over:
         move(consensus, server, Penalties(given.lambda1, given.lambda2, alpha, rho1), free)
@@ -191,7 +195,7 @@ def follow_balanced(
 def settle(
     consensus: Consensus, server: Server, given: Penalties, support: Support, tolerance: float
 ) -> None:
-    """Agree on the weights of an acyclic support."""
+    """Rounds on an acyclic support, until the sites agree on its weights."""
     while not consensus.over:
         move(consensus, server, Penalties(given.lambda1, given.lambda2), support)
         consensus.tell("weights of the graph", 0.0)

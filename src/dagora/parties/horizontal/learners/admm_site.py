@@ -1,14 +1,13 @@
-"""What a site does in NOTEARS-ADMM: its own weights B_k, its own multipliers β_k, and its part of one sum.
+"""What a site does in NOTEARS-ADMM: it keeps its own weights B_k and multipliers β_k, and adds to one sum.
 
     (7)   β_k ← β_k + ρ (B_k − W)                    once the new W is known, with the ρ of that round
     (10)  B_k ← (S_k + ρI)⁻¹ (ρW − β_k + S_k)        S_k = x_kᵀx_k / n, with the n of all sites
 
-Written with D = B_k − W, (10) reads (S_k + ρI) D = S_k(I − W) − β_k, in which nothing cancels however large
-ρ grows; one eigendecomposition of S_k serves every ρ. The site answers β_k + ρD, which is its part of
-Σ_k (ρB_k + β_k) less the ρW that everybody knows, and equals minus the gradient of its loss at B_k. Beside it
-go two sums of squares, for the residuals of the consensus: of D, and of β_k, which grows as ρ times the last
-move of W does and is told in such units. All of it only ever leaves as a sum over sites: shown alone, B_k
-gives S_k away in the first round.
+With D = B_k − W, (10) reads (S_k + ρI) D = S_k(I − W) − β_k, in which no terms cancel however large ρ grows;
+one eigendecomposition of S_k serves every ρ. The site answers β_k + ρD. That is its part of Σ_k (ρB_k + β_k)
+without ρW, which everybody knows, and it equals minus the gradient of its loss at B_k. It also answers two
+sums of squares for the residuals of the consensus: of D, and of β_k, in units that grow with ρ as β_k does.
+All of it leaves the site only within a sum over sites: B_k alone would reveal S_k in the first round.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Vector = NDArray[np.float64]
 
 
 class Model(Protocol):
-    """A site's loss: a part of the loss on pooled rows."""
+    """A site's part of the loss on pooled rows."""
 
     def proximal(self, weights: Vector, beta: Vector, rho: float) -> Vector:
         """D = B − W for the B that minimises loss(B) + β·(B − W) + (ρ/2) ‖B − W‖²."""
@@ -37,8 +36,8 @@ class Model(Protocol):
 
 
 @dataclass
-class Local:
-    """A site's side of the consensus; weights of any shape."""
+class SiteState:
+    """What a site remembers: W and ρ of the last round, β_k, and D (`away`); the shape of W is any."""
 
     model: Model
     gradient_scale: Vector
@@ -50,8 +49,8 @@ class Local:
     rho: float = 0.0
 
     @classmethod
-    def begin(cls, model: Model, question: Question) -> Local:
-        """Multipliers of zero, and nothing known of W yet."""
+    def begin(cls, model: Model, question: Question) -> SiteState:
+        """Start with multipliers of zero; the first question contains the scales of the sums."""
         scale = cast("Vector", question["gradient_scale"])
         gradient_unit = cast("float", question["gradient_unit"])
         weight_unit = cast("float", question["weight_unit"])
@@ -59,9 +58,9 @@ class Local:
         return cls(model, scale, gradient_unit, weight_unit, zero, zero, zero)
 
     def step(self, weights: Vector, rho: float) -> Vector:
-        """Take in the new W (7), solve (4), and return this site's part of the sum."""
+        """Update β_k by the new W (7), solve (4), and return this site's part of the sum."""
         if weights.shape != self.beta.shape or not (np.isfinite(weights).all() and 0 < rho < np.inf):
-            raise ProtocolError("the coordinator's weights make no sense")
+            raise ProtocolError("the coordinator's weights or ρ are not finite, or have the wrong shape")
         self.beta = self.beta + self.rho * (self.away + self.weights - weights)
         self.away = self.model.proximal(weights, self.beta, rho)
         self.weights, self.rho = weights, rho
@@ -73,7 +72,7 @@ class Local:
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresPart:
-    """½ tr((I − B)ᵀ S_k (I − B)), by the eigenvectors of S_k; its columns are in given units."""
+    """½ tr((I − B)ᵀ S_k (I − B)) of columns divided by `unit`, by the eigendecomposition of S_k."""
 
     covariance: Vector
     values: Vector
@@ -95,28 +94,41 @@ class LeastSquaresPart:
         return solved
 
     def loss(self, weights: Vector) -> float:
-        """This site's part of the least squares, in the columns' own units."""
+        """This site's part of the least squares, in the original units of the columns."""
         residual = (np.eye(len(weights)) - weights) * self.unit
         return 0.5 * float(np.vdot(residual, self.covariance @ residual))
 
 
 def step(site: Site, question: Question) -> Vector:
-    """Task `admm-step`: begins where the question says how to prepare rows, and goes on elsewhere."""
+    """Task `admm-step`: one round; the first question says how to prepare rows (`centre`)."""
     if "centre" in question:
         n, unit = cast("int", question["n"]), cast("Vector", question["unit"])
         part = LeastSquaresPart.of(prepared_columns(site, question), n, unit)
-        site.memory["admm"] = Local.begin(part, question)
-    return local(site, "admm").step(cast("Vector", question["weights"]), cast("float", question["rho"]))
+        site.memory["admm"] = SiteState.begin(part, question)
+    return answer_round(site, "admm", question)
 
 
 def loss(site: Site, question: Question) -> Vector:
     """Task `admm-loss`: this site's part of the loss of given weights."""
-    return np.array([local(site, "admm").model.loss(cast("Vector", question["weights"]))])
+    return answer_loss(site, "admm", question)
 
 
-def local(site: Site, key: str) -> Local:
-    """What the site remembers."""
+def answer_round(site: Site, key: str, question: Question) -> Vector:
+    """This site's part of the sum of one round, for the learner that remembers its state under `key`."""
+    weights, rho = cast("Vector", question["weights"]), cast("float", question["rho"])
+    return remembered(site, key).step(weights, rho)
+
+
+def answer_loss(site: Site, key: str, question: Question) -> Vector:
+    """This site's part of the loss of given weights."""
+    return np.array([remembered(site, key).model.loss(cast("Vector", question["weights"]))])
+
+
+def remembered(site: Site, key: str) -> SiteState:
+    """The state after the last round; an error before the first."""
     if key not in site.memory:
-        raise ProtocolError("the coordinator asks for a step before it began")
-    remembered: Local = site.memory[key]
-    return remembered
+        raise ProtocolError(
+            "the coordinator asks for a round or a loss before the first question of a session"
+        )
+    state: SiteState = site.memory[key]
+    return state

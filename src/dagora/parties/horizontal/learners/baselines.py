@@ -1,15 +1,15 @@
-"""What sites can do without learning together: each learns NOTEARS on its own, and the results are merged.
+"""Baselines without joint learning: each site runs NOTEARS on its own rows, and the results are merged.
 
 - `vote`: the edges that more than half of the sites have (Na & Yang 2010);
-- `average`: the mean of the sites' weights, cut at the threshold;
-- `best`: the site's graph with the fewest mistakes, which only who knows the truth can choose.
+- `average`: the mean of the sites' weights, with the threshold applied to the mean;
+- `best`: the graph of the site with the fewest errors, which can only be chosen if the truth is known.
 
 These are the baselines of Ng & Zhang (2022). A site centres its rows on its own mean and divides by its own
-number of rows; fewer rows than columns will do. Vote and average can have cycles: `tally` and `mean_weights`
-give them as they are, the learners cut the weakest edges that close one and say which.
+number of rows; fewer rows than columns are enough. Vote and average can have cycles, which `tally` and
+`mean_weights` keep; the learners drop the weakest edges that close one and list them.
 
-Nothing here is secret: the coordinator sees the weights that every site learned, which say a good deal about
-its rows (a handful of rows can nearly be read off them). Every result says so.
+Nothing here is secret: the coordinator sees the weights that every site learned, which reveal much about its
+rows (a few rows can nearly be reconstructed from them). Every result says so.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
-from dagora.optimise.acyclic_support import cut_to_dag, refuse_parent_limit
+from dagora.optimise.acyclic_support import acyclic_support, refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
 from dagora.parties.horizontal.statistics.agreement import agree
@@ -63,7 +63,7 @@ def average(
     threshold: float = 0.3,
     model: str = "linear",
 ) -> Outcome:
-    """Average the sites' weights, not thresholded before, and cut the mean at the threshold."""
+    """Average the sites' weights and apply the threshold to the mean, not to each site's weights."""
     names, learned = ask_weights(federation, run, "average", lambda1, 0.0, model)
     mean = mean_weights(learned)
     return merged(names, run, mean, threshold, mean)
@@ -78,7 +78,7 @@ def best(
     model: str = "linear",
     truth: Graph | None = None,
 ) -> Outcome:
-    """Choose the site's graph that is closest to the truth; of equals, the first site's."""
+    """Choose the graph of a site that is closest to the truth; of equally close ones, the first site's."""
     if truth is None:
         raise OptionError("the method best needs the truth to choose the best site's graph: give truth")
     names, learned = ask_weights(federation, run, "best", lambda1, threshold, model)
@@ -102,7 +102,7 @@ def tally(learned: Vector) -> Vector:
 
 
 def mean_weights(learned: Vector) -> Vector:
-    """Mean over the sites, an edge that a site does not have counting as 0.
+    """Mean over the sites, where an edge that a site does not have counts as 0.
 
     >>> mean_weights(np.array([[[0.0, 2.0], [0.0, 0.0]], [[0.0, 1.0], [0.5, 0.0]]]))
     array([[0.  , 1.5 ], [0.25, 0.  ]])
@@ -112,10 +112,10 @@ def mean_weights(learned: Vector) -> Vector:
 
 
 def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float, weights: Vector) -> Outcome:
-    """Cut to a DAG, and tell what it was before."""
+    """Reduce the merged strengths to a DAG, and report the edges dropped because of cycles."""
     required = run.knowledge.required_matrix(names)
     raw = (np.abs(strength) >= threshold) & (strength != 0)
-    support, dropped = cut_to_dag(strength, threshold, required)
+    support, dropped = acyclic_support(strength, threshold, required)
     warnings = [SHOWN]
     if dropped:
         edges = [f"'{names[i]} → {names[j]}' ({strength[i, j]:.3g})" for i, j in dropped]
@@ -193,7 +193,7 @@ def local_weights(site: Site, question: Question) -> Answer:
 
 
 def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vector:
-    """NOTEARS by the path solver, on the moments of however few rows."""
+    """NOTEARS by the path solver, on the second moments of this site's rows, however few they are."""
     from dagora.optimise.path.path_solver import solve_by_path
     from dagora.optimise.path.smooth_path import PathProgram
 
@@ -202,7 +202,7 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
     columns = columns - columns.mean(axis=1, keepdims=True)
     with np.errstate(over="ignore"):
         covariance = np.ascontiguousarray(columns @ columns.T / columns.shape[1])
-    # A column may be constant at one site, but not beyond what numbers can hold.
+    # A column may be constant at one site; only the others must have a usable variance.
     varying = columns.any(axis=1)
     varied = [name for name, varies in zip(names, varying, strict=True) if varies]
     refuse_unusable(varied, np.zeros(len(varied)), np.diag(covariance)[varying], "NOTEARS")

@@ -1,7 +1,7 @@
-"""A score that remembers, so that several samplers and priors on one table pay for each family once.
+"""A score with a cache, so that several samplers and priors on one table score each family only once.
 
-A family's seconds are remembered with its score. What a sampler would have taken alone is then the time it
-took here, plus the seconds of the families that it found remembered.
+The time that a family took is cached with its score. The time that a sampler would have taken alone is then
+the time that it took here, plus the time of the families that it found in the cache.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Key = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Cost:
-    """Time as a clock on the wall shows it, and time of the processor, in seconds."""
+    """Wall-clock time and processor time, in seconds."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -39,18 +39,18 @@ class Cost:
 
     @classmethod
     def now(cls) -> Cost:
-        """What both clocks show."""
+        """The present readings of both clocks."""
         return cls(time.perf_counter(), time.process_time())
 
 
-class Remembered:
-    """A local score with a memory; `recalled` is the time that was saved since `begin`.
+class CachedScore:
+    """A local score with a cache; `recalled` is the time that the cache has saved since `begin`.
 
     >>> from dagora.data.table import Table
     >>> from dagora.learning import make_score
     >>> from dagora.stats.moments import table_moments
     >>> table = Table.from_numpy(np.random.default_rng(0).standard_normal((20, 3)), names="abc")
-    >>> score = Remembered(make_score(table, "bge"), table_moments(table))
+    >>> score = CachedScore(make_score(table, "bge"), table_moments(table))
     >>> first = score.families([(0, (1, 2))])
     >>> score.begin()
     >>> again = score.families([(0, (2, 1))])
@@ -83,16 +83,16 @@ class Remembered:
 
     @property
     def computed(self) -> int:
-        """How many families have been scored at all."""
+        """Number of families scored so far."""
         return len(self._known)
 
     @property
     def asked(self) -> int:
-        """How many different families were asked for since `begin`."""
+        """Number of different families asked for since `begin`."""
         return len(self._asked)
 
     def begin(self) -> None:
-        """Count from here on for another sampler."""
+        """Start the counts for another sampler."""
         self._asked = set()
         self.recalled = Cost()
 

@@ -7,7 +7,7 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.learning import make_score
-from dagora.papers.gpn.remembered import Remembered
+from dagora.papers.gpn.cached_score import CachedScore
 from dagora.stats.moments import table_moments
 
 
@@ -42,7 +42,7 @@ def test_it_changes_no_score() -> None:
     score = make_score(table(), "bge")
     families = [(0, ()), (0, (1,)), (1, (0, 3)), (0, (1,)), (3, (0, 1, 2))]
     expected = score.families(families)
-    remembered = Remembered(score, table_moments(table()))
+    remembered = CachedScore(score, table_moments(table()))
     for _ in range(2):
         assert remembered.families(families) == pytest.approx(expected, abs=0)
     children, parents = np.array([0, 1, 2]), np.array([[1, 2], [0, 3], [0, 1]])
@@ -55,7 +55,7 @@ def test_each_family_is_paid_once_and_told_of_always(
     kind: type[Slow], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = kind(monkeypatch)
-    score = Remembered(slow, table_moments(table()))
+    score = CachedScore(slow, table_moments(table()))
     score.begin()
     score.families([(0, (2, 1)), (1, ())])
     assert score.recalled.wall == 0

@@ -1,0 +1,107 @@
+"""What both ADMM learners do before the first round and after the last one.
+
+Before: refuse what they cannot obey, ask the sites for the columns, and turn the knowledge into allowed and
+required edges. Between: one of the two schedules of `admm_rounds`. After: ask for the pooled loss of the
+final weights, and describe the outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.optimise.acyclic_support import refuse_parent_limit
+from dagora.options import find
+from dagora.parties.horizontal.learners.acyclic_prox import Penalties
+from dagora.parties.horizontal.learners.admm_rounds import (
+    Consensus,
+    Server,
+    follow_balanced,
+    follow_published,
+)
+from dagora.parties.horizontal.session.federation import Federation
+from dagora.parties.horizontal.statistics.columns import CENTRES, Columns, ask_columns
+from dagora.run import Run
+
+Vector = NDArray[np.float64]
+Support = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The columns that the sites share, and which edges are free and which required."""
+
+    columns: Columns
+    free: Support
+    required: Support
+
+
+def ask_problem(federation: Federation, run: Run, method: str, centre: str) -> Problem:
+    """Ask the sites for their columns, centred in the given way; refuse what the method cannot obey."""
+    refuse_parent_limit(run.knowledge, method)
+    find("centre", centre, dict.fromkeys(CENTRES))
+    columns = ask_columns(federation, f"the method {method}", centre)
+    free = ~run.knowledge.forbidden_matrix(columns.names)
+    return Problem(columns, free, run.knowledge.required_matrix(columns.names))
+
+
+def follow_schedule(
+    consensus: Consensus,
+    server: Server,
+    penalties: Penalties,
+    free: Support,
+    *,
+    faithful: bool,
+    tolerance: float,
+) -> None:
+    """The published schedule if `faithful`, else ours to a consensus within `tolerance`."""
+    if faithful:
+        follow_published(consensus, server, penalties, free)
+    else:
+        follow_balanced(consensus, server, penalties, free, tolerance)
+
+
+def final_loss(consensus: Consensus, task: str, weights: Vector, largest: float) -> float | None:
+    """The pooled loss of the final weights, which is at most `largest`; None if there was no round."""
+    if consensus.rounds == 0:
+        return None
+    return float(consensus.federation.total(task, {"weights": weights}, largest=largest)[0])
+
+
+def describe_ending(consensus: Consensus, *, faithful: bool, tolerance: float) -> tuple[str, str]:
+    """Status, and a message that says how the rounds ended."""
+    rounds = f"{consensus.rounds} rounds"
+    residuals = f"residuals {consensus.primal:.1e} and {consensus.dual:.1e}"
+    if tolerance < consensus.unsolved < np.inf:
+        residuals += f", the coordinator's own weights {consensus.unsolved:.1e} away from a solution"
+    if consensus.run.budget.exhausted:
+        return "time-limit", f"stopped after {rounds}: {consensus.run.budget.reason}; {residuals}"
+    if faithful:
+        return "finished", f"the published schedule ended after {rounds}, {residuals}"
+    if consensus.settled(tolerance):
+        return "finished", f"the sites agree after {rounds}, {residuals}"
+    return "step-limit", f"{rounds} did not bring the sites to agree: {residuals}, tolerance {tolerance:g}"
+
+
+def consensus_stats(
+    consensus: Consensus, columns: Columns, *, path_rounds: int, h: float, dropped: int
+) -> dict[str, float]:
+    """Numbers of a run; `path_rounds` and `h` are those at the end of the schedule."""
+    return {
+        "rounds": float(consensus.rounds),
+        "path_rounds": float(path_rounds),
+        "h": h,
+        "primal_residual": finite_residual(consensus.primal),
+        "dual_residual": finite_residual(consensus.dual),
+        "rho": consensus.rho,
+        "parties": float(len(consensus.federation.parties)),
+        "rows": float(columns.n),
+        "dropped_edges": float(dropped),
+    }
+
+
+def finite_residual(residual: float) -> float:
+    """The residual, or −1 if there was no round."""
+    return residual if np.isfinite(residual) else -1.0
