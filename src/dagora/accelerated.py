@@ -1,8 +1,9 @@
-"""JAX as our models need it: numbers in double precision, compiled code kept on disk between runs.
+"""JAX set up for our models: double precision, and compiled code kept on disk between runs.
 
-Compiled code goes to the folder `jax` of DAGORA_CACHE if that is set, else of `dagora` in XDG_CACHE_HOME or
-~/.cache; a folder that JAX was already told about stays. Where no folder can be written nothing is kept, and
-every process compiles anew. Call `prepare_jax` before the first array is made.
+Compiled code goes to the folder `jax` inside DAGORA_CACHE if that is set, otherwise inside the folder
+`dagora` of XDG_CACHE_HOME or ~/.cache. A cache folder that JAX already has is kept. If no folder can be
+written to, nothing is kept and every process compiles again. Call `prepare_jax` before making the first
+array.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from dagora.errors import OptionError
 
 
 def cache_folder() -> Path:
-    """Folder for what may be computed again: DAGORA_CACHE, or `dagora` in the user's cache folder."""
+    """Folder for files that can be recomputed: DAGORA_CACHE, or `dagora` in the user's cache folder."""
     chosen = os.environ.get("DAGORA_CACHE")
     if chosen:
         return Path(chosen)
     shared = os.environ.get("XDG_CACHE_HOME")
-    # The standard ignores a relative path.
+    # The XDG standard says that a relative path is to be ignored.
     base = Path(shared) if shared and Path(shared).is_absolute() else Path("~/.cache").expanduser()
     return base / "dagora"
 
 
 def require_jax(who: str) -> None:
-    """Refuse, in one line, work that needs JAX where it is not installed; else prepare it."""
+    """Prepare JAX, or say in one line that `who` needs it and how to install it."""
     try:
         prepare_jax()
     except ImportError:
@@ -36,7 +37,7 @@ def require_jax(who: str) -> None:
 
 @cache
 def prepare_jax() -> None:
-    """Turn double precision on and keep compiled code on disk; the first call counts."""
+    """Turn on double precision and keep compiled code on disk; only the first call has an effect."""
     import jax
 
     settings: Any = jax.config
@@ -44,12 +45,13 @@ def prepare_jax() -> None:
     folder = cache_folder() / "jax"
     if settings.jax_compilation_cache_dir is None and writable(folder):
         settings.update("jax_compilation_cache_dir", str(folder))
-        # Small programs are many, and they too take longer to compile than to load.
+        # The default of 1 s would leave out our many small programs, which also load faster than they
+        # compile.
         settings.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 
 
 def writable(folder: Path) -> bool:
-    """Whether files can be made in a folder, which is made if need be."""
+    """Whether files can be written to a folder; it is created if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

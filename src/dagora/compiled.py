@@ -17,12 +17,12 @@ kernel_cache.install()
 
 
 def kernel(function: F) -> F:
-    """Compile a pure function of arrays and numbers; threads may run it side by side."""
+    """Compile a function of arrays and numbers; several threads may run it at once."""
     return cast("F", numba.njit(cache=can_keep(function), nogil=True)(function))
 
 
 def inlined(function: F) -> F:
-    """Compile a small function into each kernel that calls it: passing its arrays would cost more."""
+    """Compile a small function into each kernel that calls it; a call would cost more than its work."""
     return cast("F", numba.njit(cache=can_keep(function), nogil=True, forceinline=True)(function))
 
 

@@ -134,6 +134,10 @@ def test_columns_that_are_nearly_equal_pass():
         rows = np.column_stack([x, x + width * rng.normal(size=500), rng.normal(size=500)])
         statistics = TableStatistics(continuous_table(rows))
         refuse_duplicates(statistics.moments(), statistics.schema, "the method notears")
+    rows[:, 1] = x + 1e-8 * rng.normal(size=500)
+    statistics = TableStatistics(continuous_table(rows))
+    with pytest.raises(DataError, match="'x0' and 'x1' are equal"):
+        refuse_duplicates(statistics.moments(), statistics.schema, "the method notears")
 
 
 def test_a_refusal_names_its_owner():

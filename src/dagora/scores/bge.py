@@ -4,8 +4,8 @@ With R = t I + scatter + (N α_μ / (N + α_μ)) (x̄ − ν)(x̄ − ν)ᵀ and
 a family with p parents scores
   −N/2 ln π + ½ ln(α_μ/(N + α_μ)) + ln Γ((N + α_w − d + p + 1)/2) − ln Γ((α_w − d + p + 1)/2)
   + ½ (α_w − d + 2p + 1) ln t + ½ (N + α_w − d + p) ln|R_PP| − ½ (N + α_w − d + p + 1) ln|R_{P∪x}|,
-which is the form with the correction of Kuipers, Moffa & Heckerman (2014). The prior mean ν is the sample
-mean, so the score does not depend on where the columns' zero lies.
+in the form corrected by Kuipers, Moffa & Heckerman (2014). The prior mean ν is the sample mean, so shifting a
+column does not change the score.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """BIC of a linear-Gaussian family: log-likelihood at the least-squares fit minus (ln m)/2 per free parameter.
 
-−m/2 [ln(2π RSS/m) + 1] − (ln m)/2 (|P| + 2): an intercept, |P| coefficients and a variance. With as many
-parameters as rows the fit is perfect and says nothing: such a family scores −∞.
+−m/2 [ln(2π RSS/m) + 1] − (ln m)/2 (|P| + 2): the parameters are an intercept, |P| coefficients and a
+variance. A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
+it scores −∞.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ class GaussianBIC(MomentScore):
         return values
 
     def price(self, parents: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What families with so many parents cost."""
+        """The penalty of families with these numbers of parents."""
         cost: NDArray[np.float64] = np.log(self._moments.n) / 2 * (parents + 2)
         return cost
 
     def likelihood_bounds(self, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """For each child j the log-likelihood with all parents i that `allowed[i, j]` permits.
+        """For each child j, the log-likelihood with all parents i that `allowed[i, j]` permits.
 
-        No smaller set fits better. Infinite where the parents allowed are as many as the rows.
+        No subset of them fits better. The bound is infinite where there are too few rows for so many parents.
         """
         d = len(self._schema)
         families = [(child, np.flatnonzero(allowed[:, child]).tolist()) for child in range(d)]

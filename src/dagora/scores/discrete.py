@@ -1,8 +1,9 @@
 """Scores of discrete families, as sums over the occupied cells of joint counts.
 
 For child X with r levels and parents P with q joint configurations, every score here is
-Σ φ(n) over the occupied cells of P ∪ {X}, minus Σ ψ(n) over those of P, minus price · (r − 1) q. φ depends on
-the number of cells alone, ψ also on r: so a set of columns is counted once, whoever the child is.
+Σ φ(n) over the occupied cells of P ∪ {X}, minus Σ ψ(n) over those of P, minus price · (r − 1) q. Besides the
+counts, φ depends on the number of cells only, ψ also on r. So a set of columns is counted once, whichever of
+its members is the child.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from dagora.stats.statistics import Cells, Statistics
 
 Floats = NDArray[np.float64]
 
-# No data fill more configurations than this; numbers of configurations beyond it are not told apart.
+# Numbers of configurations are cut off here, so that products of many cardinalities stay finite.
 MOST_CONFIGURATIONS = 1e200
-# Sets that are counted in one call when there are very many.
+# Sets that are counted in one call; it bounds the memory for their counts.
 BATCH = 10_000
 
 
@@ -33,9 +34,9 @@ BATCH = 10_000
 class Terms:
     """The parts of a discrete score.
 
-    `joint(counts, cells)` gives Σ φ for each set with that many cells, `parents(counts, configurations,
-    levels)` gives Σ ψ for each parent set and child's number of levels (`levels_matter`, if that plays a
-    part); `price` is per free parameter.
+    `joint(counts, cells)` gives Σ φ for each set, of so many cells. `parents(counts, configurations, levels)`
+    gives Σ ψ for each parent set and the child's number of levels; `levels_matter` says whether ψ depends on
+    the latter. `price` is the penalty per free parameter.
     """
 
     joint: Callable[[Cells, Floats], Floats]
@@ -45,7 +46,7 @@ class Terms:
 
 
 class DiscreteScore:
-    """A score of discrete families, made of its terms."""
+    """The score of discrete families that its `Terms` define."""
 
     def __init__(self, statistics: Statistics, terms: Terms) -> None:
         self._statistics = statistics
@@ -64,7 +65,7 @@ class DiscreteScore:
 
     @property
     def price(self) -> float:
-        """What a free parameter costs; 0 where the score does not count them."""
+        """The penalty per free parameter; 0 for scores without one."""
         return self._terms.price
 
     def families(self, families: Sequence[Family]) -> Floats:
@@ -72,7 +73,8 @@ class DiscreteScore:
         size = len(families)
         sets: list[tuple[int, ...]] = []
         for child, parents in families:
-            # A set that follows itself with one column more, the second last, is summed and not counted.
+            # The parents follow the family, whose second-last column is the child: so they are summed from
+            # the family's table and need not be counted.
             sets.append((*parents[:-1], child, *parents[-1:]))
             sets.append(tuple(parents))
         different, place = distinct(sets)
@@ -89,12 +91,12 @@ class DiscreteScore:
     def block(
         self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
     ) -> Floats:
-        """Scores of many families of one size (rows of `parents`, ascending); each set is counted once."""
+        """Scores of many families of one size, whose parents are ascending rows; each set is counted once."""
         d = len(self._cardinalities)
         joint, place = unique_families(children, parents, d)
         fit = self.joint_sums(joint, watch)[place]
         levels = self._cardinalities[children]
-        # A parent set is counted once for all children with which its sum is the same.
+        # A parent set is counted once for all children that give it the same sum.
         groups = levels if self._terms.levels_matter else np.zeros(len(levels))
         for group in np.unique(groups):
             rows = np.flatnonzero(groups == group)
@@ -118,7 +120,7 @@ class DiscreteScore:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def cells(self, sets: NDArray[np.int64]) -> Floats:
-        """How many cells each set has."""
+        """Number of cells of each set."""
         with np.errstate(over="ignore"):
             product: Floats = np.minimum(self._cardinalities[sets].prod(axis=1), MOST_CONFIGURATIONS)
         return product
@@ -129,16 +131,16 @@ class DiscreteScore:
 
 
 def batches(sets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Cut many sets into calls of bounded memory."""
+    """Cut many sets into batches of bounded memory."""
     for start in range(0, len(sets), BATCH):
         yield sets[start : start + BATCH]
 
 
 def distinct(sets: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
-    """The different sets, and for each given one its place among them.
+    """The distinct sets, and for each given set its place among them.
 
-    Sets that differ in the order of their columns stay apart: their sums may differ in the last bit, and a
-    family's score must not depend on what else is asked for.
+    Sets that differ in the order of their columns count as distinct: their sums may differ in the last bit,
+    and a family's score must not depend on which other families are asked for.
 
     >>> distinct([(2, 1), (3,), (2, 1)])
     ([(2, 1), (3,)], array([0, 1, 0]))
@@ -149,7 +151,7 @@ def distinct(sets: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], ND
 
 
 def require_discrete(statistics: Statistics, score: str) -> None:
-    """Refuse columns that a discrete score cannot take."""
+    """Refuse data with columns that are not discrete."""
     for variable in statistics.schema:
         if variable.kind is not Kind.DISCRETE:
             raise DataError(

@@ -1,6 +1,6 @@
-"""How exactly a score is known that is itself an estimate: its standard errors over the families scored.
+"""The accuracy of scores that are estimates: standard errors of the families scored.
 
-Two families that differ by less than the errors of their scores cannot be told apart by them.
+Two families whose scores differ by less than their standard errors cannot be told apart by these scores.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from statistics import median
 
 from dagora.scores.local_score import EstimatedScore, Family, LocalScore
 
-# Standard error, in nats, above which a score is told of: a tenth more or less of a family's weight.
+# Standard error, in nats, above which there is a warning: the family's weight is known to about 10 %.
 DOUBTFUL = 0.1
 
 
 def estimation(score: LocalScore | None) -> tuple[dict[str, float], list[str]]:
-    """Median and largest standard error of the families scored, and a warning where one is doubtful.
+    """Median and largest standard error of the families scored, and a warning if one exceeds `DOUBTFUL`.
 
-    Nothing, where a score is exact or knows no errors.
+    Both are empty for scores without standard errors.
     """
     errors = errors_of(score)
     if score is None or not errors:
@@ -36,18 +36,18 @@ def estimation(score: LocalScore | None) -> tuple[dict[str, float], list[str]]:
     others = f", and {doubtful - 1} more above {DOUBTFUL:g}" if doubtful > 1 else ""
     warning = (
         f"the score of '{names[child]}' given {given} has a standard error of {worst:.2g} nat{others}: edges "
-        "that hang on it are less sure than they look; take more points, or another estimator"
+        "that depend on it are less certain than they look; use more points, or another estimator"
     )
     return stats, [warning]
 
 
 def errors_of(score: object) -> Mapping[Family, float]:
-    """Standard errors of the families scored; none where a score knows of none."""
+    """Standard errors of the families scored; empty for scores that have none."""
     return score.standard_errors() if isinstance(score, EstimatedScore) else {}
 
 
 def describe_errors(stats: Mapping[str, float]) -> str:
-    """The errors in a line.
+    """The standard errors in one line.
 
     >>> describe_errors({"estimated_families": 8, "score_error_median": 0.0123, "score_error_largest": 0.05})
     'standard error of the score: median 0.012, largest 0.05 nat, over 8 families'

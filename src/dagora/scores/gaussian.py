@@ -19,7 +19,7 @@ from dagora.stats.statistics import flatten
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
 COLLINEAR = 1e-12
-# Families that are scored in one go where there are very many.
+# Families that are scored between two reports of progress.
 BLOCK = 200_000
 
 
@@ -54,7 +54,7 @@ def in_blocks(
     parents: NDArray[np.int64],
     watch: Watch,
 ) -> NDArray[np.float64]:
-    """Score families of one size some at a time, telling the watcher."""
+    """Score families of one size block by block, and report the progress to `watch`."""
     values = np.empty(len(children))
     for start in range(0, len(children), BLOCK):
         some = slice(start, start + BLOCK)
@@ -66,7 +66,7 @@ def in_blocks(
 def family_pivots(
     matrix: NDArray[np.float64], families: FlatFamilies
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Per family: ln det of the parents' block, and the child's residual."""
+    """For each family, ln det of the parents' block and the residual of the child."""
     return cholesky_pivots(matrix, families.children, families.parents, families.offsets)
 
 
@@ -77,7 +77,10 @@ def cholesky_pivots(
     parents: NDArray[np.int64],
     offsets: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Factor each family's block row by row; a row shared with the family before it is not factored again."""
+    """The kernel of `family_pivots`: a Cholesky factor per family, row by row.
+
+    Leading rows that a family shares with the family before it are not factored again.
+    """
     largest = 0
     for k in range(len(children)):
         largest = max(largest, offsets[k + 1] - offsets[k])
@@ -101,7 +104,7 @@ def cholesky_pivots(
                 entry = matrix[i, columns[b]]
                 for c in range(b):
                     entry -= factor[a, c] * factor[b, c]
-                # A collinear column has no pivot of its own and explains nothing further.
+                # A collinear column has the pivot 0 and explains nothing that the others do not.
                 factor[a, b] = entry / pivots[b] if pivots[b] > 0 else 0.0
                 left -= factor[a, b] * factor[a, b]
             pivots[a] = np.sqrt(left) if left > COLLINEAR * matrix[i, i] else 0.0

@@ -2,9 +2,10 @@
 
 Σ_j [ln (r − 1)! − ln (n_j + r − 1)!] + Σ_jk ln n_jk! (Cooper & Herskovits 1992).
 
-Log-factorials of large counts cancel almost entirely where a column is nearly constant, and a double of
-ln n! = 1.3e7 (a million rows) is only good to 2e-9. The score stays the same when c x is taken from every
-ln x!, so c = ln n − 1 is taken: x ln(x/n) + ½ ln 2πx + … is small just where they cancel.
+Where a column is nearly constant, log-factorials of large counts cancel almost entirely, but a double of the
+size of ln n! = 1.3e7 (a million rows) is accurate to 2e-9 only. The score does not change if c x is
+subtracted from every ln x!. With c = ln n − 1, what remains is x ln(x/n) + ½ ln 2πx + …, which is small
+exactly where the terms cancel.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from dagora.compiled import kernel
 from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete
 from dagora.stats.statistics import Cells, Statistics
 
-# Stirling's series up to x⁻⁵ is exact to the last bit from here on.
+# From here on Stirling's series up to x⁻⁵ is accurate to the last bit: its next term, x⁻⁷/1680, is below
+# 2e-16.
 LARGE = 64
 
 
@@ -48,7 +50,7 @@ def centred_log_factorials(rows: int, most: int) -> Floats:
     x = np.arange(most + 1, dtype=np.float64)
     table: Floats = gammaln(x[:LARGE] + 1.0) - x[:LARGE] * (math.log(rows) - 1.0)
     large = x[LARGE:]
-    # Of the two ways to write ln(x/n) the second is exact near n.
+    # ln(x/n) written with log1p keeps its digits where x is near n.
     logs = np.where(large < rows / 2, np.log(large / rows), np.log1p((large - rows) / rows))
     series = 1.0 / (12.0 * large) - 1.0 / (360.0 * large**3) + 1.0 / (1260.0 * large**5)
     return np.concatenate([table, large * logs + 0.5 * np.log(2.0 * math.pi * large) + series])

@@ -2,12 +2,12 @@
 
     s_j(P) = −min_w [ 1/(2n) ‖x_j − X_P w‖² + λ ‖w‖₁ ]
 
-on centred columns (Zheng, Aragam, Ravikumar & Xing 2018). Given the graph the program's objective splits into
-columns, so an exact search on this score finds its global optimum. One parent more never lowers the score;
-one whose weight is zero leaves it as it is, and then the smaller set counts. The score depends on the units
-of the columns, and graphs that imply the same independences differ in it. There is no intercept and no
-variance to pay for, so λ = 0 and fewer rows than parents are allowed. Columns that are equal up to scale and
-shift are refused, as by the program itself.
+on centred columns (Zheng, Aragam, Ravikumar & Xing 2018). Given the graph, the program's objective is a sum
+over columns, so an exact search on this score finds the program's global optimum. A further parent never
+lowers the score; if its weight is zero the score stays the same, and the smaller set is preferred. The score
+depends on the units of the columns, and equivalent graphs may differ in it. It has no penalty for an
+intercept or a variance, so λ = 0 and fewer rows than parents are allowed. Columns that are equal up to scale
+and shift are refused, as the program itself refuses them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from dagora.scores.moment_score import MomentScore
 from dagora.scores.usable_moments import refuse_duplicates
 from dagora.stats.statistics import Statistics
 
-# A fit that leaves less than this share of the child's variance is perfect: what is left is rounding, and
-# would make larger sets look better.
+# A fit that leaves less than this share of the child's variance counts as perfect. The rest is rounding,
+# which would otherwise make larger sets look better.
 PERFECT = 1e-10
 
 
@@ -57,7 +57,10 @@ def lasso_objectives(
     parents: NDArray[np.int64],
     offsets: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Smallest objective of each family; all start from zero, so that none depends on the one before it."""
+    """Smallest objective of each family.
+
+    All start from zero weights, so that no result depends on the families before it.
+    """
     d = len(covariance)
     ridge = np.zeros(d)
     weights = np.zeros(d)

@@ -4,11 +4,12 @@ For child j, with S = XᵀX/n and the entries of w outside `free` fixed at zero:
 
     minimise  ½ (S_jj − 2 S_jᵀw + wᵀSw) + ½ Σ_i ridge_i w_i² + penalty · ‖w‖₁
 
-A primal active-set method: with signs fixed the solution is one Cholesky solve; a step stops where the first
-weight changes its sign, which then leaves; when nothing moves any more the variable with the largest
-violation of the optimality conditions enters. Started from a nearby solution it takes a few small solves,
-whatever the condition of S, where coordinate descent takes thousands of sweeps on badly conditioned data
-(compare the feature-sign search of Lee, Battle, Raina & Ng 2007).
+This is a primal active-set method (compare the feature-sign search of Lee, Battle, Raina & Ng 2007). With the
+signs of the active weights fixed, the solution is one Cholesky solve. A step towards it stops where the first
+weight changes its sign; that variable leaves the active set. When no weight moves any more, the variables
+that violate the optimality conditions most enter. Started from a nearby solution, this takes a few small
+solves, whatever the condition number of S; coordinate descent takes thousands of sweeps on badly conditioned
+data.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from dagora.scores.gaussian import COLLINEAR
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-# A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
-# Optimality conditions count as kept within this share of the scale of the moments.
+# Optimality conditions count as satisfied if they are violated by less than this share of the moments' scale.
 SLACK = 1e-10
-# Variables that enter the active set together.
+# The most variables that enter the active set at once.
 MOST_ENTERING = 16
 
 
@@ -38,7 +38,10 @@ def extend_factor(
     start: int,
     stop: int,
 ) -> int:
-    """Cholesky rows `start` to `stop` of the active block; return how many hold before a collinear one."""
+    """Compute rows `start` to `stop` of the active block's Cholesky factor; return the first collinear one.
+
+    Where no row is collinear with those before it, returns `stop`.
+    """
     for a in range(start, stop):
         i = active[a]
         left = moments[i, i] + ridge[i]
@@ -56,7 +59,7 @@ def extend_factor(
 
 @kernel
 def solve_factor(factor: Matrix, size: int, right: Vector) -> None:
-    """Solve with the Cholesky factor's first rows, in place."""
+    """Solve L Lᵀ x = right in place, L being the first `size` rows of the Cholesky factor."""
     for a in range(size):
         value = right[a]
         for c in range(a):
@@ -93,11 +96,11 @@ def slide(
     penalty: float,
     share: Vector,
 ) -> tuple[int, float]:
-    """Exchange a collinear column for those that it combines, at the same fit, until a weight is zero.
+    """Shift weight between a collinear column and the columns it combines until one weight is zero.
 
-    Column i = active[position] is Σ share_a · column a. Adding t to w_i and taking t · share_a from each w_a
-    changes the absolute sum alone, which falls one way or the other: outward where the others lose more
-    than i gains. Returns the position whose weight is zero, and how far w_i moved.
+    Column i = active[position] is Σ share_a · column a. Adding t to w_i and subtracting t · share_a from each
+    w_a leaves the fit as it is and changes the penalty only. |w_i| grows if that lowers the sum of absolute
+    weights, and shrinks otherwise. Returns the position whose weight is now zero, and how far w_i moved.
     """
     i = active[position]
     for a in range(position):
@@ -135,9 +138,16 @@ def solve_lasso(
     gradient: Vector,
     factor: Matrix,
 ) -> float:
-    """Solve one column from `weights`, in place; return the objective without the ridge term.
+    """Solve one column in place, starting from `weights`; return the objective without the ridge term.
 
-    `gradient` leaves with the gradient of the squared loss; `factor` is room for d × d numbers.
+    `gradient` receives the gradient of the squared loss; `factor` is working memory of d × d numbers.
+
+    >>> moments = np.array([[1.0, 0.8], [0.8, 1.0]])
+    >>> weights, gradient, free = np.zeros(2), np.empty(2), np.array([True, False])
+    >>> round(solve_lasso(moments, 1, free, 0.1, np.zeros(2), weights, gradient, np.empty((2, 2))), 6)
+    0.255
+    >>> weights  # 0.8 − 0.1
+    array([0.7, 0. ])
     """
     d = len(weights)
     active = np.empty(d, dtype=np.int64)
@@ -163,9 +173,9 @@ def solve_lasso(
             holds = extend_factor(moments, ridge, active, factor, factored, size)
             factored = holds
             if holds < size:
-                # This column is a combination of the active ones: one of them all is superfluous.
+                # This column is a combination of the active ones before it, so one of them is redundant.
                 leaving, step = slide(factor, holds, active, sign, weights, penalty, target)
-                # What leaves is a combination of the others in its turn: not again until something moves.
+                # The column that leaves is a combination of the others. It stays out until a weight moves.
                 blocked[active[leaving]] = True
                 size = drop_position(active, weights, leaving, size)
                 factored = min(factored, leaving)
@@ -189,7 +199,7 @@ def solve_lasso(
                 break
             if step > 0.0:
                 blocked[:] = False
-            blocked[active[leaving]] = step == 0.0  # rounding let it in: not again until something moves
+            blocked[active[leaving]] = step == 0.0  # it entered by rounding: out until a weight moves
             size = drop_position(active, weights, leaving, size)
             factored = min(factored, leaving)
         moved = entered == 0
@@ -207,7 +217,7 @@ def solve_lasso(
                 excess[i] = 0.0
         if worst <= 0.0:
             break
-        # Several enter at once, those that violate the conditions nearly as much as the worst.
+        # Several enter at once: those that violate the conditions at least half as much as the worst.
         entered = 0
         for i in range(d):
             if excess[i] >= 0.5 * worst and entered < MOST_ENTERING:
@@ -227,7 +237,7 @@ def solve_lasso(
 
 @kernel
 def drop_position(active: NDArray[np.int64], weights: Vector, position: int, size: int) -> int:
-    """Take the variable at a position out of the active set; return the set's new size."""
+    """Remove the variable at a position from the active set; return the set's new size."""
     weights[active[position]] = 0.0
     for a in range(position, size - 1):
         active[a] = active[a + 1]

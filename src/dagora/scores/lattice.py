@@ -1,8 +1,8 @@
-"""Levels of the lattice of parent sets: sets of one size as rows of an array, found again by a key.
+"""Levels of the lattice of parent sets: sets of one size are rows of an array and are looked up by a key.
 
-A set {a < b < c} of columns is the row (a, b, c); its key is the number with those digits in base d, so that
-keys sort like rows. Level-wise search (as in frequent item sets) makes a set of size k only where all its
-subsets of size k − 1 are alive: a set that is cut takes all its supersets with it.
+A set {a < b < c} of columns is the row (a, b, c). Its key is the number with those digits in base d, so that
+keys sort like rows. As in the search for frequent item sets, a set of size k is made only if all its subsets
+of size k − 1 are alive: pruning a set prunes all its supersets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dagora.graph.bits import Rows, words_for
 
 
 def largest_size(d: int) -> int:
-    """How many columns a key can hold among d.
+    """The largest size of a set of d columns whose key fits into 62 bits.
 
     >>> largest_size(37), largest_size(441)
     (11, 7)
@@ -45,14 +45,14 @@ def masks_of(sets: NDArray[np.int64], d: int) -> Rows:
 
 
 def unique_sets(sets: NDArray[np.int64], d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different rows in lexicographic order, and for each given row its place among them."""
+    """The distinct rows in lexicographic order, and for each given row its place among them."""
     return unique_rows(keys_of(sets, d), sets.shape[1], d)
 
 
 def unique_families(
     children: NDArray[np.int64], parents: NDArray[np.int64], d: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different sets of a child with its parents, ascending rows in lexicographic order, and places.
+    """The distinct sets of a child with its parents, as ascending rows, and each family's place among them.
 
     >>> unique_families(np.array([1, 0]), np.array([[0], [1]]), 3)
     (array([[0, 1]]), array([0, 0]))
@@ -61,7 +61,7 @@ def unique_families(
 
 
 def unique_rows(keys: NDArray[np.int64], size: int, d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the different keys in order, and for each key the place of its row."""
+    """Rows of the distinct keys in ascending order, and for each key the place of its row."""
     different, place = number_keys(keys)
     order = np.argsort(different)
     rank = np.empty_like(order)
@@ -71,7 +71,7 @@ def unique_rows(keys: NDArray[np.int64], size: int, d: int) -> tuple[NDArray[np.
 
 @kernel
 def family_keys(children: NDArray[np.int64], parents: NDArray[np.int64], d: int) -> NDArray[np.int64]:
-    """Key of each row of parents with its child put in where it belongs."""
+    """Key of each family: the child inserted into its ascending row of parents."""
     number, size = parents.shape
     keys = np.empty(number, dtype=np.int64)
     for k in range(number):
@@ -88,7 +88,7 @@ def family_keys(children: NDArray[np.int64], parents: NDArray[np.int64], d: int)
 
 @kernel
 def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different keys as they appear, and for each key its number among them (by hashing)."""
+    """The distinct keys in order of first appearance, and each key's number among them (by hashing)."""
     bits = 4
     while (1 << bits) < 2 * len(keys):
         bits += 1
@@ -112,7 +112,7 @@ def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
 @kernel
 def rows_of(keys: NDArray[np.int64], size: int, d: int) -> NDArray[np.int64]:
-    """Undo `keys_of`."""
+    """The rows of keys: the inverse of `keys_of`."""
     rows = np.empty((len(keys), size), dtype=np.int64)
     for k in range(len(keys)):
         key = keys[k]
@@ -149,10 +149,11 @@ def key_without(row: NDArray[np.int64], skipped: int, d: int) -> int:
 def grow(
     sets: NDArray[np.int64], keys: NDArray[np.int64], best: NDArray[np.float64], allowed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """All sets with one column more whose subsets are all alive.
+    """All sets with one more allowed column whose subsets of the present size are all alive.
 
-    Returns the sets, the positions of their subsets (column i of row r: the set without its i-th column),
-    and the best score among all smaller subsets.
+    `sets` and their sorted `keys` are alive; `best` is the best score of each set and its subsets. Returns
+    the larger sets, the positions of their subsets (entry [r, i]: set r without its i-th column), and the
+    best score among all proper subsets of each.
     """
     number, size = sets.shape
     d = len(allowed)

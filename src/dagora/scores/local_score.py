@@ -1,8 +1,8 @@
-"""The second seam: a decomposable score, asked for many families at once.
+"""The interface between scores and searches: a decomposable score, evaluated for many families at once.
 
-The score of a graph is the sum of the scores of its families (a child and its parents). Higher is better.
-A score is deterministic: the same family gives the same number. Greedy, exact, sampling and learning
-methods all run on anything that keeps this protocol.
+The score of a graph is the sum of the scores of its families (a child and its parents). Higher is better. A
+score is deterministic: the same family always gets the same number. All searches and samplers on scores run
+on any object that follows this protocol.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dagora.stats.statistics import Moments
 # A child's position and its parents' positions.
 Family = tuple[int, Sequence[int]]
 
-# Scores this close, relative to their size, count as equal; the earlier column then wins.
+# Scores that differ by less than this, relative to their size, count as equal; then the earlier column wins.
 TIE = 1e-9
 
 
@@ -38,7 +38,7 @@ class LocalScore(Protocol):
         """Number of rows behind the score."""
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
-        """Scores of many families; neighbours that differ only in their last parent are cheapest."""
+        """Scores of many families; consecutive ones that differ only in their last parent are cheapest."""
 
 
 @runtime_checkable
@@ -53,7 +53,7 @@ class BlockScore(Protocol):
 
 @runtime_checkable
 class HasMoments(Protocol):
-    """A score of continuous columns that says which moments stand behind it."""
+    """A score of continuous columns that can show the moments it is computed from."""
 
     @property
     def moments(self) -> Moments:
@@ -65,25 +65,25 @@ class EstimatedScore(Protocol):
     """A score whose numbers are estimates."""
 
     def standard_errors(self) -> Mapping[Family, float]:
-        """Standard errors of the families scored so far, of those that have one."""
+        """Standard errors of those families scored so far that have one."""
 
 
 @runtime_checkable
 class RememberingScore(Protocol):
-    """A score so expensive that what it has computed is worth keeping from one run to the next."""
+    """A score so expensive that its results are worth keeping from one run to the next."""
 
     def fingerprint(self) -> str:
-        """Text that scores share which give the same numbers."""
+        """A text that is equal for scores that give the same numbers."""
 
     def remembered(self) -> Mapping[str, NDArray[np.generic]]:
-        """All that was computed so far."""
+        """All results computed so far, as arrays that can be stored."""
 
     def recall(self, arrays: Mapping[str, NDArray[np.generic]]) -> int:
-        """Know again what a score with the same fingerprint remembered; return the number of families."""
+        """Take over the results of a score with the same fingerprint; return the number of families."""
 
 
 def is_expensive(score: object) -> bool:
-    """Whether a family takes milliseconds or more, as a score says by an attribute `expensive`."""
+    """Whether scoring a family takes milliseconds or more; such a score has a true attribute `expensive`."""
     return bool(getattr(score, "expensive", False))
 
 
@@ -112,7 +112,7 @@ def align(graph: DAG, names: Sequence[str]) -> DAG:
 
 
 def graph_score(score: LocalScore, graph: DAG) -> float:
-    """Score of a whole graph, whose nodes may stand in another order than the score's variables."""
+    """Score of a whole graph, whose nodes may be in another order than the score's variables."""
     aligned = align(graph, score.schema.names)
     return float(
         score.families([(child, aligned.parent_indices(child)) for child in range(len(aligned))]).sum()

@@ -1,4 +1,4 @@
-"""What scores of second moments have in common: they keep the moments and score flat families."""
+"""The common base of scores that are computed from second moments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dagora.stats.statistics import Moments, Statistics
 
 
 class MomentScore(ABC):
-    """A LocalScore that asks its statistics for nothing but moments, once; `name` is for messages."""
+    """A LocalScore that asks its statistics once for moments and for nothing else; `name` is for messages."""
 
     def __init__(self, statistics: Statistics, name: str) -> None:
         self._moments = gaussian_moments(statistics, f"the score {name}")
@@ -35,7 +35,7 @@ class MomentScore(ABC):
 
     @property
     def moments(self) -> Moments:
-        """The moments that are scored."""
+        """The moments that the score is computed from."""
         return self._moments
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The scores by name: what columns they take, their options, where they come from."""
+"""The scores by name: the columns they take, their options and references."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Score:
     """A score's entry; `factory` is imported only when the score is used.
 
-    `equivalent` says that equivalent graphs have the same score, `needs_rows` that sums are not enough.
+    `equivalent` says that equivalent graphs have the same score, `needs_rows` that counts and moments are not
+    enough and the rows themselves are needed.
     """
 
     name: str
@@ -32,14 +33,14 @@ class Score:
     needs_rows: bool = False
 
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
-        """Make the score of some data."""
+        """Create the score for some data."""
         values = check_options(f"the score {self.name}", self.options, options)
         return cast("LocalScore", load(self.factory)(statistics, **values))
 
 
 GP_OPTIONS = (
-    Option("estimator", "text", "qmc", "how the evidence is found", choices=("qmc", "laplace", "bridge")),
-    Option("points", "int", 256, "points of the importance sampling, at least", low=32, high=2**16),
+    Option("estimator", "text", "qmc", "how the evidence is estimated", choices=("qmc", "laplace", "bridge")),
+    Option("points", "int", 256, "least number of points of the importance sampling", low=32, high=2**16),
 )
 
 SCORES = (
@@ -60,7 +61,7 @@ SCORES = (
            Option("alpha_w", "float", None, "degrees of freedom of the Wishart (columns + alpha_mu + 1)"))),
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
-          (Option("lambda1", "float", 0.1, "price of the sum of absolute weights", low=0.0),)),
+          (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),)),
     Score("gp", "marginal likelihood of additive Gaussian processes", Kind.CONTINUOUS,
           "dagora.scores.gp.score:gp", "Giudice, Kuipers & Moffa 2023", False, GP_OPTIONS, needs_rows=True),
     Score("gp2", "marginal likelihood of Gaussian processes with interactions", Kind.CONTINUOUS,
@@ -72,7 +73,7 @@ SCORES = (
 
 
 def score_named(name: str) -> Score:
-    """Find a score, or say which there are."""
+    """The score of that name; an error lists the names that exist."""
     return find("score", name, {score.name: score for score in SCORES})
 
 

@@ -1,11 +1,12 @@
-"""Which moments linear regressions can take: continuous columns that vary, within what numbers can hold.
+"""Checks that linear regressions can use some moments: continuous columns that vary, of a usable magnitude.
 
-A weight is as large as the ratio of two standard deviations, and programs square it and multiply variances,
-so that these must not only be numbers but leave room for their products.
+A regression weight can be as large as the ratio of two standard deviations. Methods square weights and
+multiply variances, so variances must not only be finite but also leave room for their products.
 
-Two columns that are equal up to scale and shift explain each other perfectly and everything else equally
-well: a program whose result is weights, or a graph of tests, has no answer there, and refuses them. A
-marginal likelihood or a BIC has one (all graphs that exchange the two score alike), and takes them.
+Two columns that are equal up to scale and shift explain each other perfectly, and everything else equally
+well. Methods that return weights or test independence have no unique answer there, and refuse such columns. A
+marginal likelihood or a BIC is still defined (graphs that exchange the two columns score the same), and
+accepts them.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from dagora.errors import DataError
 from dagora.scores.gaussian import COLLINEAR
 from dagora.stats.statistics import Moments, Statistics
 
-# Products and ratios of two variances within these bounds, and sums of such, are numbers.
+# Products and ratios of two variances within these bounds, and sums of such, neither overflow nor vanish.
 LARGEST_VARIANCE, SMALLEST_VARIANCE = 1e140, 1e-140
-# A standard deviation below this share of the mean is rounding.
+# A standard deviation below this share of the mean is rounding (a double has a relative precision of 1e-16).
 CONSTANT = 1e-14
 
 
 def gaussian_moments(statistics: Statistics, owner: str) -> Moments:
-    """Moments of columns that linear regressions can take: all continuous, none constant, huge or tiny.
+    """Moments of columns that linear regressions can use: all continuous, none constant, huge or tiny.
 
-    A refusal names its owner, as in "the score bge" or "the method notears".
+    Refusals name the `owner`, such as "the score bge" or "the method notears".
     """
     for variable in statistics.schema:
         if variable.kind is not Kind.CONTINUOUS:
@@ -46,7 +47,7 @@ def gaussian_moments(statistics: Statistics, owner: str) -> Moments:
 def refuse_unusable(
     names: Sequence[str], means: NDArray[np.float64], variances: NDArray[np.float64], owner: str
 ) -> None:
-    """Refuse columns that are constant, or whose variances cannot be computed with.
+    """Refuse columns that are constant, or whose variances are too large or too small for computations.
 
     >>> refuse_unusable(["a"], np.array([0.0]), np.array([np.inf]), "the method notears")
     Traceback (most recent call last):
@@ -68,9 +69,9 @@ def refuse_unusable(
 
 
 def refuse_duplicates(moments: Moments, schema: Schema, owner: str) -> None:
-    """Refuse two columns that are equal up to scale and shift: no data tell their edges apart."""
+    """Refuse two columns that are equal up to scale and shift: their edges cannot be told apart."""
     spread = np.sqrt(np.diag(moments.scatter))
-    # What is left of the variance of column j, given column i alone.
+    # The share of the variance of column j that column i alone does not explain.
     left = 1 - (moments.scatter / np.outer(spread, spread)) ** 2
     pairs = np.argwhere(np.triu(left <= COLLINEAR, 1))
     if len(pairs):

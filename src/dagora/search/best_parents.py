@@ -7,24 +7,26 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit
+from dagora.scores.candidates.candidates import FlatCandidates
 
 
 @kernel
-def choose_parents(
-    masks: NDArray[np.uint64],
-    scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    choice: NDArray[np.int64],
-) -> float:
-    """Best row of every variable given the order, written to `choice`; return the score of the network.
+def choose_parents(sets: FlatCandidates, order: NDArray[np.int64], choice: NDArray[np.int64]) -> float:
+    """Write the best row of every variable that the order permits to `choice`; return the network's score.
 
-    A variable without a possible row gets `offsets[x + 1]` and the network −∞.
+    A variable x that has no such row gets `offsets[x + 1]`, and the score is −∞.
+
+    >>> from dagora.scores.candidates.candidates import Candidates
+    >>> pair = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]])
+    >>> choice = np.empty(2, dtype=np.int64)
+    >>> choose_parents(pair.flat, np.array([1, 0]), choice), choice  # b first: a may have the parent b
+    (-3.0, array([0, 3]))
     """
-    before = np.zeros(masks.shape[1], dtype=np.uint64)
+    before = np.zeros(sets.masks.shape[1], dtype=np.uint64)
     total = 0.0
     for x in order:
-        choice[x] = first_subset(masks, offsets[x], offsets[x + 1], before)
-        total += scores[choice[x]] if choice[x] < offsets[x + 1] else -np.inf
+        stop = sets.offsets[x + 1]
+        choice[x] = first_subset(sets.masks, sets.offsets[x], stop, before)
+        total += sets.scores[choice[x]] if choice[x] < stop else -np.inf
         flip_bit(before, x)
     return total

@@ -1,8 +1,8 @@
-"""Which of equally good graphs is returned: the one that follows the order of the columns, where it may.
+"""The choice among equally good graphs: the member of the equivalence class that follows the column order.
 
-Graphs with the same independences often have the same score to the last bits, and those bits differ with the
-way the sums were made. A solver may therefore end in any of them; so that rows in one table and rows over
-sites give the same graph, all take the same member of the class.
+Equivalent graphs often have the same score up to the last bits, and those bits depend on the order in which
+sums were computed. A solver may therefore end in any of them. Here all take the same member of the class, so
+that the same rows give the same graph whether they are in one table or spread over sites.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dagora.scores.local_score import TIE
 
 
 def in_column_order(graph: DAG, candidates: Candidates) -> DAG:
-    """The member of a graph's class that follows the columns, if its sets are candidates and score as well.
+    """The member of a graph's class that follows the columns, if its families are candidates and score equal.
 
     >>> pair = Candidates.of("ab", [[((), -2.0), ((1,), -1.0)], [((), -2.0), ((0,), -1.0)]])
     >>> in_column_order(DAG("ab", [("b", "a")]), pair).edges
@@ -34,7 +34,7 @@ def in_column_order(graph: DAG, candidates: Candidates) -> DAG:
 
 
 def family_scores(graph: DAG, candidates: Candidates) -> NDArray[np.float64] | None:
-    """Score of each child's family; none where a family is no candidate."""
+    """Score of each child's family; None if a family is not a candidate."""
     values = np.empty(len(graph))
     for child in candidates.sets:
         rows = np.flatnonzero((child.masks == graph.parent_rows[child.child]).all(axis=1))

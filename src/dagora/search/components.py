@@ -1,10 +1,10 @@
-"""Split a learning problem into parts that can be solved one after the other.
+"""Split a learning problem into components that can be solved one after the other.
 
-Draw an edge p → x where p occurs in a candidate parent set of x. No network has an edge between two strongly
-connected components of that graph but in its direction, so the components are solved in topological order:
-within one, only the order of its own members matters, and parents from earlier components are free (Fan,
-Malone & Yuan 2014). A `LocalProblem` is what is left of a component: for each member the sets of other
-members, best first, less those that a smaller set makes useless.
+Draw an edge p → x wherever p occurs in a candidate parent set of x. Edges of a network between two strongly
+connected components of that graph all point in the same direction. So the components are solved in
+topological order: within a component only the order of its own members matters, and parents from earlier
+components are free (Fan, Malone & Yuan 2014). A `LocalProblem` is what remains of a component: for each
+member the sets restricted to other members, best first, without those that a subset makes useless.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
-from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.candidates import Candidates, FlatCandidates
 from dagora.search.best_parents import choose_parents
 
-# The row of a set that is not among the candidates; see `LocalProblem`.
+# In `LocalProblem.rows`, stands for a set that is not among the candidates.
 NO_ROW = -1
 
 Order = NDArray[np.int64]
@@ -32,9 +32,9 @@ class LocalProblem:
     """The learning problem of some variables, numbered by their position in `members`.
 
     Sets of member x are rows `offsets[x]` to `offsets[x + 1]` of `masks` and `scores`, best first; `rows`
-    says which flat row of the candidates each comes from. The last set of every member is the empty one.
-    Where it is not among the candidates, its score is so low that any network without it is better and its
-    row is `NO_ROW`: every order then permits a network, and kernels need not ask.
+    says which flat row of the candidates each comes from. The last set of every member is the empty one, so
+    that every order permits a network and kernels need not check. Where the empty set is not among the
+    candidates, its row is `NO_ROW`, and its score is so low that any network without it is better.
     """
 
     members: tuple[int, ...]
@@ -45,7 +45,7 @@ class LocalProblem:
 
     @classmethod
     def of(cls, candidates: Candidates, members: tuple[int, ...]) -> LocalProblem:
-        """Build the problem of some columns, where all others are free parents.
+        """The problem of some columns; all other columns are free parents.
 
         >>> listed = [[((), -5.0), ((2,), -1.0), ((1, 2), -2.0)], [((), -3.0), ((0,), -2.0)], [((), -1.0)]]
         >>> problem = LocalProblem.of(Candidates.of("abc", listed), (0, 1))
@@ -63,12 +63,12 @@ class LocalProblem:
         return cls(members, flat.masks, flat.scores, flat.offsets, rows).with_empty_sets()
 
     def restrict(self, positions: tuple[int, ...]) -> LocalProblem:
-        """The problem of some members, where all others are free parents."""
+        """The problem of some members; all other members are free parents."""
         masks, scores, rows, ends = [], [], [], [0]
         for x in positions:
             own = slice(self.offsets[x], self.offsets[x + 1])
             inside = unpack(self.masks[own], len(self.members))[:, positions]
-            # Of sets that score the same, the one that was larger may now be the smaller.
+            # Sort again: of two sets with the same score, the larger one may now have become the smaller.
             turn = np.lexsort((inside.sum(axis=1), -self.scores[own]))
             within = pack(inside[turn])
             kept = undominated(within)
@@ -84,12 +84,12 @@ class LocalProblem:
         return made.with_empty_sets()
 
     def with_empty_sets(self) -> LocalProblem:
-        """The same, with a hopeless empty set for each member that has none."""
+        """The same problem, with an empty set of a prohibitively low score for each member that has none."""
         best, worst = self.scores[self.offsets[:-1]], self.scores[self.offsets[1:] - 1]
         lacking = np.flatnonzero(self.masks[self.offsets[1:] - 1].any(axis=1))
         if not len(lacking):
             return self
-        # What all members together can lose, and a margin well beyond a tie.
+        # The most that all members together can lose, and a margin well above the tolerance for ties.
         loss = float((best - worst).sum()) + 1.0 + 1e-3 * float(np.abs(worst).sum())
         after = self.offsets[lacking + 1]
         counts = np.diff(self.offsets)
@@ -103,14 +103,19 @@ class LocalProblem:
         )
 
     @cached_property
+    def flat(self) -> FlatCandidates:
+        """The sets as kernels take them."""
+        return FlatCandidates(self.masks, self.scores, self.offsets)
+
+    @cached_property
     def bound(self) -> float:
-        """Sum of the best scores: no network has more."""
+        """Sum of the members' best scores: no network scores higher."""
         return float(self.scores[self.offsets[:-1]].sum())
 
     def choose(self, order: Order) -> NDArray[np.int64]:
-        """Best set of each member, as a row of this problem, that an order permits."""
+        """The best set of each member that an order permits, as a row of this problem."""
         choice = np.empty(len(self), dtype=np.int64)
-        choose_parents(self.masks, self.scores, self.offsets, order, choice)
+        choose_parents(self.flat, order, choice)
         return choice
 
     def score(self, order: Order) -> float:
@@ -137,15 +142,16 @@ def components(candidates: Candidates) -> list[tuple[int, ...]]:
         above |= above[:, via : via + 1] & above[via]
     together = above & above.T
     first = together.argmax(axis=1)
-    # A component's ancestors are among those of any later one, which has more.
+    # A later component has all ancestors of an earlier one that leads to it, and more.
     heads = sorted(set(first.tolist()), key=lambda x: (int(above[x].sum()), x))
     return [tuple(np.flatnonzero(together[x]).tolist()) for x in heads]
 
 
 def feasible_order(candidates: Candidates) -> tuple[Order, tuple[int, ...]]:
-    """An order that permits a network, as far as it goes, and the columns that no order can place.
+    """An order that permits a network, and the columns that cannot be placed in any order.
 
-    The candidates' hint is taken where it will do. Columns are left over only where no acyclic graph exists.
+    The candidates' hint is used if it permits a network. Columns are left over only if no acyclic graph
+    exists.
 
     >>> order, stuck = feasible_order(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
     >>> order, stuck
@@ -155,18 +161,16 @@ def feasible_order(candidates: Candidates) -> tuple[Order, tuple[int, ...]]:
     d = len(candidates)
     if candidates.hint is not None:
         hint = np.array(candidates.hint, dtype=np.int64)
-        if np.isfinite(
-            choose_parents(flat.masks, flat.scores, flat.offsets, hint, np.empty(d, dtype=np.int64))
-        ):
+        if np.isfinite(choose_parents(flat, hint, np.empty(d, dtype=np.int64))):
             return hint, ()
     order = place_all(flat.masks, flat.offsets)
     return order, tuple(sorted(set(range(d)) - set(order.tolist())))
 
 
-def knot(candidates: Candidates) -> str:
-    """Say why no acyclic graph can be made of the candidates; empty where one can.
+def why_cyclic(candidates: Candidates) -> str:
+    """Why no acyclic graph can be made of the candidates; empty where one can be.
 
-    >>> knot(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
+    >>> why_cyclic(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
     "no acyclic graph can be made of the candidate parent sets: 'a', 'b' always need each other"
     """
     stuck = feasible_order(candidates)[1]
@@ -178,7 +182,7 @@ def knot(candidates: Candidates) -> str:
 
 @kernel
 def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which of one child's sets, best first, are not supersets of (or equal to) an earlier one."""
+    """Which of one child's sets, given best first, are no superset of (nor equal to) an earlier one."""
     kept = np.empty_like(masks)
     count = 0
     flags = np.zeros(len(masks), dtype=np.bool_)
@@ -197,7 +201,10 @@ def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 @kernel
 def place_all(masks: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Place variables while one has a set among those placed; return them in that order."""
+    """Place every variable that has a set within those already placed, until none is left that can be placed.
+
+    Returns the variables in that order: all of them if and only if some order permits a network.
+    """
     d = len(offsets) - 1
     order = np.empty(d, dtype=np.int64)
     placed = np.zeros(d, dtype=np.bool_)

@@ -1,8 +1,8 @@
-"""K2: along a given order of the variables, each takes the parents that raise its score most, one by one.
+"""K2: each variable greedily takes its parents, one by one, from those before it in a given order.
 
-A variable's candidates are those before it in the order. The best of them becomes a parent, as long as it
-raises the score and the limit on parents is not reached (Cooper & Herskovits 1992; their score is `k2`, any
-other will do). The search itself never sees a number: it asks `choose` which candidate wins.
+The candidate that raises the variable's score most becomes a parent, until none raises it or the limit on
+parents is reached (Cooper & Herskovits 1992, whose score is `k2`; any other score works as well). The search
+itself sees no scores: it asks `choose` which candidate wins.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.local_score import TIE, Family, LocalScore
 
-# Asked with a child, its parents so far and its candidates: the candidate that becomes a parent, or None.
+# Called with a child, its parents so far and its candidates; returns the candidate to add, or None.
 Choose = Callable[[int, Sequence[int], Sequence[int]], int | None]
 
 
 def k2(score: LocalScore, run: Run, *, order: str | None = None) -> Outcome:
-    """Greedy parents along `order` (names with commas between them); without it, the order of the columns.
+    """Greedy parents along `order` (names separated by commas), or along the order of the columns.
 
-    Where knowledge does not permit the order of the columns, the nearest one that it permits is taken.
+    If knowledge does not permit the order of the columns, the nearest order that it permits is used.
 
     >>> from dagora.data.table import Table
     >>> from dagora.scores.information import bic
@@ -73,7 +73,8 @@ def run_k2(
 ) -> list[list[int]]:
     """Parents of each variable, in the sequence in which they were chosen.
 
-    `start` are parents that are there from the beginning; `forbidden[i, j]` keeps i from being offered to j.
+    `start` are parents that each variable has from the beginning; `forbidden[i, j]` excludes i as a parent of
+    j.
 
     >>> run_k2([0, 1, 2], 1, lambda child, parents, candidates: candidates[-1])
     [[], [0], [1]]
@@ -95,7 +96,7 @@ def run_k2(
 
 
 class LocalChooser:
-    """The chooser that compares scores; of equal candidates the first wins, and none wins without a gain."""
+    """The chooser that compares scores: of equal candidates the first wins, and only a gain wins."""
 
     def __init__(self, score: LocalScore, run: Run, start: Sequence[Sequence[int]]) -> None:
         self._score = score
@@ -136,7 +137,7 @@ class LocalChooser:
 
 
 def read_order(text: str, names: tuple[str, ...]) -> list[int]:
-    """Positions of the names in an order; a name that holds a comma stands in double quotes.
+    """Positions of the names in an order; a name that contains a comma is put in double quotes.
 
     >>> read_order("c, a, b", ("a", "b", "c"))
     [2, 0, 1]
@@ -158,7 +159,7 @@ def read_order(text: str, names: tuple[str, ...]) -> list[int]:
 
 
 def check_order(knowledge: Knowledge, names: tuple[str, ...], order: Sequence[int]) -> None:
-    """Refuse an order in which the knowledge cannot be obeyed."""
+    """Refuse an order that contradicts the knowledge."""
     place = {names[node]: position for position, node in enumerate(order)}
     for tail, head in knowledge.required:
         if place[tail] > place[head]:
@@ -184,7 +185,8 @@ def permitted_order(knowledge: Knowledge, names: tuple[str, ...]) -> list[int]:
     for rank, tier in enumerate(knowledge.tiers):
         later = [index[name] for following in knowledge.tiers[rank + 1 :] for name in following]
         before[np.ix_([index[name] for name in tier], later)] = True
-    # Required edges may lead back between tiers through a variable in none; they then come first.
+    # Through a variable in no tier, required edges may lead from a later tier back to an earlier one. Then
+    # the required edges take precedence over the tiers.
     order = topological_order(before)
     if order is None:
         order = topological_order(required)

@@ -1,19 +1,19 @@
 """Kernels that count joint cells of discrete columns.
 
-A set of columns is counted in two moves: the rows are labelled by their cell over all columns but the last,
-then each label is split by the last column. Neighbouring sets that begin with the same columns share the
-labelling of those: a greedy step asks for one family extended by every possible parent, an exhaustive
-search for all sets in lexicographic order.
+A set of columns is counted in two steps. First the rows are labelled by their cell over the set's prefix, all
+columns but the last. Then each label is split by the last column. Consecutive sets that begin with the same
+columns share the labels of those: a greedy step asks for one family extended by every possible parent, an
+exhaustive search for all sets in lexicographic order.
 
-The split is a histogram, or, where labels and levels are few, a population count of the bits that a label
-and a level have in common: 64 rows per instruction. Labels are renumbered to the occupied cells, and
-tables too large for a histogram are counted by sorting, so memory follows the rows, never the product of
-the cardinalities. All counts are exact.
+The split is a histogram. Where labels and levels are few, it is a population count of the bits that a label
+and a level have in common: 64 rows per instruction. Labels number the occupied cells only, and tables too
+large for a histogram are counted by sorting, so memory grows with the rows and not with the product of the
+cardinalities. All counts are exact.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -24,17 +24,21 @@ from dagora.compiled import kernel
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
-# Where labels × (levels − 1) stay below this, counting bits is faster than a histogram (measured on both
-# sides of the line at 10 000 and 1 000 000 rows).
+# Up to this many labels × (levels − 1), counting bits is faster than a histogram (measured on both sides of
+# the limit at 10 000 and 1 000 000 rows).
 BIT_CELLS = 48
-# Columns with more levels than this get no bit rows.
+# Columns with more levels than this get no bit rows: a split of 7 labels by 8 levels already exceeds
+# BIT_CELLS.
 BIT_LEVELS = 8
-# Cells of the columns before the last that are kept as bit rows; more are labels only.
+# Up to this many cells of a prefix are kept as bit rows; beyond it rows are only labelled. BIT_CELLS needs
+# 48.
 BIT_ROWS = 64
-# A histogram may have this many cells per row before sorting takes over.
+# A histogram may have SMALL_TABLE cells (256 KiB of 32-bit counts) or CELLS_PER_ROW times the rows, whichever
+# is more. Larger tables are counted by sorting, so that memory stays proportional to the rows.
 CELLS_PER_ROW = 4
 SMALL_TABLE = 1 << 16
-# Bit rows are walked in blocks of this many words, so that all of a label's block stays in the first cache.
+# Bit rows are walked in blocks of this many words: 2 KiB, so that the blocks of a label and of eight levels
+# stay in the first-level cache together.
 BLOCK_WORDS = 256
 
 
@@ -55,7 +59,10 @@ def split_by_bits(
     totals: NDArray[np.int64],
     cells: NDArray[np.int64],
 ) -> None:
-    """Fill `cells[label, level]`; `level_bits` holds all levels but the last, which is what remains."""
+    """Fill `cells[label, level]`.
+
+    `level_bits` has bit rows for all levels but the last, which gets what remains of each label's total.
+    """
     size, words = label_rows.shape
     levels = level_bits.shape[0]
     cells[:] = 0
@@ -78,9 +85,10 @@ def split_by_bits(
 def split_by_histogram(
     labels: NDArray[np.int32], column: NDArray[Any], cardinality: int, histogram: NDArray[np.int32]
 ) -> None:
-    """Count the cells (label, code) into a flat histogram of two lanes, for even and for odd rows.
+    """Count the cells (label, code) in the first half of `histogram`; the second half is working memory.
 
-    Two lanes keep an increment from waiting for the one before it when both hit the same cell.
+    Even and odd rows are counted in separate halves, so that an increment need not wait for the one before it
+    when both hit the same cell.
     """
     histogram[:] = 0
     half = len(histogram) // 2
@@ -120,7 +128,10 @@ def count_by_sorting(
 def extend_labels(
     labels: NDArray[np.int32], size: int, column: NDArray[Any], cardinality: int, out: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Split labels by one more column; number occupied cells in lexicographic order, return their counts."""
+    """Split labels by one more column: write the new labels to `out` and return the counts of the cells.
+
+    The occupied cells (label, code) are numbered in lexicographic order.
+    """
     n = len(labels)
     cells = size * cardinality
     if cells <= max(SMALL_TABLE, CELLS_PER_ROW * n):
@@ -157,7 +168,7 @@ def extend_labels(
 
 @kernel
 def parents_of_labels(labels: NDArray[np.int32], earlier: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """For each of `size` labels the label that it was split from, one column earlier."""
+    """For each of `size` labels, the label one column earlier that it was split from."""
     found = np.empty(size, dtype=np.int32)
     for i in range(len(labels)):
         found[labels[i]] = earlier[i]
@@ -173,10 +184,10 @@ def extend_bits(
     totals: NDArray[np.int64],
     parents: NDArray[np.int32],
 ) -> int:
-    """Split bit rows of labels by one more column, whose levels but the last have `level_rows`.
+    """Split the first `size` bit rows by one more column, whose levels but the last have `level_rows`.
 
-    Occupied cells get the next rows of `out`, in lexicographic order, with their counts and the row they were
-    split from; return how many there are.
+    The occupied cells go to `out` in lexicographic order, with their counts in `totals` and the row that each
+    was split from in `parents`. Returns how many there are.
     """
     words = rows.shape[1]
     levels = len(level_rows)
@@ -201,45 +212,146 @@ def extend_bits(
 
 
 @kernel
-def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out: NDArray[np.int64]) -> int:
-    """Write the occupied counts of a table whose rows are summed by their parent; return how many."""
-    marginal = np.zeros((size, table.shape[1]), dtype=np.int64)
+def write_occupied(table: NDArray[np.int64], out: NDArray[np.int64]) -> int:
+    """Write the counts of a table's occupied cells to `out`; return how many there are."""
+    written = 0
     for row in range(table.shape[0]):
         for level in range(table.shape[1]):
-            marginal[parents[row], level] += table[row, level]
-    written = 0
-    for row in range(size):
-        for level in range(table.shape[1]):
-            if marginal[row, level]:
-                out[written] = marginal[row, level]
+            if table[row, level]:
+                out[written] = table[row, level]
                 written += 1
     return written
 
 
 @kernel
-def label_to(
-    codes: Codes,
-    cardinalities: NDArray[np.int64],
-    path: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    occupied: NDArray[np.int64],
-    labelled: int,
-    depth: int,
-) -> int:
-    """Label the rows at every depth up to `depth`; return up to where they are labelled."""
+def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out: NDArray[np.int64]) -> int:
+    """Add up the rows of a table that have the same parent; write the occupied counts, return how many."""
+    marginal = np.zeros((size, table.shape[1]), dtype=np.int64)
+    for row in range(table.shape[0]):
+        for level in range(table.shape[1]):
+            marginal[parents[row], level] += table[row, level]
+    return write_occupied(marginal, out)
+
+
+class CodedColumns(NamedTuple):
+    """Discrete columns as the kernels read them: `codes[c, i]` is the level of column c in row i.
+
+    Row `bit_offsets[c] + level` of `bits` has bit i set where column c has that level in row i. The last
+    level has no bit row: its rows are those that no other level has. A column with too many levels, or with
+    only one, has no bit rows at all; then `bit_offsets[c] == bit_offsets[c + 1]`.
+    """
+
+    codes: Codes
+    cardinalities: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+    bit_offsets: NDArray[np.int64]
+
+
+class Prefixes(NamedTuple):
+    """Occupied cells of the first t columns of the current set, for every depth t.
+
+    At depth t there are `occupied[t]` cells, and column `path[t]` splits them into those of depth t + 1.
+    Where `has_bits[t]`, cell k has the bit row `bit_rows[t, k]`, holds `totals[t, k]` rows and was split from
+    cell `parents[t, k]` of depth t − 1. Otherwise `labels[t, i]` is the cell of row i.
+    """
+
+    path: NDArray[np.int64]
+    occupied: NDArray[np.int64]
+    has_bits: NDArray[np.bool_]
+    bit_rows: NDArray[np.uint64]
+    totals: NDArray[np.int64]
+    parents: NDArray[np.int32]
+    labels: NDArray[np.int32]
+
+
+@kernel
+def new_prefixes(n: int, depths: int) -> Prefixes:
+    """Room for `depths` depths over n rows; at depth 0 a single cell holds all rows."""
+    prefixes = Prefixes(
+        np.full(depths, -1, dtype=np.int64),
+        np.ones(depths, dtype=np.int64),
+        np.zeros(depths, dtype=np.bool_),
+        np.empty((depths, BIT_ROWS + 1, (n + 63) // 64), dtype=np.uint64),
+        np.zeros((depths, BIT_ROWS), dtype=np.int64),
+        np.zeros((depths, BIT_ROWS), dtype=np.int32),
+        np.empty((depths, n), dtype=np.int32),
+    )
+    prefixes.has_bits[0] = True
+    prefixes.bit_rows[0, 0] = 0
+    for i in range(n):
+        prefixes.bit_rows[0, 0, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    prefixes.totals[0, 0] = n
+    prefixes.labels[0] = 0
+    return prefixes
+
+
+@kernel
+def label_to(data: CodedColumns, prefixes: Prefixes, labelled: int, depth: int) -> int:
+    """Label the rows at every depth up to `depth`; return the largest depth that has labels.
+
+    Depths up to `labelled` have them already.
+    """
+    labels, occupied = prefixes.labels, prefixes.occupied
     for t in range(labelled, depth):
-        column = path[t]
-        counts = extend_labels(labels[t], occupied[t], codes[column], cardinalities[column], labels[t + 1])
+        column = prefixes.path[t]
+        counts = extend_labels(
+            labels[t], occupied[t], data.codes[column], data.cardinalities[column], labels[t + 1]
+        )
         occupied[t + 1] = len(counts)
     return max(labelled, depth)
 
 
 @kernel
+def extend_prefixes(
+    data: CodedColumns, prefixes: Prefixes, columns: NDArray[np.int64], shared: int, labelled: int
+) -> int:
+    """Make the cells of a set's prefix `columns`, whose first `shared` columns are there already.
+
+    Cells become bit rows while they are few, labels beyond that. Returns the largest depth that has labels.
+    """
+    occupied, has_bits = prefixes.occupied, prefixes.has_bits
+    labelled = min(labelled, shared)
+    for t in range(shared, len(columns)):
+        column = columns[t]
+        prefixes.path[t] = column
+        low, high = data.bit_offsets[column], data.bit_offsets[column + 1]
+        has_bits[t + 1] = has_bits[t] and high > low and occupied[t] * (high - low + 1) <= BIT_ROWS
+        if has_bits[t + 1]:
+            occupied[t + 1] = extend_bits(
+                prefixes.bit_rows[t],
+                occupied[t],
+                data.bits[low:high],
+                prefixes.bit_rows[t + 1],
+                prefixes.totals[t + 1],
+                prefixes.parents[t + 1],
+            )
+        else:
+            labelled = label_to(data, prefixes, labelled, t + 1)
+    return labelled
+
+
+@kernel
+def sources_of(prefixes: Prefixes, depth: int) -> NDArray[np.int32]:
+    """For each cell at a depth, the cell one depth earlier that it was split from."""
+    if prefixes.has_bits[depth]:
+        return prefixes.parents[depth, : prefixes.occupied[depth]]
+    return parents_of_labels(
+        prefixes.labels[depth], prefixes.labels[depth - 1], int(prefixes.occupied[depth])
+    )
+
+
+@kernel
+def shared_length(path: NDArray[np.int64], columns: NDArray[np.int64], most: int) -> int:
+    """How many of the first `most` columns a path and a set have in common, from the first on."""
+    shared = 0
+    while shared < most and path[shared] == columns[shared]:
+        shared += 1
+    return shared
+
+
+@kernel
 def count_sets(
-    codes: Codes,
-    bits: NDArray[np.uint64],
-    bit_offsets: NDArray[np.int64],
-    cardinalities: NDArray[np.int64],
+    data: CodedColumns,
     columns: NDArray[np.int64],
     set_offsets: NDArray[np.int64],
     out: NDArray[np.int64],
@@ -247,116 +359,99 @@ def count_sets(
 ) -> int:
     """Count each set `columns[set_offsets[k]:set_offsets[k + 1]]`; return how many counts `out` has got.
 
-    The columns that a set shares with the set before it, from the first on, are not labelled again, and a
-    set that is the one before it less its second-last column is summed from it. Bit row
-    `bit_offsets[c] + level` of `bits` marks the rows where column c has that level, for all levels but the
-    last; equal offsets mean that the column has none. `sizes[k]` gets the number of occupied cells of set k.
+    `sizes[k]` gets the number of occupied cells of set k. Leading columns that a set shares with the set
+    before it are not labelled again. A set that equals the one before it without its second-last column is
+    not counted but summed from that one's table.
+
+    >>> codes = np.array([[0, 0, 1, 1], [0, 1, 1, 1]], dtype=np.uint8)
+    >>> data = coded_columns(codes, np.array([2, 2]))
+    >>> out, sizes = np.empty(5, dtype=np.int64), np.empty(2, dtype=np.int64)
+    >>> count_sets(data, np.array([0, 0, 1]), np.array([0, 1, 3]), out, sizes)
+    5
+    >>> out, sizes  # the sets (0,) and (0, 1): two and three occupied cells
+    (array([2, 2, 1, 1, 2]), array([2, 3]))
     """
-    n = codes.shape[1]
-    words = (n + 63) // 64
-    limit = max(SMALL_TABLE, CELLS_PER_ROW * n)
+    n = data.codes.shape[1]
+    largest_table = max(SMALL_TABLE, CELLS_PER_ROW * n)
     deepest = 1
     for k in range(len(sizes)):
         deepest = max(deepest, set_offsets[k + 1] - set_offsets[k])
-    # At depth t stand the cells of the first t columns of the current set, `occupied[t]` of them: as bit rows
-    # where they are few (`has_bits`), and as a label per row where those are asked for (up to `labelled`).
-    path = np.full(deepest, -1, dtype=np.int64)
-    occupied = np.ones(deepest, dtype=np.int64)
-    totals = np.zeros((deepest, BIT_ROWS), dtype=np.int64)
-    parents = np.zeros((deepest, BIT_ROWS), dtype=np.int32)
-    rows = np.empty((deepest, BIT_ROWS + 1, words), dtype=np.uint64)
-    rows[0, 0] = 0
-    has_bits = np.zeros(deepest, dtype=np.bool_)
-    labels = np.empty((deepest, n), dtype=np.int32)
-    labels[0] = 0
-    labelled = 0
-    totals[0, 0] = n
-    for i in range(n):
-        rows[0, 0, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-    has_bits[0] = True
-    valid = 0
-    base = -1
+    prefixes = new_prefixes(n, deepest)
+    # Depths that have labels, depths that are valid, and the depth of the set counted last.
+    labelled, valid, depth_before = 0, 0, -1
     histogram = np.empty(0, dtype=np.int32)
-    # Cells (label, level) of the set counted last, and its last column; none where it was counted by sorting.
+    # Cells (label, level) of the set counted last, and its last column (−1 where it was counted by sorting).
     table = np.empty((0, 0), dtype=np.int64)
-    last = -1
+    column_before = -1
     written = 0
     for k in range(len(sizes)):
         first, stop = set_offsets[k], set_offsets[k + 1]
-        start = written
         if first == stop:
             out[written] = n
             written += 1
             sizes[k] = 1
             continue
         depth = stop - first - 1
+        prefix = columns[first : stop - 1]
         column = columns[stop - 1]
-        if column == last and depth == base - 1:
-            whole = True
-            for t in range(depth):
-                whole &= path[t] == columns[first + t]
-            if whole:
-                if has_bits[base]:
-                    sources = parents[base, : occupied[base]]
-                else:
-                    sources = parents_of_labels(labels[base], labels[base - 1], occupied[base])
-                written += sum_out(table, sources, occupied[depth], out[written:])
-                sizes[k] = written - start
-                continue
-        shared = 0
-        while shared < min(depth, valid) and path[shared] == columns[first + shared]:
-            shared += 1
-        labelled = min(labelled, shared)
-        for t in range(shared, depth):
-            added = columns[first + t]
-            path[t] = added
-            low, high = bit_offsets[added], bit_offsets[added + 1]
-            has_bits[t + 1] = has_bits[t] and high > low and occupied[t] * (high - low + 1) <= BIT_ROWS
-            if has_bits[t + 1]:
-                occupied[t + 1] = extend_bits(
-                    rows[t], occupied[t], bits[low:high], rows[t + 1], totals[t + 1], parents[t + 1]
-                )
-            else:
-                labelled = label_to(codes, cardinalities, path, labels, occupied, labelled, t + 1)
-        valid = base = depth
-        cardinality = cardinalities[column]
-        groups = occupied[depth]
-        low, high = bit_offsets[column], bit_offsets[column + 1]
-        by_bits = has_bits[depth] and high > low and groups * (cardinality - 1) <= BIT_CELLS
-        if not by_bits:
-            labelled = label_to(codes, cardinalities, path, labels, occupied, labelled, depth)
-        if groups * cardinality > limit:
-            last = -1
-            written += count_by_sorting(labels[depth], codes[column], cardinality, out[written:])
-            sizes[k] = written - start
+        if (
+            column == column_before
+            and depth == depth_before - 1
+            and shared_length(prefixes.path, prefix, depth) == depth
+        ):
+            sizes[k] = sum_out(
+                table, sources_of(prefixes, depth_before), prefixes.occupied[depth], out[written:]
+            )
+            written += sizes[k]
             continue
-        last = column
+        shared = shared_length(prefixes.path, prefix, min(depth, valid))
+        labelled = extend_prefixes(data, prefixes, prefix, shared, labelled)
+        valid = depth_before = depth
+        cardinality = data.cardinalities[column]
+        groups = prefixes.occupied[depth]
+        low, high = data.bit_offsets[column], data.bit_offsets[column + 1]
+        by_bits = prefixes.has_bits[depth] and high > low and groups * (cardinality - 1) <= BIT_CELLS
+        if not by_bits:
+            labelled = label_to(data, prefixes, labelled, depth)
+        if groups * cardinality > largest_table:
+            column_before = -1
+            sizes[k] = count_by_sorting(
+                prefixes.labels[depth], data.codes[column], cardinality, out[written:]
+            )
+            written += sizes[k]
+            continue
+        column_before = column
         if table.shape[0] != groups or table.shape[1] != cardinality:
             table = np.empty((groups, cardinality), dtype=np.int64)
         if by_bits:
-            split_by_bits(rows[depth, :groups], bits[low:high], totals[depth], table)
+            split_by_bits(
+                prefixes.bit_rows[depth, :groups], data.bits[low:high], prefixes.totals[depth], table
+            )
         else:
             size = groups * cardinality
             if len(histogram) < 2 * size:
                 histogram = np.empty(2 * size, dtype=np.int32)
-            split_by_histogram(labels[depth], codes[column], cardinality, histogram[: 2 * size])
+            split_by_histogram(prefixes.labels[depth], data.codes[column], cardinality, histogram[: 2 * size])
             cell = 0
             for label in range(groups):
                 for level in range(cardinality):
                     table[label, level] = histogram[cell]
                     cell += 1
-        for label in range(groups):
-            for level in range(cardinality):
-                if table[label, level]:
-                    out[written] = table[label, level]
-                    written += 1
-        sizes[k] = written - start
+        sizes[k] = write_occupied(table, out[written:])
+        written += sizes[k]
     return written
+
+
+def coded_columns(codes: Codes, cardinalities: NDArray[np.int64]) -> CodedColumns:
+    """Columns with the bit rows of those that have few levels."""
+    few = (cardinalities > 1) & (cardinalities <= BIT_LEVELS)
+    offsets = np.concatenate([[0], np.cumsum(np.where(few, cardinalities - 1, 0))])
+    return CodedColumns(codes, cardinalities, level_bits(codes, offsets), offsets)
 
 
 @kernel
 def level_bits(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Bit rows of all levels but the last of every column that has bit rows (see `count_sets`)."""
+    """Bit rows of all levels but the last of every column that has bit rows (see `CodedColumns`)."""
     columns, n = codes.shape
     bits = np.zeros((offsets[columns], (n + 63) // 64), dtype=np.uint64)
     for column in range(columns):

@@ -1,4 +1,4 @@
-"""Data that are legal but odd: worth a warning, because results on them are easily misread."""
+"""Checks of the data: what cannot be learned from, and what can but deserves a warning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dagora.stats.statistics import Statistics
 
 
 def check_learnable(schema: Schema, n_rows: int) -> None:
-    """Refuse data that hold no structure to learn."""
+    """Refuse data with too few columns or rows to learn a structure from."""
     if len(schema) < 2:
         raise DataError(f"there is {len(schema)} column, a network needs 2: is the separator right?")
     if n_rows < 2:
@@ -18,7 +18,7 @@ def check_learnable(schema: Schema, n_rows: int) -> None:
 
 
 def data_warnings(statistics: Statistics) -> list[str]:
-    """Sentences about odd but legal data."""
+    """Sentences about data that can be learned from, but whose results are easily misread."""
     schema, n = statistics.schema, statistics.n_rows
     found = []
     if n < len(schema):
@@ -33,7 +33,7 @@ def data_warnings(statistics: Statistics) -> list[str]:
         elif np.any(seen == 1):
             once.append(schema[i].name)
     if constant:
-        found.append(f"constant, so that no edge can be learned there: {listing(constant)}")
+        found.append(f"constant columns, at which no edge can be learned: {listing(constant)}")
     if once:
         found.append(f"a level is seen only once in: {listing(once)}")
     return found

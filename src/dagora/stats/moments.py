@@ -1,8 +1,8 @@
 """First and second moments of continuous columns in one pass over the rows.
 
 Each block of rows is centred on its own mean; blocks are merged by the update of Chan, Golub & LeVeque
-(1983), scatter = scatter_a + scatter_b + (n_a n_b / n) δ δᵀ with δ the difference of the means. So memory is
-one block, and a large common offset costs no digits.
+(1983), scatter = scatter_a + scatter_b + (n_a n_b / n) δ δᵀ with δ the difference of the means. This needs
+memory for one block only, and values far from zero lose no digits.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.stats.statistics import Moments
 
+# Rows that are read at a time: 128 KiB per column.
 BLOCK_ROWS = 1 << 14
 
 

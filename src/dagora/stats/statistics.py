@@ -1,7 +1,7 @@
-"""The first seam: what a score may ask of data, never the rows themselves.
+"""The interface between data and scores: counts and moments, but not the rows themselves.
 
-Counts and moments are sums over rows. They can be made from a table in memory, or by a secure sum over
-parties that may not pool their rows; every count- or covariance-based method runs unchanged on either.
+Counts and moments are sums over rows. They can come from a table in memory, or from a secure sum over parties
+that may not pool their rows. Every method that is based on counts or covariances runs unchanged on either.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ColumnSets = Sequence[Sequence[int]] | NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class CellCounts:
-    """Joint counts of many column sets: only the occupied cells, and not which cell is which.
+    """Joint counts of many column sets: the counts of the occupied cells, without the cells themselves.
 
-    The counts of set `k` are `values[offsets[k]:offsets[k + 1]]`, in the order of the cells (first column
-    slowest). That is all a score needs: each is a sum of a function of the counts of occupied cells.
+    The counts of set `k` are `values[offsets[k]:offsets[k + 1]]`, in the order of the cells (the first column
+    varies slowest). Scores need no more, as each is a sum of a function of these counts.
     """
 
     values: NDArray[np.int64]
@@ -72,7 +72,7 @@ class Moments:
 
 
 class Statistics(Protocol):
-    """Sums over rows, as far as they may be known."""
+    """Sums over the rows of some data; what may not be known is refused."""
 
     @property
     def schema(self) -> Schema:
@@ -92,20 +92,20 @@ class Statistics(Protocol):
         """First and second moments of the continuous columns, in column order."""
 
     def rows(self) -> Table:
-        """Return the rows themselves; raises `RowsUnavailableError` where they may not be seen."""
+        """Return the rows themselves; raises `RowsUnavailableError` where they may not be shown."""
 
 
 @runtime_checkable
 class HasFederation(Protocol):
-    """Statistics of rows over sites, with the `Federation` behind them (see `parties.horizontal`)."""
+    """Statistics of rows that are spread over sites, with their `Federation` (see `parties.horizontal`)."""
 
     @property
     def federation(self) -> object:
-        """The sites, as far as they may be asked."""
+        """The federation that the statistics are computed by."""
 
 
 def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All columns of all sets in one array, and where each set begins in it.
+    """All columns of all sets in one array, and where each set begins in that array.
 
     >>> flatten([(3,), (), (1, 2)])
     (array([3, 1, 2]), array([0, 1, 1, 3]))

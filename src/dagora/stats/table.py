@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
-from dagora.stats.counting import BIT_LEVELS, Codes, count_sets, extend_labels, level_bits
+from dagora.stats.counting import CodedColumns, Codes, coded_columns, count_sets, extend_labels
 from dagora.stats.moments import table_moments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 
-# A call that touches fewer cells of the table than this is done before a thread has started.
+# Calls of more sets times rows than this are shared among threads; smaller ones end before a thread starts.
 WORTH_A_THREAD = 4_000_000
 
 
 class TableStatistics:
-    """Counts and moments of an in-memory table; `jobs` threads share large calls.
+    """Counts and moments of a table in memory; large calls are shared among `jobs` threads.
 
     >>> table = Table.from_numpy([[0, 0], [0, 1], [1, 1], [1, 1]], names=["a", "b"], discrete=["a", "b"])
     >>> statistics = TableStatistics(table)
@@ -72,20 +72,18 @@ class TableStatistics:
         return codes
 
     @cached_property
-    def _bits(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        few = (self._cardinalities > 1) & (self._cardinalities <= BIT_LEVELS)
-        offsets = running_sum(np.where(few, self._cardinalities - 1, 0))
-        return level_bits(self._codes, offsets), offsets
+    def _coded(self) -> CodedColumns:
+        return coded_columns(self._codes, self._cardinalities)
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:
-        """Occupied joint counts of many sets; neighbours that begin with the same columns are cheapest."""
+        """Occupied joint counts of many sets; those that begin like the set before them are cheapest."""
         columns, offsets = flatten(column_sets)
         self._require_discrete(columns)
-        bounds = self._most_cells(columns, offsets)
+        bounds = self._cell_bounds(columns, offsets)
         size = len(offsets) - 1
         pieces = self._jobs if size * self.n_rows > WORTH_A_THREAD else 1
         cuts = [size * piece // pieces for piece in range(pieces + 1)]
-        self._bits  # noqa: B018 - made once, before the threads ask for it
+        self._coded  # noqa: B018 - made once, before the threads ask for it
         jobs = [(columns, offsets[a : b + 1], int(bounds[a:b].sum())) for a, b in pairwise(cuts)]
         if pieces > 1:
             with ThreadPoolExecutor(pieces) as pool:
@@ -101,8 +99,8 @@ class TableStatistics:
             name = self.schema[int(columns[continuous[0]])].name
             raise DataError(f"column '{name}' is continuous, so it cannot be counted: discretise it first")
 
-    def _most_cells(self, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many cells each set can occupy: no more than rows, no more than there are."""
+    def _cell_bounds(self, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Upper bounds on the occupied cells of each set: the number of its cells, and that of the rows."""
         logs = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(1, self._cardinalities[columns])))])
         cells = np.exp(np.minimum(logs[offsets[1:]] - logs[offsets[:-1]], 40.0)) * (1 + 1e-6) + 1
         bounds: NDArray[np.int64] = np.minimum(cells, self.n_rows + 1).astype(np.int64)
@@ -113,10 +111,7 @@ class TableStatistics:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         out = np.empty(most, dtype=np.int64)
         sizes = np.empty(len(offsets) - 1, dtype=np.int64)
-        bits, bit_offsets = self._bits
-        written = count_sets(
-            self._codes, bits, bit_offsets, self._cardinalities, columns, offsets, out, sizes
-        )
+        written = count_sets(self._coded, columns, offsets, out, sizes)
         return out[:written], sizes
 
     def contingency(self, columns: Sequence[int]) -> Contingency:

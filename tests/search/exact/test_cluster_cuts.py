@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from dagora.graph.bits import unpack
+from dagora.search.components import place_all
 from dagora.search.exact.cluster_cuts import (
     arc_weights,
     cluster_row,
     order_along,
+    positive_part,
     shortest_cycle,
-    support,
-    topological,
     violated_clusters,
 )
 from tests.search.exact.exact_oracles import random_lists
@@ -51,8 +51,8 @@ def least_sums(flat, values):
 
 
 def find(flat, values):
-    sparse = (flat.masks, *support(values, flat.offsets))
-    clusters, violations = violated_clusters(*sparse, arc_weights(*sparse))
+    point = positive_part(flat.masks, flat.offsets, values)
+    clusters, violations = violated_clusters(point, arc_weights(point))
     return [
         tuple(np.flatnonzero(row).tolist()) for row in unpack(clusters, len(flat.offsets) - 1)
     ], violations
@@ -60,15 +60,15 @@ def find(flat, values):
 
 def test_arc_weights_sum_the_sets_with_a_parent():
     flat, values = random_point(np.random.default_rng(0), 70, spread=4, most=2, density=0.02)
-    rows, kept, starts = support(values, flat.offsets)
-    assert np.array_equal(rows, np.flatnonzero(values > 1e-6))
-    assert np.array_equal(kept, values[rows])
+    point = positive_part(flat.masks, flat.offsets, values)
+    assert np.array_equal(point.rows, np.flatnonzero(values > 1e-6))
+    assert np.array_equal(point.values, values[point.rows])
     members = unpack(flat.masks, 70)
     expected = np.zeros((70, 70))
     for x in range(70):
         own = slice(flat.offsets[x], flat.offsets[x + 1])
         expected[:, x] = values[own] @ members[own]
-    assert np.allclose(arc_weights(flat.masks, rows, kept, starts), expected)
+    assert np.allclose(arc_weights(point), expected)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -98,8 +98,8 @@ def test_no_cycle_of_an_integral_point_escapes(seed):
     values = np.zeros(len(flat.scores))
     values[choice] = 1.0 - 1e-9  # as precise as a linear program is
     graph = nx.DiGraph(np.ascontiguousarray(unpack(flat.masks[choice], size).T).astype(int))
-    order = np.empty(size, dtype=np.int64)
-    acyclic = topological(flat.masks, choice, order)
+    order = place_all(flat.masks[choice], np.arange(size + 1))
+    acyclic = len(order) == size
     assert acyclic == nx.is_directed_acyclic_graph(graph)
     clusters, violations = find(flat, values)
     assert bool(clusters) != acyclic

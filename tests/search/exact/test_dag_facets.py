@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from dagora.graph.enumerate import all_parent_sets
-from dagora.search.exact.cluster_cuts import arc_weights, support
+from dagora.search.exact.cluster_cuts import arc_weights, positive_part
 from dagora.search.exact.dag_facets import CLASSES, facet_row, facets, separators, violated_facets
 from tests.search.exact.exact_oracles import random_lists
 
@@ -135,11 +135,10 @@ def test_the_farthest_facet_of_every_few_nodes_is_found(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(3, 8))
     flat, values = random_point(rng, size)
-    sparse = (flat.masks, *support(values, flat.offsets))
+    point = positive_part(flat.masks, flat.offsets, values)
     known = separators()
-    tables = (known.coefficients, known.sides, known.lengths, known.triples)
-    arcs = arc_weights(*sparse) > 1e-6
-    nodes, which, distances = violated_facets(*sparse, arcs, *tables, 10**6)
+    arcs = arc_weights(point) > 1e-6
+    nodes, which, distances = violated_facets(point, arcs, known, 10**6)
     found = {
         tuple(sorted(int(x) for x in row if x >= 0)): value
         for row, value in zip(nodes, distances, strict=True)
@@ -179,11 +178,10 @@ def test_no_network_is_cut_off():
 
 def test_the_limit_on_the_number_of_sets_is_kept():
     flat, values = random_point(np.random.default_rng(1), 7)
-    sparse = (flat.masks, *support(values, flat.offsets))
+    point = positive_part(flat.masks, flat.offsets, values)
     known = separators()
-    tables = (known.coefficients, known.sides, known.lengths, known.triples)
-    arcs = arc_weights(*sparse) > 1e-6
-    everything = violated_facets(*sparse, arcs, *tables, 10**6)[0]
-    some = violated_facets(*sparse, arcs, *tables, 10)[0]
+    arcs = arc_weights(point) > 1e-6
+    everything = violated_facets(point, arcs, known, 10**6)[0]
+    some = violated_facets(point, arcs, known, 10)[0]
     assert len(some) < min(11, len(everything))
     assert np.array_equal(some, everything[: len(some)])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dagora.search.components import LocalProblem
-from dagora.search.exact.astar_kernels import Patterns, bound_of
+from dagora.search.exact.astar_kernels import bound_of
 from dagora.search.exact.pattern_database import conflicts, grouped, partition, pattern_database
 from tests.search.exact.exact_oracles import completed, random_lists
 
@@ -13,10 +13,9 @@ def test_the_bound_is_never_too_low_and_falls_no_faster_than_scores_are_earned(g
     problem, positions, starts = grouped(LocalProblem.of(candidates, tuple(range(7))), group)
     assert [candidates.names[x] for x in positions] == [candidates.names[x] for x in problem.members]
     database = pattern_database(problem, starts, lambda: False)
-    patterns = Patterns(database.starts, database.offsets, database.tables)
     truth = completed(problem)
     best = [problem.scores[problem.offsets[x]] for x in range(7)]
-    bounds = np.array([bound_of(patterns, np.uint64(placed)) for placed in range(2**7)])
+    bounds = np.array([bound_of(database, np.uint64(placed)) for placed in range(2**7)])
     for placed in range(2**7):
         outside = [x for x in range(7) if not placed >> x & 1]
         assert bounds[placed] >= truth[placed] - 1e-9

@@ -35,6 +35,32 @@ def best_of_order(candidates, order):
     return total
 
 
+def tabu_swaps(candidates, order, length, patience):
+    """Best score, best order and last order of tabu search by swaps of neighbours, every swap scored in full."""
+    order = list(order)
+    best, best_order = best_of_order(candidates, order), order
+    tabu_until = {}
+    idle = step = 0
+    while idle < patience:
+        step += 1
+        options = []
+        for p in range(len(order) - 1):
+            x, y = order[p], order[p + 1]
+            swapped = [*order[:p], y, x, *order[p + 2 :]]
+            score = best_of_order(candidates, swapped)
+            if tabu_until.get((x, y), 0) < step or score > best + 1e-9:
+                # Rounded, as sums of the same numbers may differ in their last bits; then the first place wins.
+                options.append((round(score, 6), -p, swapped, (y, x)))
+        if not options:
+            break
+        score, _, order, pair = max(options)
+        tabu_until[pair] = step + length
+        idle += 1
+        if score > best + 1e-6:
+            best, best_order, idle = best_of_order(candidates, order), order, 0
+    return best, best_order, order
+
+
 def best_of_all(candidates):
     """The optimum, over all orders."""
     return max(best_of_order(candidates, order) for order in permutations(range(len(candidates))))

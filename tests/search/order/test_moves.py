@@ -5,10 +5,16 @@ import pytest
 
 from dagora.kernel_random import random_below, shuffle
 from dagora.search.best_parents import choose_parents
-from dagora.search.order.insertions import best_insertion, insert, relocate, stand, with_first_rows, worth
+from dagora.search.order.insertions import best_insertion, index_sets, insert, relocate, stand, worth
 from dagora.search.order.moves import descend, empty_pool, iterate
 from dagora.search.order.swap_moves import select_acyclic, swap_search
-from tests.search.order.order_oracles import best_of_all, best_of_order, graph_worth, random_candidates
+from tests.search.order.order_oracles import (
+    best_of_all,
+    best_of_order,
+    graph_worth,
+    random_candidates,
+    tabu_swaps,
+)
 
 
 def moved(order, position, place):
@@ -31,7 +37,7 @@ def test_the_network_of_an_order(problem):
     rng, candidates, flat = problem
     order = rng.permutation(len(candidates))
     choice = np.empty(len(candidates), dtype=np.int64)
-    total = choose_parents(flat.masks, flat.scores, flat.offsets, order, choice)
+    total = choose_parents(flat, order, choice)
     assert total == pytest.approx(best_of_order(candidates, order))
     assert graph_worth(candidates, candidates.graph(choice)) == pytest.approx(total)
 
@@ -40,7 +46,7 @@ def test_the_best_insertion(problem):
     rng, candidates, flat = problem
     d = len(candidates)
     order = rng.permutation(d)
-    sets = with_first_rows(flat.masks, flat.scores, flat.offsets)
+    sets = index_sets(flat)
     standing = stand(sets, order)
     start = best_of_order(candidates, order)
     for x in range(d):
@@ -54,7 +60,7 @@ def test_the_best_insertion(problem):
 
 def test_first_rows(problem):
     _, candidates, flat = problem
-    sets = with_first_rows(flat.masks, flat.scores, flat.offsets)
+    sets = index_sets(flat)
     for child in candidates:
         start = flat.offsets[child.child]
         for p in range(len(candidates)):
@@ -65,7 +71,7 @@ def test_first_rows(problem):
 def test_relocating_keeps_the_standing_and_wakes_those_it_changes(problem):
     rng, candidates, flat = problem
     d = len(candidates)
-    sets = with_first_rows(flat.masks, flat.scores, flat.offsets)
+    sets = index_sets(flat)
     standing = stand(sets, rng.permutation(d))
     for _ in range(30):
         position, place = (int(p) for p in rng.integers(0, d, size=2))
@@ -109,9 +115,8 @@ def test_a_descent_ends_where_no_insertion_gains(problem):
     rng, candidates, flat = problem
     order = rng.permutation(len(candidates))
     start = best_of_order(candidates, order)
-    choice = np.empty(len(candidates), dtype=np.int64)
     state = np.array([5], dtype=np.uint64)
-    end = descend(flat.masks, flat.scores, flat.offsets, order, choice, state, 1e-9)
+    end = descend(flat, order, state, 1e-9)
     assert end == pytest.approx(best_of_order(candidates, order.tolist()))
     assert end >= start - 1e-9
     assert all(best_of_order(candidates, other) <= end + 1e-6 for other in neighbours(order.tolist()))
@@ -122,7 +127,7 @@ def test_iterating_finds_the_optimum_of_small_problems(problem):
     order = rng.permutation(len(candidates))
     best_order = order.copy()
     state = np.array([7], dtype=np.uint64)
-    best = iterate(flat.masks, flat.scores, flat.offsets, order, best_order, -np.inf, state, 1e-9, 200)
+    best = iterate(flat, order, best_order, -np.inf, state, 1e-9, 200)
     assert best == pytest.approx(best_of_order(candidates, best_order))
     assert best == pytest.approx(best_of_all(candidates))
 
@@ -132,11 +137,37 @@ def test_swaps_end_at_least_where_no_swap_gains(problem):
     d = len(candidates)
     order, found = rng.permutation(d), np.empty(d, dtype=np.int64)
     start = best_of_order(candidates, order)
-    best = swap_search(flat.masks, flat.scores, flat.offsets, order, found, 3, 20, 1e-9)
+    best = swap_search(flat, order, found, 3, 20, 1e-9)
     assert best == pytest.approx(best_of_order(candidates, found))
     assert best >= start - 1e-9
     for p in range(d - 1):
         assert best_of_order(candidates, moved(found.tolist(), p, p + 1)) <= best + 1e-6
+
+
+@pytest.mark.parametrize("length", [0, 2, 6])
+def test_swaps_and_their_tabu_list_step_by_step(problem, length):
+    rng, candidates, flat = problem
+    start = rng.permutation(len(candidates))
+    score, best_order, last = tabu_swaps(candidates, start.tolist(), length, 15)
+    order, found = start.copy(), np.empty_like(start)
+    assert swap_search(flat, order, found, length, 15, 1e-9) == pytest.approx(score)
+    assert found.tolist() == best_order
+    assert order.tolist() == last
+
+
+def test_worse_orders_are_accepted_now_and_then():
+    """The current order is sometimes, but not always, below the best one seen."""
+    below = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        candidates = random_candidates(rng, 7)
+        order = rng.permutation(7)
+        best_order, state = order.copy(), np.array([seed], dtype=np.uint64)
+        start = descend(candidates.flat, order, state, 1e-9)
+        best = iterate(candidates.flat, order, best_order, start, state, 1e-9, 20)
+        assert best == pytest.approx(max(start, best_of_order(candidates, best_order)))
+        below.append(best_of_order(candidates, order) < best - 1e-6)
+    assert 0 < sum(below) < 30
 
 
 def test_acyclic_selection_is_at_least_as_good_as_the_order(problem):
@@ -145,7 +176,7 @@ def test_acyclic_selection_is_at_least_as_good_as_the_order(problem):
     for _ in range(20):
         order = rng.permutation(len(candidates))
         choice = np.empty(len(candidates), dtype=np.int64)
-        total = select_acyclic(flat.masks, flat.scores, flat.offsets, order, choice)
+        total = select_acyclic(flat, order, choice)
         graph = candidates.graph(choice)  # refuses a cycle
         assert graph_worth(candidates, graph) == pytest.approx(total)
         assert total >= best_of_order(candidates, order) - 1e-9
@@ -162,8 +193,8 @@ def test_many_words():
     order = rng.permutation(70)
     choice = np.empty(70, dtype=np.int64)
     state = np.array([9], dtype=np.uint64)
-    end = descend(flat.masks, flat.scores, flat.offsets, order, choice, state, 1e-9)
+    end = descend(flat, order, state, 1e-9)
     assert end == pytest.approx(best_of_order(candidates, order.tolist()))
     assert end >= best_of_order(candidates, range(70))
-    total = select_acyclic(flat.masks, flat.scores, flat.offsets, order, choice)
+    total = select_acyclic(flat, order, choice)
     assert graph_worth(candidates, candidates.graph(choice)) == pytest.approx(total)

@@ -1,8 +1,8 @@
-"""Candidates as a score: a family is worth its best candidate subset.
+"""Candidates as a score: the score of a family is that of its best candidate subset.
 
-This lets every search on scores run on a `.jkl` file. A parent set that is not listed was dropped because a
-subset scores at least as well, so that subset's score stands for it; such a set is never better than the
-subset, and no search prefers it.
+So every search on scores can run on a `.jkl` file. A parent set that is not listed was dropped because a
+subset scores at least as much, and here it gets that subset's score. It never scores more than the subset, so
+no search prefers it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CandidateScore:
 
     @property
     def schema(self) -> Schema:
-        """The variables, of which no more than the names is known."""
+        """The variables, of which only the names are known."""
         return self._schema
 
     @property

@@ -1,8 +1,8 @@
 """Candidates: for each child, the parent sets that could be part of a best network, with their scores.
 
-A parent set is dropped where one of its subsets scores at least as well: in any graph the smaller set could
-stand in its place, as it forbids no more orders. `find_candidates` fills a `Candidates` from a score;
-exact solvers, order searches and samplers start from one.
+A parent set is dropped if one of its subsets scores at least as much: the subset can replace it in any graph
+without closing a cycle. `find_candidates` makes `Candidates` from a score; exact solvers, order searches and
+samplers start from them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,11 @@ class ParentSets:
         return len(self.scores)
 
 
-@dataclass(frozen=True)
-class FlatCandidates:
-    """All parent sets in one array: child x has rows `offsets[x]` to `offsets[x + 1]`, best first."""
+class FlatCandidates(NamedTuple):
+    """All parent sets in one array, as kernels take them: bit rows with their scores.
+
+    The sets of child x are rows `offsets[x]` to `offsets[x + 1]`, best first.
+    """
 
     masks: Rows
     scores: NDArray[np.float64]
@@ -52,9 +55,9 @@ class FlatCandidates:
 class Candidates:
     """The parent sets of every child, in column order.
 
-    `complete` says whether every set that could matter was looked at; if not, `note` says what was not.
-    `hint` is an order (positions) that is known to permit a good network, where one is. `widen` makes
-    incomplete candidates wider around graphs, where somebody can; a search may ask it again and again.
+    `complete` says whether every set that could matter was looked at; if not, `note` says which were not.
+    `hint` is an order (positions) that is known to permit a good network, if there is one. `widen`, if there
+    is one, adds sets around given graphs to incomplete candidates; a search may call it repeatedly.
     """
 
     names: tuple[str, ...]
@@ -73,7 +76,7 @@ class Candidates:
         complete: bool = True,
         note: str = "",
     ) -> Candidates:
-        """Make candidates from (parents, score) pairs, child by child; each child's are sorted here.
+        """Make candidates from each child's (parents, score) pairs, in any order.
 
         >>> Candidates.of(["a", "b"], [[((), -2.0), ((1,), -1.0)], [((), -3.0)]]).sets[0].parents
         ((1,), ())
@@ -101,7 +104,7 @@ class Candidates:
         return DAG.from_numpy(unpack(self.flat.masks[np.asarray(choice)], len(self)).T, self.names)
 
     def obeying(self, knowledge: Knowledge) -> Candidates:
-        """Only the sets that knowledge permits; an error says what leaves a child without any."""
+        """Only the sets that knowledge permits; an error names the rule that leaves a child without any."""
         if knowledge.is_empty:
             return self
         d = len(self)
@@ -127,7 +130,10 @@ class Candidates:
         return replace(self, sets=tuple(kept))
 
     def adding(self, graph: DAG, scores: NDArray[np.float64]) -> Candidates:
-        """With the families of a graph, whose scores are given by child, and its order as a hint."""
+        """These candidates with the families of a graph added, and the graph's order as a hint.
+
+        `scores` are those of the graph's families, by child.
+        """
         more = []
         for child in self.sets:
             own = graph.parent_rows[child.child]
@@ -146,11 +152,11 @@ class Candidates:
         return len(self.sets)
 
 
-# Candidates, graphs and the circumstances: the same candidates come back where there is nothing to add.
+# Adds sets around some graphs to candidates; returns the same object where there is nothing to add.
 Widen = Callable[[Candidates, Sequence[DAG], Run], Candidates]
 
 
 def best_first(child: int, masks: Rows, scores: NDArray[np.float64], columns: int) -> ParentSets:
-    """Sort a child's sets by score; of equals the one given first comes first."""
+    """Sort a child's sets by score; among equal scores the given order is kept."""
     order = np.argsort(-scores, kind="stable")
     return ParentSets(child, np.ascontiguousarray(masks[order]), scores[order], columns)

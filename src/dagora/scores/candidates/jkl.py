@@ -34,7 +34,7 @@ def render_jkl(candidates: Candidates) -> str:
 
 
 def read_jkl(path: str | Path) -> Candidates:
-    """Read a `.jkl` file; a broken one is refused with the line at fault."""
+    """Read a `.jkl` file; errors name the line at fault."""
     return JklReader(str(path), read_text(path).splitlines()).read()
 
 

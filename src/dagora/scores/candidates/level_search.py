@@ -1,10 +1,10 @@
 """Find the candidates of a score, level by level: all sets of one parent, then of two, and so on.
 
-A set is kept where it scores more than each of its subsets. For scores with a price per parameter (BIC, AIC,
-Gaussian BIC) rules cut a set together with all its supersets, so that no limit on the number of parents is
-needed; other scores are searched to `max_parents`. Where a level would cost too much, only each
-child's most promising single parents are combined from there on; that, and running out of time, makes the
-candidates incomplete, and their note says what was not looked at.
+A set is kept if it scores more than each of its subsets. For scores with a penalty per parameter (BIC, AIC,
+Gaussian BIC) pruning rules cut a set together with all its supersets, so that no limit on the number of
+parents is needed; other scores are searched up to `max_parents`. Where a level would cost too much, only each
+child's best single parents are combined from there on. That, and running out of time, makes the candidates
+incomplete; their note says what was not looked at.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
 from dagora.scores.local_score import TIE, BlockScore, LocalScore
 
-# Sets times rows that a level may cost, and how many are done in a second on one core.
+# The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
 AFFORDABLE = 1e10
 ROWS_PER_SECOND = 2e8
-# A Gaussian family costs as much as counting this many rows.
+# Scoring a Gaussian family takes about as long as counting this many rows.
 GAUSSIAN_ROWS = 100
-# Parent sets that are kept in all; a million is far beyond what exact solvers can use.
+# About the most parent sets that are kept in all; exact solvers cannot use as many.
 MOST_SETS = 1_000_000
-# Sets of one column and size that are kept where the candidates are incomplete anyway.
+# Sets of one child and size that are kept where the candidates are incomplete anyway.
 HEURISTIC_SETS = 500
 
 
 @dataclass
 class Alive:
-    """One child's sets of the current size that may grow further, and the best score at or below each."""
+    """One child's sets that may grow further; `best` is the best score of each set and its subsets."""
 
     sets: NDArray[np.int64]
     best: NDArray[np.float64]
@@ -47,7 +47,7 @@ class Alive:
 
 
 def find_candidates(score: LocalScore, run: Run) -> Candidates:
-    """Look at all parent sets that knowledge permits, or as many as time permits; keep those that matter."""
+    """Find the parent sets that can matter among all that knowledge permits, as far as time allows."""
     return LevelSearch(score, run).find()
 
 
@@ -109,9 +109,9 @@ class LevelSearch:
         return best_first(child, masks, scores, len(self._names))
 
     def _afford(self, size: int) -> bool:
-        """Where the next level is too large, let each child combine only its best single parents.
+        """If the next level is too large, restrict each child to its best single parents from here on.
 
-        False where not even a few can be combined in time.
+        False where not even a few of them can be combined in time.
         """
         if size == 1:
             self._refuse_endless()
@@ -121,7 +121,7 @@ class LevelSearch:
         families = min(sum(math.comb(n, size) for n in free), grown)
         rows = self._score.n_rows if isinstance(self._score, DiscreteScore) else GAUSSIAN_ROWS
         allowed = min(AFFORDABLE, self._run.budget.left * ROWS_PER_SECOND / 2) / max(1, rows)
-        # As long as all parents are combined, a set is counted once for the size + 1 children it serves.
+        # Unless parents are restricted, a set is counted once for all size + 1 choices of the child in it.
         if families / (1 if self._narrowed else size + 1) <= allowed:
             return True
         most = max(free)
@@ -140,7 +140,7 @@ class LevelSearch:
         return True
 
     def _refuse_endless(self) -> None:
-        """A score without rules needs a parent limit, unless there are few columns."""
+        """Refuse a score without pruning rules if there are many columns and no limit on parents."""
         d = len(self._names)
         if self._rules.cuts or self._limit <= 4 or d <= 16:
             return
@@ -165,7 +165,7 @@ class LevelSearch:
         self._rules.select(child, rows)
 
     def _level(self, size: int) -> bool:
-        """Grow, cut, score and keep the sets of one size; False where time ran out."""
+        """Generate, prune and score the sets of one size, and keep the best; False where time ran out."""
         d = len(self._names)
         if size == 1:
             self._singles: list[list[tuple[int, float]]] = [[] for _ in range(d)]
@@ -189,7 +189,7 @@ class LevelSearch:
         return True
 
     def _watch(self, size: int) -> Watch:
-        """Tell of progress, and end the work when its time is up."""
+        """A watch that reports progress, and ends the work when the budget is exhausted."""
 
         def watch(done: int, total: int) -> None:
             self._run.on_event(Event("scoring", done, total=total, message=f"sets of {size} parents"))
@@ -199,7 +199,7 @@ class LevelSearch:
         return watch
 
     def _keep(self, entry: Grown, own: NDArray[np.float64], size: int) -> None:
-        """Keep the sets of one child that beat their subsets; all may grow further."""
+        """Keep the sets of one child that score more than all their subsets; all sets may grow further."""
         with np.errstate(invalid="ignore"):
             better = own > entry.below + TIE * np.abs(entry.below)
         better |= np.isfinite(own) & ~np.isfinite(entry.below)
@@ -212,8 +212,8 @@ class LevelSearch:
         self._rules.remember(entry, own)
 
     def _best_few(self, rows: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Bound what is kept of one child and level, so that memory and later searches stay bounded."""
-        # Incomplete candidates serve heuristics only, which are faster on short lists.
+        """The best sets of one child and size, at most as many as memory and later searches can take."""
+        # Only heuristics use incomplete candidates, and they are faster on short lists.
         most = HEURISTIC_SETS if self._notes else max(HEURISTIC_SETS, MOST_SETS // len(self._names))
         if len(rows) <= most:
             return rows
@@ -226,14 +226,14 @@ class LevelSearch:
 
 @dataclass(frozen=True)
 class Kept:
-    """Sets of one child and size that beat their subsets."""
+    """Sets of one child and size that score more than all their subsets."""
 
     masks: Rows
     scores: NDArray[np.float64]
 
 
 def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> NDArray[np.float64]:
-    """Scores of all families of a level; those of one size are scored as a block where the score can."""
+    """Scores of all families of a level; those of one size are scored as a block if the score has `block`."""
     parts: dict[int, NDArray[np.float64]] = {}
     for width in {len(entry.base) for entry in grown}:
         chosen = [position for position, entry in enumerate(grown) if len(entry.base) == width]

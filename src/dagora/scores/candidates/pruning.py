@@ -1,14 +1,14 @@
-"""Rules that cut a parent set together with all its supersets, because none of them can be best.
+"""Pruning rules: each cuts a parent set together with all its supersets, because none of them can be best.
 
-With t(P) = price · (r − 1) · q(P), the price of parent set P of child X (r levels; q configurations):
+With t(P) = price · (r − 1) · q(P), the penalty of parent set P of child X (r levels; q configurations):
 
 * de Campos & Ji (2011): P ⊂ P′ and s(P) + t(P′) ≥ 0 cut P′, since the log-likelihood is at most 0;
 * de Campos, Scanagatta, Corani & Zaffalon (2018): m · min{H(X|P), H(Y|P)} ≤ (|Y| − 1) t(P) cuts P ∪ {Y},
   since Y can add no more information than either entropy.
 
-Both hold for any price, so for BIC and AIC. For Gaussian BIC: the likelihood with all allowed parents bounds
-that of every set, so P′ is cut where a subset beats that bound minus the price of |P′| parents.
-Other scores have no rule here.
+Both hold for any price per parameter, so for BIC and AIC. For Gaussian BIC, the likelihood with all allowed
+parents bounds that of every set, so P′ is cut if a subset scores at least that bound minus the penalty of
+|P′| parents. Other scores have no rule here.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from dagora.scores.local_score import LocalScore
 
 @dataclass(frozen=True)
 class Grown:
-    """Sets of one child with one column more than those alive; `base` are parents that every set has besides.
+    """Sets of one child with one more column than those alive; `base` are required parents, in every set.
 
-    `subsets[r, i]` is the place, among the sets alive, of set r without its i-th column; `below[r]` the best
-    score among all its subsets.
+    `subsets[r, i]` is the place, among the sets alive, of set r without its i-th column; `below[r]` is the
+    best score among all its proper subsets.
     """
 
     child: int
@@ -43,7 +43,7 @@ class Grown:
 
     @property
     def parents(self) -> NDArray[np.int64]:
-        """The sets with the base, rows ascending."""
+        """The sets with the required parents, as ascending rows."""
         if not len(self.base):
             return self.sets
         base = np.broadcast_to(self.base, (len(self.sets), len(self.base)))
@@ -55,25 +55,25 @@ class Grown:
 
 
 class Rules(Protocol):
-    """Cuts sets before they are scored."""
+    """Prunes sets before they are scored; `cuts` says whether there is any rule."""
 
     cuts: bool
 
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
-        """Take the scores of the children with their required parents alone."""
+        """Receive the scores of the children with their required parents only."""
 
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
-        """Return what is left of the next level."""
+        """The sets of the next level that no rule cuts."""
 
     def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
-        """Take the scores of a child's sets, which are now those alive."""
+        """Receive the scores of a child's sets, which are now those alive."""
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
-        """Forget sets of a child that are no longer alive."""
+        """Keep only some of a child's sets alive."""
 
 
 def rules_for(score: LocalScore, allowed: NDArray[np.bool_]) -> Rules:
-    """Return the rules that hold for a score."""
+    """The rules that hold for a score."""
     if isinstance(score, DiscreteScore) and score.price > 0:
         return EntropyRules(score)
     if isinstance(score, GaussianBIC):
@@ -82,7 +82,7 @@ def rules_for(score: LocalScore, allowed: NDArray[np.bool_]) -> Rules:
 
 
 class NoRules:
-    """Nothing is known about supersets."""
+    """No rule: everything is kept."""
 
     cuts = False
 
@@ -102,14 +102,14 @@ class NoRules:
 
 @dataclass
 class Information:
-    """Per set alive of one child: m · H(X | P) and Σ n ln n over the cells of P."""
+    """For each set P alive of one child X: m · H(X | P), and Σ n ln n over the cells of P."""
 
     entropy: NDArray[np.float64]
     cells: NDArray[np.float64]
 
 
 class EntropyRules:
-    """The two theorems for scores that are log-likelihood minus a price per parameter."""
+    """The two rules for scores that are the log-likelihood minus a penalty per parameter."""
 
     cuts = True
 
@@ -120,7 +120,7 @@ class EntropyRules:
         self._fresh: dict[int, NDArray[np.float64]] = {}
 
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
-        """Entropies given the required parents alone."""
+        """Compute the entropies given the required parents only."""
         self._known = []
         for child, base in enumerate(bases):
             row = base[None, :]
@@ -128,13 +128,13 @@ class EntropyRules:
             self._known.append(Information(-(scores[child : child + 1] + price), self._score.joint_sums(row)))
 
     def _price(self, entry: Grown) -> NDArray[np.float64]:
-        """t(P′) of each set."""
+        """The penalty t(P′) of each set."""
         return self._score.penalty(
             np.full(len(entry.sets), self._levels[entry.child]), self._score.cells(entry.parents)
         )
 
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
-        """Cut by what is known, then by the counts of the parent sets alone."""
+        """Prune by the entropies that are known, then by those from counts of the parent sets."""
         first = [entry.only(self._uncut_by_child(entry)) for entry in grown]
         sizes = [len(entry.sets) for entry in first]
         if not sum(sizes):
@@ -183,7 +183,7 @@ class EntropyRules:
         self._known[scored.child] = Information(-(scores + self._price(scored)), self._fresh[scored.child])
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
-        """Forget some sets."""
+        """Keep the entropies of some sets only."""
         known = self._known[child]
         self._known[child] = Information(known.entropy[rows], known.cells[rows])
 
@@ -200,7 +200,7 @@ class LikelihoodBound:
         """Nothing to do."""
 
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:  # noqa: ARG002
-        """Cut sets whose price alone is too high."""
+        """Prune sets whose penalty alone is too high."""
         return [entry.only(self._uncut(entry)) for entry in grown]
 
     def _uncut(self, entry: Grown) -> NDArray[np.bool_]:

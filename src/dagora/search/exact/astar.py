@@ -1,14 +1,16 @@
 """The best network by A* over subsets of the variables, best bound first.
 
 A state is a set U of variables that have been placed, with the best score g(U) found for them; h(U) bounds
-what the others can still add. States are expanded in the order of g + h until none exceeds the best network
-known: then that network is optimal (Yuan, Malone & Wu 2011; Yuan & Malone 2013). The bound is a static
-pattern database, the first network comes from local search over orders. Most states are never made:
+what the others can still add. The state with the largest g + h is expanded next, until no g + h exceeds the
+score of the best network known: then that network is optimal (Yuan, Malone & Wu 2011; Yuan & Malone 2013).
+The bound is a static pattern database; the first network comes from local search over orders. Most states are
+never made:
 
 - A variable whose best set of all lies within U is placed at once (Karan & Zola 2016).
-- Given U, the sets that can still matter to a variable are those better than its best set within U and good
-  enough to beat the best network known. The graph of these sets has a strongly connected component that no
-  other leads into; its members may come first without loss, so only they are tried.
+- Given U, the sets that can still matter to a variable are those that score more than its best set within U
+  and enough to beat the best network known. Draw an arc to each variable from the members of these sets. This
+  graph has a strongly connected component that no arc enters; its members may come first without loss, so
+  only they are tried.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from dagora.search.exact.astar_kernels import (
     PAUSED,
     STATES,
     WAITING,
-    Patterns,
-    Sets,
+    Search,
+    WordSets,
     advance,
     begin,
     trace_order,
@@ -42,16 +44,18 @@ from dagora.search.exact.state_store import BYTES_PER_STATE, make_store
 # States are sets of 64 bits.
 LARGEST = 64
 
-# Sets looked at between two looks at the clock: about 0.1 s.
+# Sets examined between two looks at the clock: about 0.1 s.
 WORK_PER_ROUND = 5_000_000
 
-SMALLEST_SPACE = 1 << 12
+# States that the store has room for at first; it doubles when full.
+FIRST_CAPACITY = 1 << 12
 
 
 def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, group: int = 20) -> Outcome:
     """Find a best network, one component after the other.
 
-    `memory` is what the states may use, in GiB; `group` how many variables a group of the bound has at most.
+    `memory` is the limit on states and tables together, in GiB; `group` is the most variables that a group of
+    the bound may have.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = astar(Candidates.of("ab", listed), Run())
@@ -66,7 +70,7 @@ def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, group: int =
 
 
 def refusal(size: int) -> str:
-    """Why a component of that size cannot be solved; nothing where it can."""
+    """Why a component of that size cannot be solved; empty where it can be."""
     if size <= LARGEST:
         return ""
     return (
@@ -76,7 +80,7 @@ def refusal(size: int) -> str:
 
 
 def largest_group(memory: float) -> int:
-    """How many variables a group may have so that the tables take at most a quarter of the memory.
+    """The most variables a group may have so that all tables together take at most a quarter of the memory.
 
     >>> largest_group(4.0)
     25
@@ -86,23 +90,23 @@ def largest_group(memory: float) -> int:
 
 
 def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group: int) -> Answer:
-    """Prove an order of one component best or find a better one, as far as time and memory go."""
+    """Find a best order of one component, or the best that time and memory allow, starting from `start`."""
     problem, positions, starts = grouped(given, min(group, largest_group(memory)))
     database = pattern_database(problem, starts, lambda: watch.exhausted)
     if database is None:
         return Answer(start, given.bound, "time-limit")
     room = memory * GIBIBYTE - database.tables.nbytes
-    sets = Sets(problem.masks[:, 0].copy(), problem.scores, problem.offsets)
-    patterns = Patterns(database.starts, database.offsets, database.tables)
+    sets = WordSets(problem.masks[:, 0].copy(), problem.scores, problem.offsets)
     counts = np.zeros(5, dtype=np.int64)
     counts[GOAL] = -1
     best = np.array([given.score(start)])
     tie = TIE * abs(given.bound)
-    capacity = SMALLEST_SPACE
+    capacity = FIRST_CAPACITY
     store = make_store(capacity)
-    begin(sets, patterns, store, counts, best, tie)
+    states = Search(sets, database, store, counts, best, tie)
+    begin(states)
     status = "optimal"
-    while (ended := advance(sets, patterns, store, counts, best, tie, WORK_PER_ROUND)) in {PAUSED, FULL}:
+    while (ended := advance(states, WORK_PER_ROUND)) in {PAUSED, FULL}:
         watch.report(int(counts[EXPANDED]), float(best[0]), max(float(store.keys[0]), float(best[0])))
         if watch.exhausted:
             status = "time-limit"
@@ -113,6 +117,7 @@ def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group
                 status = "memory-limit"
                 break
             store = make_store(capacity, store, int(counts[STATES]), int(counts[WAITING]))
+            states = states._replace(store=store)
     order = start if counts[GOAL] < 0 else positions[trace_order(sets, store, counts[GOAL])]
     waiting = status != "optimal" and counts[WAITING] > 0
     bound = max(float(best[0]), float(store.keys[0])) if waiting else float(best[0])

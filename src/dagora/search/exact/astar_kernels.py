@@ -1,4 +1,11 @@
-"""Kernels of A* over subsets: bounds, which variables need be tried, and the search itself (see `astar`)."""
+"""Kernels of A* over subsets: bounds, which variables must be tried next, and the search (see `astar`).
+
+A small search, step by step: a would score −1 with parent b and −3 alone, b −1 with parent a and −2 alone.
+The bound of ∅ is −2, and neither variable can be placed for its best score. `examine` finds that a could wait
+for b and b for a, so `closed_component` returns both. Placing a earns −3, then b has its best set: {a, b}
+with −4. Placing b earns −2, then a has its best set: {a, b} with −3, the goal with a better score. No state
+that waits has a larger g + h, so the order (b, a) is proved best.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.search.exact.pattern_database import PatternDatabase
 from dagora.search.exact.state_store import StateStore, find_slot, pop, push
 
 ONE = np.uint64(1)
@@ -16,28 +24,38 @@ NONE = np.uint64(0)
 # How a call of `advance` ended.
 PROVED, PAUSED, FULL = 0, 1, 2
 
-# Places in the array of counts.
+# Places in the array of counts; GOAL is the number of the goal state, −1 before it is reached.
 STATES, WAITING, EXPANDED, GENERATED, GOAL = 0, 1, 2, 3, 4
 
 
-class Sets(NamedTuple):
-    """Sets of variable x are rows `offsets[x]` to `offsets[x + 1]`, best first, the last one empty."""
+class WordSets(NamedTuple):
+    """Sets of at most 64 variables, one word each: rows `offsets[x]` to `offsets[x + 1]` are those of x.
+
+    They are sorted best first; the last set of every variable is the empty one.
+    """
 
     masks: NDArray[np.uint64]
     scores: NDArray[np.float64]
     offsets: NDArray[np.int64]
 
 
-class Patterns(NamedTuple):
-    """The pattern database, see there."""
+class Search(NamedTuple):
+    """What a search works on and changes.
 
-    starts: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    tables: NDArray[np.float64]
+    `store` and `counts` hold its states, `best[0]` is the score of the best network known. Only networks that
+    score more than `best[0] + tie` are looked for.
+    """
+
+    sets: WordSets
+    patterns: PatternDatabase
+    store: StateStore
+    counts: NDArray[np.int64]
+    best: NDArray[np.float64]
+    tie: float
 
 
 @kernel
-def group_bound(patterns: Patterns, placed: np.uint64, k: int) -> float:
+def group_bound(patterns: PatternDatabase, placed: np.uint64, k: int) -> float:
     """What the remaining variables of group k can add at most."""
     low, high = patterns.starts[k], patterns.starts[k + 1]
     within = (placed >> np.uint64(low)) & ((ONE << np.uint64(high - low)) - ONE)
@@ -46,7 +64,7 @@ def group_bound(patterns: Patterns, placed: np.uint64, k: int) -> float:
 
 
 @kernel
-def bound_of(patterns: Patterns, placed: np.uint64) -> float:
+def bound_of(patterns: PatternDatabase, placed: np.uint64) -> float:
     """What the remaining variables can add at most: h."""
     total = 0.0
     for k in range(len(patterns.starts) - 1):
@@ -56,9 +74,9 @@ def bound_of(patterns: Patterns, placed: np.uint64) -> float:
 
 @kernel
 def extend(
-    sets: Sets, placed: np.uint64, gain: float, order: NDArray[np.int64], count: int
+    sets: WordSets, placed: np.uint64, gain: float, order: NDArray[np.int64], count: int
 ) -> tuple[np.uint64, float, int]:
-    """Place every variable whose best set lies within what is placed, and enter it into the order."""
+    """Place every variable whose best set of all lies within the placed ones, and append it to the order."""
     size = len(sets.offsets) - 1
     again = True
     while again:
@@ -76,19 +94,20 @@ def extend(
 
 @kernel
 def examine(
-    sets: Sets,
-    patterns: Patterns,
+    sets: WordSets,
+    patterns: PatternDatabase,
     placed: np.uint64,
     spare: float,
     above: NDArray[np.uint64],
     own: NDArray[np.float64],
 ) -> int:
-    """What each remaining variable could still wait for, and what it has if placed now; return the work done.
+    """Find what each remaining variable could still wait for, and what it scores if placed now.
 
-    `spare` is by how much the state's g + h exceeds the best network known. `above[x]` becomes the union of
-    the sets, less what is placed, that are better than the best one within; `own[x]` the score of that one,
-    or −∞ where it is too low. Sets too low to beat the best network are left out: with such a set for x its
-    group adds at most the sum of its best scores, less the difference that the set makes.
+    `spare` is the amount by which the state's g + h exceeds the best network known. `own[x]` becomes the
+    score of the best set of x among the placed variables, or −∞ where it is too low to beat the best network.
+    `above[x]` becomes the union of the sets that score more than that one, without the placed variables. Sets
+    too low to beat the best network are left out: if x takes such a set, its group adds at most the sum of
+    its best scores minus what x loses by that set. Returns the work done: the sets looked at.
     """
     work = 0
     for k in range(len(patterns.starts) - 1):
@@ -119,7 +138,10 @@ def examine(
 
 @kernel
 def closed_component(above: NDArray[np.uint64], remaining: np.uint64, size: int) -> np.uint64:
-    """Members of a strongly connected component that no other variable leads into."""
+    """Members of a strongly connected component of the remaining variables that no arc from outside enters.
+
+    The parents of x in this graph are the bits of `above[x]`.
+    """
     start = ONE
     while start & remaining == NONE:
         start <<= ONE
@@ -146,18 +168,10 @@ def closed_component(above: NDArray[np.uint64], remaining: np.uint64, size: int)
 
 @kernel
 def reach(
-    patterns: Patterns,
-    store: StateStore,
-    counts: NDArray[np.int64],
-    best: NDArray[np.float64],
-    tie: float,
-    goal: np.uint64,
-    placed: np.uint64,
-    gain: float,
-    came_from: int,
-    variable: int,
+    search: Search, goal: np.uint64, placed: np.uint64, gain: float, came_from: int, variable: int
 ) -> None:
     """Enter a state, or a better way to it, unless it cannot beat the best network known."""
+    _, patterns, store, counts, best, tie = search
     key = gain + bound_of(patterns, placed)
     if key <= best[0] + tie:
         return
@@ -182,32 +196,19 @@ def reach(
 
 
 @kernel
-def begin(
-    sets: Sets,
-    patterns: Patterns,
-    store: StateStore,
-    counts: NDArray[np.int64],
-    best: NDArray[np.float64],
-    tie: float,
-) -> None:
+def begin(search: Search) -> None:
     """Enter the first state."""
+    sets = search.sets
     size = len(sets.offsets) - 1
     goal = ~NONE >> np.uint64(64 - size)
     placed, gain, _ = extend(sets, NONE, 0.0, np.empty(size, dtype=np.int64), 0)
-    reach(patterns, store, counts, best, tie, goal, placed, gain, -1, -1)
+    reach(search, goal, placed, gain, -1, -1)
 
 
 @kernel
-def advance(
-    sets: Sets,
-    patterns: Patterns,
-    store: StateStore,
-    counts: NDArray[np.int64],
-    best: NDArray[np.float64],
-    tie: float,
-    work: int,
-) -> int:
+def advance(search: Search, work: int) -> int:
     """Expand states, best first, until the best network is proved, the work is done or the store is full."""
+    sets, patterns, store, counts, best, tie = search
     size = len(sets.offsets) - 1
     goal = ~NONE >> np.uint64(64 - size)
     above = np.empty(size, dtype=np.uint64)
@@ -223,6 +224,7 @@ def advance(
         pop(store.keys, store.heap, counts[WAITING])
         counts[WAITING] -= 1
         placed, gain = store.placed[number], store.gains[number]
+        # A key that no longer fits is from before the state was reached by a better way.
         if gain + bound_of(patterns, placed) != key:
             continue
         counts[EXPANDED] += 1
@@ -233,12 +235,12 @@ def advance(
                 counts[GENERATED] += 1
                 after, total, added = extend(sets, placed | ONE << np.uint64(x), gain + own[x], order, 0)
                 work -= size * (added + 1)
-                reach(patterns, store, counts, best, tie, goal, after, total, number, x)
+                reach(search, goal, after, total, number, x)
     return PAUSED
 
 
 @kernel
-def trace_order(sets: Sets, store: StateStore, number: int) -> NDArray[np.int64]:
+def trace_order(sets: WordSets, store: StateStore, number: int) -> NDArray[np.int64]:
     """The order in which the variables of a state were placed."""
     size = len(sets.offsets) - 1
     path = np.empty(size + 1, dtype=np.int64)

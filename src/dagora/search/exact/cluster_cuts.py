@@ -1,139 +1,164 @@
-"""Cluster inequalities, and where they cut a point off.
+"""Cluster inequalities, and the search for those that a point violates.
 
 In a DAG, every set C of nodes has a member without parents in C:
 
     Σ_{x ∈ C} Σ_{P ∩ C = ∅} I(x, P) ≥ 1
 
-(Jaakkola, Sontag, Globerson & Meila 2010). To find clusters that a fractional point violates, walks add and
-remove single nodes, from short cycles and from arcs, towards small sums. An arc with weight w, the value of
-the sets P that contain its tail, is 1 − w long; a cycle of an integral point has length 0 and sum 0, so none
-escapes. (Bartlett & Cussens 2017 separate exactly, by a program of its own, which takes longer.)
+(Jaakkola, Sontag, Globerson & Meila 2010). To find clusters that a fractional point violates, local search
+adds and removes single nodes so that the sum becomes small. It starts from short cycles and from single arcs.
+An arc of weight w, the total value of the sets that contain its tail, has length 1 − w. A cycle of an
+integral point has length 0 and sum 0, so every one of them is found. (Bartlett & Cussens 2017 separate
+exactly, by an integer program of its own, which takes longer.)
+
+Example: a and b each take the other as their only parent, with value 1. The cluster {a, b} then has the sum
+0, as no set of either avoids it, so its inequality is violated by 1. See `violated_clusters` for this in
+code.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.graph.bit_kernels import flip_bit, has_bit, is_subset
+from dagora.graph.bit_kernels import flip_bit, has_bit
+
+# Sets of a smaller value count as unused: SCIP's feasibility tolerance.
+LEAST_VALUE = 1e-6
 
 # A sum must fall short of 1 by this much to be worth a cut.
 LEAST_VIOLATION = 1e-3
 
-# Arcs that clusters grow from have at least this weight.
+# Arcs of less weight are no part of cycles, and no start of a search.
 LEAST_ARC = 0.05
 
-# Moves made from each start, and for how many a moved node rests.
+# Moves made from each start, and for how many of them a node that was moved stays where it is.
 STEPS = 40
 REST = 8
 
-# Looks at a node's move in one round, beyond those from cycles.
+# Bounds the searches that start from arcs in one round: nodes examined, over all of their moves.
 WORK = 1_000_000
 
 # Room for violated clusters in one round.
 ROOM = 1024
 
 
+class Point(NamedTuple):
+    """A point of the linear program: the candidate sets with a positive value.
+
+    The sets of child x are entries `starts[x]` to `starts[x + 1]` of `rows` and `values`: the set of entry k
+    is the bit row `masks[rows[k]]`.
+    """
+
+    masks: NDArray[np.uint64]
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    starts: NDArray[np.int64]
+
+
+class Users(NamedTuple):
+    """Which entries of a point contain a node: entries `listed[begins[y]:begins[y + 1]]` contain y.
+
+    Entry k belongs to child `owner[k]`; the values of all entries of child x add up to `full[x]`.
+    """
+
+    listed: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    full: NDArray[np.float64]
+
+
+class Cluster(NamedTuple):
+    """A cluster that nodes join and leave: who is `inside`, and what its sum is made of.
+
+    `met[k]` counts the cluster's nodes in entry k, and `free[x]` is the value of the sets of x that contain
+    none.
+    """
+
+    inside: NDArray[np.bool_]
+    met: NDArray[np.int64]
+    free: NDArray[np.float64]
+
+
 @kernel
-def support(
-    values: NDArray[np.float64], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """Candidate rows with a positive value, those values, and where each child's begin."""
+def positive_part(
+    masks: NDArray[np.uint64], offsets: NDArray[np.int64], values: NDArray[np.float64]
+) -> Point:
+    """The point in which candidate row k has the value `values[k]`; rows `offsets[x]` on are those of x."""
     d = len(offsets) - 1
     rows = np.empty(len(values), dtype=np.int64)
     starts = np.zeros(d + 1, dtype=np.int64)
     count = 0
     for x in range(d):
         for row in range(offsets[x], offsets[x + 1]):
-            if values[row] > 1e-6:
+            if values[row] > LEAST_VALUE:
                 rows[count] = row
                 count += 1
         starts[x + 1] = count
     kept = rows[:count].copy()
-    return kept, values[kept], starts
+    return Point(masks, kept, values[kept], starts)
 
 
 @kernel
-def arc_weights(
-    masks: NDArray[np.uint64], rows: NDArray[np.int64], values: NDArray[np.float64], starts: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Weight [i, j] of every arc i → j."""
-    d = len(starts) - 1
+def arc_weights(point: Point) -> NDArray[np.float64]:
+    """Weight [i, j] of every arc i → j: the value of the sets of j that contain i."""
+    d = len(point.starts) - 1
     weights = np.zeros((d, d))
     for j in range(d):
-        for k in range(starts[j], starts[j + 1]):
+        for k in range(point.starts[j], point.starts[j + 1]):
             for i in range(d):
-                if has_bit(masks[rows[k]], i):
-                    weights[i, j] += values[k]
+                if has_bit(point.masks[point.rows[k]], i):
+                    weights[i, j] += point.values[k]
     return weights
 
 
 @kernel
-def users(
-    masks: NDArray[np.uint64], rows: NDArray[np.int64], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions in `rows` of the sets that contain each node, and where each node's begin."""
-    d = len(starts) - 1
+def users_of(point: Point) -> Users:
+    """List the entries of a point by the nodes that they contain."""
+    d = len(point.starts) - 1
+    owner = np.empty(len(point.rows), dtype=np.int64)
+    full = np.zeros(d)
+    for x in range(d):
+        for k in range(point.starts[x], point.starts[x + 1]):
+            owner[k] = x
+            full[x] += point.values[k]
     begins = np.zeros(d + 1, dtype=np.int64)
-    for k in range(len(rows)):
-        for i in range(d):
-            if has_bit(masks[rows[k]], i):
-                begins[i + 1] += 1
-    for i in range(d):
-        begins[i + 1] += begins[i]
-    listed = np.empty(begins[d], dtype=np.int64)
-    filled = begins[:-1].copy()
-    for k in range(len(rows)):
-        for i in range(d):
-            if has_bit(masks[rows[k]], i):
-                listed[filled[i]] = k
-                filled[i] += 1
-    return listed, begins
+    listed = np.empty(d * len(point.rows), dtype=np.int64)
+    count = 0
+    for y in range(d):
+        for k in range(len(point.rows)):
+            if has_bit(point.masks[point.rows[k]], y):
+                listed[count] = k
+                count += 1
+        begins[y + 1] = count
+    return Users(listed[:count].copy(), begins, owner, full)
 
 
 @kernel
-def toggle(
-    y: int,
-    inside: NDArray[np.bool_],
-    met: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    values: NDArray[np.float64],
-    free: NDArray[np.float64],
-    listed: NDArray[np.int64],
-    begins: NDArray[np.int64],
-) -> None:
-    """Add a node to the cluster or take it out.
-
-    `met` counts the cluster's nodes in each set, `free` is the value of each node's sets that meet none.
-    """
+def toggle(y: int, cluster: Cluster, users: Users, values: NDArray[np.float64]) -> None:
+    """Add a node to the cluster, or remove it."""
+    inside, met, free = cluster
     step = -1 if inside[y] else 1
     inside[y] = not inside[y]
-    for p in range(begins[y], begins[y + 1]):
-        k = listed[p]
+    for p in range(users.begins[y], users.begins[y + 1]):
+        k = users.listed[p]
         if met[k] == 0:
-            free[owner[k]] -= values[k]
+            free[users.owner[k]] -= values[k]
         met[k] += step
         if met[k] == 0:
-            free[owner[k]] += values[k]
+            free[users.owner[k]] += values[k]
 
 
 @kernel
-def change(
-    y: int,
-    inside: NDArray[np.bool_],
-    met: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    values: NDArray[np.float64],
-    free: NDArray[np.float64],
-    listed: NDArray[np.int64],
-    begins: NDArray[np.int64],
-) -> float:
+def change(y: int, cluster: Cluster, users: Users, values: NDArray[np.float64]) -> float:
     """How the cluster's sum changes when a node is toggled."""
+    inside, met, free = cluster
     total = float(-free[y] if inside[y] else free[y])
-    for p in range(begins[y], begins[y + 1]):
-        k = listed[p]
-        if inside[owner[k]]:
+    for p in range(users.begins[y], users.begins[y + 1]):
+        k = users.listed[p]
+        if inside[users.owner[k]]:
             if inside[y] and met[k] == 1:
                 total += values[k]
             elif not inside[y] and met[k] == 0:
@@ -143,7 +168,10 @@ def change(
 
 @kernel
 def shortest_cycle(weights: NDArray[np.float64], root: int, cycle: NDArray[np.int64]) -> int:
-    """Write the shortest cycle through a node (Dijkstra) to `cycle`; return its size, 0 if there is none."""
+    """Write the shortest cycle through a node (Dijkstra) to `cycle`; return its size, 0 if there is none.
+
+    The cycle is written against its arcs: from the root to the tail of the arc into it, and so on.
+    """
     d = len(weights)
     distance = np.full(d, np.inf)
     previous = np.full(d, root)
@@ -179,28 +207,25 @@ def shortest_cycle(weights: NDArray[np.float64], root: int, cycle: NDArray[np.in
 @kernel
 def least_sum(
     seed: NDArray[np.int64],
-    size: int,
-    full: NDArray[np.float64],
-    owner: NDArray[np.int64],
+    users: Users,
     values: NDArray[np.float64],
-    listed: NDArray[np.int64],
-    begins: NDArray[np.int64],
     best_inside: NDArray[np.bool_],
 ) -> float:
-    """Smallest sum met on a walk from the first `size` nodes of `seed`; its cluster goes to `best_inside`.
+    """Smallest sum seen in a local search from the nodes `seed`; its cluster goes to `best_inside`.
 
-    Each step moves the node in or out that makes the sum smallest, beyond minima too, and lets it rest for a
-    while. `full` is the value of all sets of each node.
+    Each step toggles the node that makes the sum smallest, even where it grows, and then lets that node rest.
     """
-    d = len(full)
-    inside = np.zeros(d, dtype=np.bool_)
-    met = np.zeros(len(owner), dtype=np.int64)
-    free = full.copy()
+    d = len(users.full)
+    size = len(seed)
+    cluster = Cluster(
+        np.zeros(d, dtype=np.bool_), np.zeros(len(users.owner), dtype=np.int64), users.full.copy()
+    )
+    inside, _, free = cluster
     moved = np.full(d, -REST)
     total = 0.0
-    for k in range(size):
-        total += change(seed[k], inside, met, owner, values, free, listed, begins)
-        toggle(seed[k], inside, met, owner, values, free, listed, begins)
+    for y in seed:
+        total += change(y, cluster, users, values)
+        toggle(y, cluster, users, values)
     best = total
     best_inside[:] = inside
     for step in range(STEPS):
@@ -209,14 +234,14 @@ def least_sum(
         for y in range(d):
             if step - moved[y] < REST or (inside[y] and size <= 2):
                 continue
-            new = change(y, inside, met, owner, values, free, listed, begins)
-            # To add a node that is in no set of a member is of no use.
+            new = change(y, cluster, users, values)
+            # A node that is in no set of a member only adds to the sum: not worth adding.
             if new < least and (inside[y] or new < free[y] - 1e-9):
                 node, least = y, new
         if node < 0:
             break
         size += -1 if inside[node] else 1
-        toggle(node, inside, met, owner, values, free, listed, begins)
+        toggle(node, cluster, users, values)
         moved[node] = step
         total += least
         if total < best - 1e-9:
@@ -227,25 +252,21 @@ def least_sum(
 
 @kernel
 def violated_clusters(
-    masks: NDArray[np.uint64],
-    rows: NDArray[np.int64],
-    values: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    point: Point, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-    """Clusters whose inequality a point violates, each once, and by how much.
+    """Clusters whose inequality a point violates, each once as a bit row, and by how much.
 
-    Walks start at the shortest cycle through each node, then at arcs between nodes that are on cycles.
+    Searches start at the shortest cycle through each node, then at arcs between nodes that are on cycles.
+    `weights` are the point's `arc_weights`.
+
+    >>> masks = np.array([[2], [0], [1], [0]], dtype=np.uint64)  # a: {b}, {}; b: {a}, {}
+    >>> point = positive_part(masks, np.array([0, 2, 4]), np.array([1.0, 0.0, 1.0, 0.0]))
+    >>> violated_clusters(point, arc_weights(point))
+    (array([[3]], dtype=uint64), array([1.]))
     """
-    d = len(starts) - 1
-    listed, begins = users(masks, rows, starts)
-    owner = np.empty(len(rows), dtype=np.int64)
-    full = np.zeros(d)
-    for x in range(d):
-        for k in range(starts[x], starts[x + 1]):
-            owner[k] = x
-            full[x] += values[k]
-    found = np.empty((ROOM, masks.shape[1]), dtype=np.uint64)
+    d = len(point.starts) - 1
+    users = users_of(point)
+    found = np.empty((ROOM, point.masks.shape[1]), dtype=np.uint64)
     violations = np.empty(ROOM)
     count = 0
     seed = np.empty(d, dtype=np.int64)
@@ -267,7 +288,7 @@ def violated_clusters(
             arcs_left -= 1
             seed[0], seed[1] = tail, head
             size = 2
-        best = least_sum(seed, size, full, owner, values, listed, begins, best_inside)
+        best = least_sum(seed[:size], users, point.values, best_inside)
         if best > 1.0 - LEAST_VIOLATION:
             continue
         found[count] = np.uint64(0)
@@ -291,7 +312,8 @@ def cluster_row(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Rows of the members' sets that meet the cluster, rows of those that do not, and the cluster's size.
 
-    As every member has one parent set, the inequality also says that at most size − 1 of the former occur.
+    As every member has exactly one parent set, the inequality also says that the former rows sum to size − 1
+    at most.
     """
     meeting = np.empty(len(masks), dtype=np.int64)
     free = np.empty(len(masks), dtype=np.int64)
@@ -314,30 +336,8 @@ def cluster_row(
 
 
 @kernel
-def topological(masks: NDArray[np.uint64], choice: NDArray[np.int64], order: NDArray[np.int64]) -> bool:
-    """Bring nodes into an order where each stands after its chosen parents; False where there is a cycle."""
-    d = len(choice)
-    placed = np.zeros(masks.shape[1], dtype=np.uint64)
-    is_placed = np.zeros(d, dtype=np.bool_)
-    count = 0
-    again = True
-    while again:
-        again = False
-        for x in range(d):
-            if is_placed[x]:
-                continue
-            if is_subset(masks[choice[x]], placed):
-                is_placed[x] = True
-                flip_bit(placed, x)
-                order[count] = x
-                count += 1
-                again = True
-    return count == d
-
-
-@kernel
 def order_along(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """An order that most weight follows: next is the node with the least weight from those still to come."""
+    """An order that most weight follows: next is the node with the least weight from nodes not yet placed."""
     d = len(weights)
     left = weights.sum(axis=0)
     placed = np.zeros(d, dtype=np.bool_)

@@ -1,8 +1,8 @@
-"""The frame of exact searches: component after component, with a good order to start from.
+"""What the exact methods share: they solve one component after the other, each from a good first order.
 
 Every component of the candidate-parent graph first gets an order by local search. A solver then proves it
-best or finds a better one. Where time or memory ends before that, the best orders found make the answer, and
-the sum of the components' bounds says how far it can be from the optimum.
+optimal or finds a better one. Where time or memory runs out before that, the best orders found make the
+answer, and the sum of the components' bounds says how far it can be from the optimum.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event
+from dagora.events import Budget, Event
 from dagora.graph.dag import DAG
 from dagora.kernel_random import random_state
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
-from dagora.search.components import LocalProblem, Order, components, feasible_order, knot
+from dagora.search.components import LocalProblem, Order, components, feasible_order, why_cyclic
 from dagora.search.order.moves import descend, iterate
+
+# A round of local search: variables times sets times disturbances. It takes some milliseconds.
+WORK_A_ROUND = 2_000_000
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A component's best order found, what no order of it can exceed, and how the search ended.
+    """The best order found of a component, a bound on the score of any order, and how the search ended.
 
     The status is `optimal`, `time-limit` or `memory-limit`.
     """
@@ -40,7 +43,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Watch:
-    """A solver's view of the run: the clock, and an observer that is told of the whole problem."""
+    """A solver's view of the run: its clock and its observer.
+
+    Scores and bounds of the other components are added to those of the solver's own before they are reported.
+    """
 
     run: Run
     phase: str
@@ -49,11 +55,11 @@ class Watch:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the work must end now."""
+        """Whether the run's budget is exhausted."""
         return self.run.budget.exhausted
 
     def report(self, step: int, score: float, bound: float, total: int | None = None) -> None:
-        """Say where the component's search stands."""
+        """Report the progress of the component's search as that of the whole problem."""
         self.run.on_event(
             Event(
                 self.phase,
@@ -71,14 +77,14 @@ Solver = Callable[[LocalProblem, Order, Watch], Answer]
 def solve_exactly(
     candidates: Candidates, run: Run, solver: Solver, phase: str, refuse: Callable[[int], str], effort: int
 ) -> Outcome:
-    """Solve all components.
+    """Solve all components and combine their answers.
 
-    `refuse` says why a component of some size is out of reach, `effort` is how many disturbances per variable
-    of the first order may fail before the solver starts.
+    `refuse` returns why a component of some size cannot be solved, or an empty text. The local search before
+    the solver ends after `effort` disturbances per variable in a row that gain nothing.
     """
     start, stuck = feasible_order(candidates)
     if stuck:
-        return failure(candidates, knot(candidates))
+        return failure(candidates, why_cyclic(candidates))
     parts = components(candidates)
     obstacle = refuse(max(len(part) for part in parts))
     if obstacle:
@@ -96,7 +102,7 @@ def solve_exactly(
 
 
 def solve_one(problem: LocalProblem, order: Order, solver: Solver, watch: Watch) -> Answer:
-    """Solve one component, by the solver where it takes one."""
+    """Solve one component; the solver is called only where the given order is not optimal by its bound."""
     if len(problem) == 1:
         return Answer(order, problem.bound, "optimal")
     if watch.exhausted:
@@ -115,30 +121,53 @@ def watch_of(run: Run, phase: str, problems: list[LocalProblem], answers: list[A
 
 
 def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) -> Order:
-    """A good order by iterated local search, until `patience` disturbances in a row brought nothing.
+    """A good order by iterated local search, until `patience` disturbances in a row gain nothing.
 
-    One descent is made however little time is left.
+    One descent is always made, even where no time is left.
     """
-    arrays = (problem.masks, problem.scores, problem.offsets)
     state = random_state(run.seed)
-    tolerance = TIE * abs(problem.bound)
     order = start.copy()
-    best = descend(*arrays, order, np.empty(len(order), dtype=np.int64), state, tolerance)
-    best_order = order.copy()
-    # A round of so many takes some milliseconds.
-    kicks = max(1, min(patience, 2_000_000 // (len(problem) * len(problem.scores))))
-    idle = 0
-    while idle < patience and best < problem.bound - tolerance and not run.budget.exhausted:
-        top = iterate(*arrays, order, best_order, best, state, tolerance, kicks)
+    best = descend(problem.flat, order, state, TIE * abs(problem.bound))
+    return improve_order(problem, order, best, state, patience, run.budget)
+
+
+def improve_order(
+    problem: LocalProblem,
+    order: Order,
+    score: float,
+    state: NDArray[np.uint64],
+    patience: int,
+    budget: Budget,
+    *,
+    most: int | None = None,
+    report: Callable[[float], None] | None = None,
+) -> Order:
+    """The best order seen by iterated local search from an order with that score.
+
+    The search ends after `patience` disturbances in a row without a gain, after about `most` disturbances in
+    all, at the problem's bound, or with the budget. After every round of some milliseconds `report` is told
+    the best score.
+    """
+    tolerance = TIE * abs(problem.bound)
+    here, best_order, best = order.copy(), order.copy(), score
+    kicks = max(1, min(patience, WORK_A_ROUND // (len(problem) * len(problem.scores))))
+    idle = made = 0
+    while idle < patience and (most is None or made < most) and best < problem.bound - tolerance:
+        if budget.exhausted:
+            break
+        top = iterate(problem.flat, here, best_order, best, state, tolerance, kicks)
         idle = 0 if top > best else idle + kicks
         best = top
+        made += kicks
+        if report is not None:
+            report(best)
     return best_order
 
 
 def outcome_of(
     candidates: Candidates, run: Run, phase: str, problems: list[LocalProblem], answers: list[Answer]
 ) -> Outcome:
-    """Put the components' answers together."""
+    """Combine the components' answers into one outcome."""
     choice: NDArray[np.int64] = np.empty(len(candidates), dtype=np.int64)
     for problem, answer in zip(problems, answers, strict=True):
         choice[list(problem.members)] = problem.rows[problem.choose(answer.order)]
@@ -166,5 +195,5 @@ def describe(candidates: Candidates, run: Run, phase: str, status: str, parts: i
 
 
 def failure(candidates: Candidates, message: str) -> Outcome:
-    """No graph: the empty one stands in."""
+    """The outcome where no network can be returned; its graph is the empty one."""
     return Outcome(DAG(candidates.names), "failed", message)

@@ -1,23 +1,29 @@
-"""Facets of the polytope of DAGs on four nodes, and where they cut a point off.
+"""Facets of the polytope of DAGs on four nodes, and the search for those that a point violates.
 
 Describe a DAG on four nodes by the 0/1 vector I(x, S), one entry per node x and non-empty set S of its
 parents: 28 entries. The hull of the 543 DAGs has 135 facets: 28 say I(x, S) ≥ 0, four say that a node has one
 parent set, and the other 103 (15 up to relabelling) forbid cycles; among them are the cluster inequalities
 (Cussens, Järvisalo, Korhonen & Bartlett 2017). A facet Σ a(x, S) I(x, S) ≤ b holds for larger networks too:
 on any four of their nodes C, Σ a(x, P ∩ C) I(x, P) ≤ b, as a subgraph of a DAG is a DAG.
+
+Example: let each of three nodes have both others as its parents with value ½. The second class says that at
+most one of the three may have both others as parents, but the values sum to 3/2: an excess of ½ over the side
+1. Each node has two coefficients of 1, for the sets with and without the fourth node, so the norm is √6 and
+the point is 0.5 / √6 ≈ 0.204 beyond the facet. See `violated_facets` for this in code.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import has_bit
+from dagora.search.exact.cluster_cuts import Point
 
 # One facet of each class: its right-hand side, then for each node the coefficients of the eight sets of the
 # other three, where bit j of a set's number stands for the j-th of these. Non-decreasing in S, all of them.
@@ -39,7 +45,7 @@ CLASSES = (
     (4, "01121112 01011112 01011112 01111122"),
 )
 
-# A point nearer than this to a facet is not worth a cut.
+# A point that is less than this beyond a facet is not worth a cut.
 LEAST_DISTANCE = 1e-3
 
 # Room for violated facets in one round.
@@ -73,9 +79,11 @@ def relabel(x: int, code: int, labels: tuple[int, ...]) -> int:
     return sum(1 << (y - (y > labels[x])) for y in named)
 
 
-@dataclass(frozen=True)
-class Separators:
-    """Facets to look for: of three nodes (given on nodes 0, 1, 2) up to `triples`, then those of four."""
+class Separators(NamedTuple):
+    """Facets to look for: first `triples` facets of three nodes (given on nodes 0, 1, 2), then those of four.
+
+    Facet f is Σ `coefficients[f, k]` · point[k] ≤ `sides[f]`; `lengths[f]` is the norm of its coefficients.
+    """
 
     coefficients: NDArray[np.float64]
     sides: NDArray[np.float64]
@@ -113,45 +121,36 @@ def set_code(mask: NDArray[np.uint64], nodes: NDArray[np.int64], x: int, size: i
 
 
 @kernel
-def project(
-    masks: NDArray[np.uint64],
-    rows: NDArray[np.int64],
-    values: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    size: int,
-    point: NDArray[np.float64],
-) -> None:
-    """Sum a point's values over parent sets that agree on a few nodes; see `facets` for the layout."""
-    point[:] = 0.0
+def project(point: Point, nodes: NDArray[np.int64], size: int, projected: NDArray[np.float64]) -> None:
+    """Sum a point's values over parent sets that agree on the first `size` nodes; `facets` has the layout."""
+    projected[:] = 0.0
     for x in range(size):
-        for k in range(starts[nodes[x]], starts[nodes[x] + 1]):
-            point[8 * x + set_code(masks[rows[k]], nodes, x, size)] += values[k]
+        for k in range(point.starts[nodes[x]], point.starts[nodes[x] + 1]):
+            code = set_code(point.masks[point.rows[k]], nodes, x, size)
+            projected[8 * x + code] += point.values[k]
 
 
 @kernel
 def most_violated(
-    coefficients: NDArray[np.float64],
-    sides: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    low: int,
-    high: int,
-    point: NDArray[np.float64],
+    separators: Separators, low: int, high: int, projected: NDArray[np.float64]
 ) -> tuple[int, float]:
     """The facet among low … high − 1 that a point is farthest beyond, and how far; −1 where there is none."""
     best, farthest = -1, LEAST_DISTANCE
     for f in range(low, high):
-        total = -sides[f]
+        total = -separators.sides[f]
         for k in range(32):
-            total += coefficients[f, k] * point[k]
-        if total > farthest * lengths[f]:
-            best, farthest = f, total / lengths[f]
+            total += separators.coefficients[f, k] * projected[k]
+        if total > farthest * separators.lengths[f]:
+            best, farthest = f, total / separators.lengths[f]
     return best, farthest
 
 
 @kernel
-def knotted(arcs: NDArray[np.bool_], nodes: NDArray[np.int64], size: int) -> bool:
-    """Whether each of a few nodes has an arc from and one to another of them; else a smaller set will do."""
+def all_may_be_on_cycles(arcs: NDArray[np.bool_], nodes: NDArray[np.int64], size: int) -> bool:
+    """Whether each of the first `size` nodes has an arc from and an arc to another of them.
+
+    A node that lacks either is on no cycle, so that the facets of the other nodes are enough.
+    """
     for x in range(size):
         enters = False
         leaves = False
@@ -165,22 +164,20 @@ def knotted(arcs: NDArray[np.bool_], nodes: NDArray[np.int64], size: int) -> boo
 
 @kernel
 def violated_facets(
-    masks: NDArray[np.uint64],
-    rows: NDArray[np.int64],
-    values: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    arcs: NDArray[np.bool_],
-    coefficients: NDArray[np.float64],
-    sides: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    triples: int,
-    limit: int,
+    point: Point, arcs: NDArray[np.bool_], separators: Separators, limit: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """For every knotted three or four nodes the facet that cuts a point off deepest.
+    """For every three or four nodes that may be on cycles, the facet that a point is farthest beyond.
 
-    The point's positive values are those of candidate `rows`, child by child from `starts`. Sets of nodes
-    that are connected by arcs are enumerated once each (Wernicke 2006), at most `limit` of them. Returns the
-    nodes (the last is −1 for three), the facet and the distance of each.
+    `arcs[i, j]` says that the point has an arc i → j. Sets of nodes that are connected by arcs are enumerated
+    once each (Wernicke 2006), at most `limit` of them. Returns, for each set found, the nodes (the last is −1
+    where there are three), the facet and the distance.
+
+    >>> from dagora.search.exact.cluster_cuts import positive_part
+    >>> masks = np.array([[6], [0], [5], [0], [3], [0]], dtype=np.uint64)  # both others, or none
+    >>> point = positive_part(masks, np.array([0, 2, 4, 6]), np.full(6, 0.5))
+    >>> nodes, facet, distance = violated_facets(point, ~np.eye(3, dtype=np.bool_), separators(), 10)
+    >>> nodes, separators().sides[facet], distance.round(3)
+    (array([[ 0,  2,  1, -1]]), array([1.]), array([0.204]))
     """
     d = len(arcs)
     linked = arcs | arcs.T
@@ -188,12 +185,12 @@ def violated_facets(
     which = np.empty(ROOM, dtype=np.int64)
     distances = np.empty(ROOM, dtype=np.float64)
     count = 0
-    point = np.empty(32)
+    projected = np.empty(32)
     nodes = np.empty(4, dtype=np.int64)
     # Nodes that may still be added after 1, 2 and 3 are chosen, and how many.
     waiting = np.empty((3, d), dtype=np.int64)
     sizes = np.zeros(3, dtype=np.int64)
-    # How many of the chosen nodes each node is, or is linked to.
+    # near[k, y]: whether y is one of the first k + 1 chosen nodes, or linked to one of them.
     near = np.zeros((4, d), dtype=np.bool_)
     looked = 0
     for root in range(d):
@@ -215,10 +212,11 @@ def violated_facets(
             size = depth + 2
             if size >= 3:
                 looked += 1
-                if knotted(arcs, nodes, size):
-                    project(masks, rows, values, starts, nodes, size, point)
-                    low, high = (0, triples) if size == 3 else (triples, len(sides))
-                    facet, distance = most_violated(coefficients, sides, lengths, low, high, point)
+                if all_may_be_on_cycles(arcs, nodes, size):
+                    project(point, nodes, size, projected)
+                    triples = separators.triples
+                    low, high = (0, triples) if size == 3 else (triples, len(separators.sides))
+                    facet, distance = most_violated(separators, low, high, projected)
                     if facet >= 0 and count < ROOM:
                         found[count] = nodes
                         if size == 3:
@@ -227,7 +225,7 @@ def violated_facets(
                         distances[count] = distance
                         count += 1
             if size < 4:
-                # Those that wait may still come, and the new node's own neighbours.
+                # Next may come those that still wait, and the new node's own neighbours.
                 sizes[depth + 1] = sizes[depth]
                 waiting[depth + 1, : sizes[depth]] = waiting[depth, : sizes[depth]]
                 for z in range(d):

@@ -1,13 +1,13 @@
 """The best network by dynamic programming over subsets.
 
-Let B(S) be the best score that the variables outside S can still reach when those in S stand before them:
+Let B(S) be the best score that the variables outside S can reach when those in S come before them:
 
     B(S) = max over x ∉ S of  B(S ∪ {x}) + best score of x with parents in S,    B(all) = 0.
 
-B(∅) is the optimum, and going up from ∅ through the maxima gives an order that permits it (Silander &
-Myllymäki 2006; Singh & Moore 2005). One number per subset is kept; the best parents within S are found by a
-scan of the variable's candidates, which are few, and found again on the way up. A variable whose best set of
-all lies within S may come next without loss, and the others need not be looked at.
+B(∅) is the optimum, and following the maxima from ∅ upwards gives an order that permits it (Silander &
+Myllymäki 2006; Singh & Moore 2005). Only one number per subset is stored. The best parents within S are found
+by a scan of the variable's candidates, which are few, and are found again on the way up. A variable whose
+best set of all lies within S may come next without loss; then the other variables need not be examined.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.component_solver import Answer, Watch, solve_exactly
 
-# Sets looked at between two looks at the clock: well below 0.2 s.
+# Sets examined between two looks at the clock: well below 0.2 s.
 WORK_PER_ROUND = 20_000_000
 
 
 def dynamic(candidates: Candidates, run: Run, *, memory: float = 4.0) -> Outcome:
-    """Find a best network, one component after the other; `memory` is what may be used, in GiB.
+    """Find a best network, one component after the other; `memory` is the limit on the table, in GiB.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = dynamic(Candidates.of("ab", listed), Run())
@@ -44,7 +44,7 @@ def dynamic(candidates: Candidates, run: Run, *, memory: float = 4.0) -> Outcome
 
 
 def refusal(size: int, memory: float) -> str:
-    """Why a component of that size cannot be solved; nothing where it can."""
+    """Why a component of that size cannot be solved; empty where it can be."""
     needed = 8.0 * 2.0**size / GIBIBYTE
     if needed <= memory:
         return ""
@@ -56,7 +56,7 @@ def refusal(size: int, memory: float) -> str:
 
 
 def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
-    """Best order of one component; on a time limit the given one."""
+    """The best order of one component, or the given one where time or memory runs out."""
     size = len(problem)
     score = problem.score(order)
     try:
@@ -73,7 +73,7 @@ def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
 
 
 def completions(problem: LocalProblem, table: NDArray[np.float64]) -> Iterator[int]:
-    """Fill the table B of a problem, in rounds; yield after each how many subsets are done."""
+    """Fill the table B of a problem in rounds; after each round, yield the number of subsets done."""
     masks = problem.masks[:, 0].astype(np.int64)
     subset = len(table) - 1
     while subset >= 0:
@@ -90,9 +90,9 @@ def fill(
     subset: int,
     work: int,
 ) -> int:
-    """Fill the table downwards from `subset` until about `work` sets were looked at; return what is next.
+    """Fill the table from `subset` downwards until about `work` sets were examined; return the next subset.
 
-    Every variable must have the empty set among its own, best first.
+    Every variable's sets must be sorted best first and include the empty set.
     """
     size = len(offsets) - 1
     full = (1 << size) - 1
@@ -127,9 +127,10 @@ def ascend(
     offsets: NDArray[np.int64],
     tolerance: float,
 ) -> NDArray[np.int64]:
-    """Follow the maxima of a full table from the empty set; return the order of the variables.
+    """Follow the maxima of a filled table from the empty set upwards; return the order of the variables.
 
-    Of variables that are equal but for rounding the first goes first, whoever summed up the data.
+    Of variables whose values differ by no more than `tolerance` the first is taken, so that rounding in the
+    scores does not change the order.
     """
     size = len(offsets) - 1
     order = np.empty(size, dtype=np.int64)

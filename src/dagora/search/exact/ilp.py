@@ -1,9 +1,9 @@
 """The best network by integer programming: branch and cut, with a proof or a gap.
 
-The program and its cuts are in `ilp_program`. Local search over orders gives the first network, and sets that
-lose more than it does in all are dropped before the solver starts. What the solver calls optimal is checked
-here: the network is rebuilt from an order, scored from the candidates, and compared with the solver's
-numbers. (Cussens 2011; Bartlett & Cussens 2017.)
+The program and its cuts are in `ilp_program`. Local search over orders gives the first network. A set that
+loses more, against its child's best set, than this whole network does is dropped before the solver starts. An
+optimum that the solver reports is checked here: the network is rebuilt from an order, scored from the
+candidates, and compared with the solver's numbers. (Cussens 2011; Bartlett & Cussens 2017.)
 """
 
 from __future__ import annotations
@@ -19,30 +19,28 @@ from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import NO_ROW, LocalProblem, Order
-from dagora.search.exact.component_solver import Answer, Watch, failure, solve_exactly
-from dagora.search.order.moves import iterate
+from dagora.search.exact.component_solver import Answer, Watch, failure, improve_order, solve_exactly
 
-# The solver's numbers and ours may differ by this much, relative to the numbers that the solver sees.
+# The solver's numbers and ours may differ by this share of the numbers that the solver sees: its tolerance.
 AGREEMENT = 1e-6
 
 PHASE = "integer programming"
 
-# The first search ends after this many disturbances per variable without a gain, or so much work: variables
-# times sets times disturbances. A round of it is some milliseconds, all of it some seconds.
+# The local search before the solver ends after this many disturbances per variable without a gain, or after
+# so much work: variables times sets times disturbances, some seconds in all.
 PATIENCE = 10
-WORK_A_ROUND = 2_000_000
 WORK = 500_000_000
 
-# The program takes about this much memory for each set.
+# Memory that the program takes for each set, roughly.
 BYTES_A_SET = 10_000
 
 
 class VerificationError(Exception):
-    """The solver's answer does not stand up to our own arithmetic."""
+    """The solver's answer disagrees with our own computation of its score."""
 
 
 def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float = 4.0) -> Outcome:
-    """Find a best network and prove it; without time for that, the best found and its gap.
+    """Find a best network and prove it optimal; where time runs out, return the best one found and its gap.
 
     `facets` adds facets of four nodes to the cluster inequalities; `memory` is the solver's limit, in GiB.
 
@@ -87,31 +85,23 @@ def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, me
 
 
 def better_order(problem: LocalProblem, order: Order, watch: Watch) -> Order:
-    """Search near an order for a while: the better the start, the fewer sets are worth keeping."""
-    state = random_state(watch.run.seed, len(problem))
-    tolerance = TIE * abs(problem.bound)
-    here, best_order, best = order.copy(), order.copy(), problem.score(order)
-    cost = len(problem) * len(problem.scores)
-    patience = PATIENCE * len(problem)
-    kicks = max(1, min(patience, WORK_A_ROUND // cost))
-    idle, left = 0, WORK // cost
-    while idle < patience and left > 0 and best < problem.bound - tolerance:
-        if watch.exhausted:
-            break
-        top = iterate(
-            problem.masks, problem.scores, problem.offsets, here, best_order, best, state, tolerance, kicks
-        )
-        idle = 0 if top > best else idle + kicks
-        best = top
-        left -= kicks
-        watch.report(0, best, problem.bound)
-    return best_order
+    """Improve an order by local search: the better the start, the fewer sets are worth keeping."""
+    return improve_order(
+        problem,
+        order,
+        problem.score(order),
+        random_state(watch.run.seed, len(problem)),
+        PATIENCE * len(problem),
+        watch.run.budget,
+        most=WORK // (len(problem) * len(problem.scores)),
+        report=lambda best: watch.report(0, best, problem.bound),
+    )
 
 
 def worth_keeping(problem: LocalProblem, order: Order) -> NDArray[np.int64]:
-    """Rows of the sets that can be part of a network at least as good as the order's.
+    """Rows of the sets that can be part of a network that scores at least as much as the order's.
 
-    The others lose more, against their child's best set, than that network does in all.
+    Every other set loses more, against its child's best set, than the order's network loses in all.
     """
     best = np.repeat(problem.scores[problem.offsets[:-1]], np.diff(problem.offsets))
     gap = problem.bound - problem.score(order)
@@ -122,9 +112,9 @@ def worth_keeping(problem: LocalProblem, order: Order) -> NDArray[np.int64]:
 def verify(
     problem: LocalProblem, start: Order, best: Order, claim: float, bound: float, unit: float = 1.0
 ) -> None:
-    """Check an optimum: its order's score is what the solver claims, meets the bound, and beats the start."""
+    """Check an optimum: it scores what the solver claims, equals the bound, and is not below the start."""
     score = problem.score(best)
-    # The solver sees scores less each child's best, in its unit.
+    # The solver sees scores minus each child's best score, in its unit.
     tolerance = AGREEMENT * max(unit, problem.bound - score) + TIE * abs(score)
     if abs(score - claim) > tolerance or abs(score - bound) > tolerance:
         raise VerificationError(

@@ -1,7 +1,7 @@
-"""What SCIP calls back: the constraint that there is no cycle, and the search for better networks.
+"""The callbacks for SCIP: the constraint that there is no cycle, and a heuristic for better networks.
 
-Each callback asks the program and hands its answer on. Of what SCIP passes along, only a solution to be
-checked is needed: there is one constraint, and the program knows all variables.
+Each callback asks the program and passes its answer on. Of SCIP's arguments, only a solution to be checked is
+needed: there is one constraint, and the program knows all variables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Network(Protocol):
     variables: list[Variable]
 
     def guarded(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
-        """Run a callback and keep what it raises."""
+        """Run a callback and keep the exception it raises, if any."""
 
     def separate(self, *, integral: bool) -> int:
         """Cut off the LP solution."""
@@ -56,11 +56,11 @@ class Acyclicity(Conshdlr):
         return self.network.guarded(lambda: self.judge(solution), PY_SCIP_RESULT.INFEASIBLE)
 
     def constrans(self, _: object) -> dict[str, Constraint]:
-        """Make the constraint's copy here: the one made otherwise is freed once too often."""
+        """Create the transformed constraint here: the one that SCIP would create is freed twice."""
         return {"targetcons": self.model.createCons(self, "acyclic")}
 
     def conslock(self, _: object, locktype: int, up: int, down: int) -> None:
-        """Say that taking a set, or another in its place, may close a cycle."""
+        """Tell SCIP that raising or lowering any variable may violate the constraint."""
         for variable in self.network.variables:
             self.model.addVarLocksType(variable, locktype, up + down, up + down)
 
@@ -70,7 +70,7 @@ class Acyclicity(Conshdlr):
         return int(PY_SCIP_RESULT.INFEASIBLE if cyclic else PY_SCIP_RESULT.FEASIBLE)
 
     def enforce(self, *, by_cuts: bool) -> int:
-        """Judge the current solution, and cut it off if it is cyclic."""
+        """Check the current solution; if it has a cycle, cut it off (`by_cuts`) or reject it."""
         verdict = self.judge(None)
         if verdict == PY_SCIP_RESULT.FEASIBLE or not by_cuts:
             return verdict

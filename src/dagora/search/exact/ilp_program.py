@@ -1,9 +1,10 @@
 """The integer program of a best network, in SCIP.
 
-A binary I(x, P) for every candidate parent set; every x has one; maximise Σ score · I. No two nodes are each
-other's parents; all other cycles are forbidden by a constraint handler, which adds cluster inequalities and
-facets of four nodes where the linear program's solution violates them. Scores are given as differences to the
-best of each child, so that numbers stay small. (Cussens 2011; Bartlett & Cussens 2017.)
+There is a binary variable I(x, P) for every candidate parent set P of every node x. Exactly one per node is
+1, and Σ score · I is maximised. Constraints say that no two nodes are each other's parents. All other cycles
+are excluded by a constraint handler, which adds cluster inequalities and facets of four nodes where the
+solution of the linear program violates them. Scores enter as differences to the best score of each child, so
+that numbers stay small. (Cussens 2011; Bartlett & Cussens 2017.)
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ from pyscipopt.scip import (
 from dagora.graph.bits import unpack
 from dagora.kernel_random import random_state
 from dagora.scores.local_score import TIE
-from dagora.search.components import LocalProblem, Order
+from dagora.search.components import LocalProblem, Order, place_all
 from dagora.search.exact.cluster_cuts import (
+    LEAST_VALUE,
+    Point,
     arc_weights,
     cluster_row,
     order_along,
-    support,
-    topological,
+    positive_part,
     violated_clusters,
 )
 from dagora.search.exact.component_solver import Watch
@@ -43,25 +45,23 @@ from dagora.search.exact.dag_facets import facet_row, separators, violated_facet
 from dagora.search.exact.ilp_handlers import Acyclicity, OrderHeuristic
 from dagora.search.order.moves import descend, iterate
 
-# More cuts a round make the linear programs slower than they make them better.
+# Cuts added in one round: more of them slow the linear programs down more than they improve the bound.
 CLUSTERS_A_ROUND = 20
 FACETS_A_ROUND = 15
 
-# Connected sets of three or four nodes that are looked at in one round.
+# Connected sets of three or four nodes that are examined in one round.
 SETS_A_ROUND = 200_000
 
-# With so many parent sets, branching on arcs is better than branching on sets.
+# From this many parent sets on, SCIP branches on arcs, which is faster there than branching on sets.
 SETS_FOR_ARCS = 2000
 
 # Disturbances of the order that an LP solution suggests.
 KICKS = 2
 
-# An arc of less weight is taken as none when facets are looked for.
-LEAST_WEIGHT = 1e-6
-
-# Largest gains that the solver takes as they are.
+# Gains are rescaled unless the largest one is in this range; see `unit_of`.
 USUAL = (1.0, 1e9)
 
+# Least time between two progress reports.
 SECONDS_A_REPORT = 0.1
 
 SETTINGS = {
@@ -86,7 +86,7 @@ SETTINGS = {
 
 
 def unit_of(gains: NDArray[np.float64]) -> float:
-    """A unit in which the solver, whose tolerances and infinity are absolute, sees gains of a usual size.
+    """A unit in which gains have a usual magnitude, as the solver's tolerances and its infinity are absolute.
 
     >>> unit_of(np.array([-3.5, -1000.0])), unit_of(np.array([-(2.0**100)])), unit_of(np.zeros(1))
     (1.0, 1.2379400392853803e+27, 1.0)
@@ -98,7 +98,7 @@ def unit_of(gains: NDArray[np.float64]) -> float:
 
 
 class IlpProgram:
-    """The program of one problem, with the sets `kept`; `start` is an order that needs no other."""
+    """The program of one problem with the sets `kept`, among them all that the order `start` needs."""
 
     def __init__(
         self,
@@ -143,10 +143,13 @@ class IlpProgram:
         self.model.setHeuristics(PY_SCIP_PARAMSETTING.OFF)
         self.model.setSeparating(PY_SCIP_PARAMSETTING.OFF)
         self.model.setParams(SETTINGS)
-        self.model.setParam("limits/memory", memory * 1024)
+        self.model.setParam("limits/memory", memory * 1024)  # SCIP counts in MiB
 
     def _add_rows(self) -> dict[tuple[int, int], Variable]:
-        """One set for each child, no two arcs between two nodes; return the variables of arcs, if any."""
+        """Add the constraints: one set for each child, at most one arc between two nodes.
+
+        Returns the variables of arcs, if there are any.
+        """
         model, variables, offsets = self.model, self.variables, self.offsets
         d = len(self.whole)
         for x in range(d):
@@ -176,7 +179,7 @@ class IlpProgram:
         self.model.includeHeur(OrderHeuristic(self), "order", "descent over orders", "o", timingmask=timing)
 
     def _fill(self, solution: Solution, choice: NDArray[np.int64]) -> Solution:
-        """Write a choice of sets, given as rows of the whole problem, into a solution."""
+        """Write the network of the chosen sets (rows of the whole problem) into a solution."""
         for row in np.searchsorted(self.kept, choice).tolist():
             self.model.setSolVal(solution, self.variables[row], 1.0)
         if self.arcs:
@@ -185,7 +188,7 @@ class IlpProgram:
         return solution
 
     def solve(self) -> str:
-        """Run SCIP; return its status. What a callback raised is raised here."""
+        """Run SCIP and return its status; an exception from a callback is raised here."""
         left = self.watch.run.budget.left
         if math.isfinite(left):
             self.model.setParam("limits/time", left)
@@ -199,17 +202,17 @@ class IlpProgram:
         return str(self.model.getStatus())
 
     def free(self) -> None:
-        """Give the solver's memory back."""
+        """Release the solver's memory."""
         self.model.free()
 
     @property
     def bound(self) -> float:
-        """What no network of the problem can exceed, as far as it is known."""
+        """The upper bound on the score of any network that the solver has proved so far."""
         return self.whole.bound + self.unit * min(0.0, float(self.model.getDualbound()))
 
     @property
     def claim(self) -> float:
-        """Score of the solver's best network, by the solver's own account."""
+        """Score of the best network, according to the solver."""
         return self.whole.bound + self.unit * float(self.model.getPrimalbound())
 
     @property
@@ -232,10 +235,10 @@ class IlpProgram:
         return self._columns
 
     def guarded(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
-        """Run a callback; what it raises ends the solve and is kept, as SCIP would lose it."""
+        """Run a callback. An exception ends the solve and is kept, as SCIP would lose it."""
         if self.error is None:
             try:
-                self.look_around()
+                self.check_budget_and_report()
                 return {"result": callback()}
             except BaseException as error:
                 self.error = error
@@ -243,12 +246,12 @@ class IlpProgram:
         return {"result": otherwise}
 
     def interrupt(self) -> None:
-        """End the solve; while it is only being set up, SCIP cannot yet, and the next callback will."""
+        """End the solve. During its setup SCIP cannot be interrupted; then the next callback does it."""
         if self.model.getStage() == PY_SCIP_STAGE.SOLVING:
             self.model.interruptSolve()
 
-    def look_around(self) -> None:
-        """Stop if the run must; say now and then where the search stands."""
+    def check_budget_and_report(self) -> None:
+        """Stop SCIP if the budget is exhausted, and report progress now and then."""
         if self.watch.exhausted:
             self.interrupt()
         now = time.monotonic()
@@ -259,13 +262,16 @@ class IlpProgram:
             )
 
     def separate(self, *, integral: bool) -> int:
-        """Add inequalities that the current LP solution violates; say what came of it."""
+        """Add inequalities that the current LP solution violates; return SCIP's result code."""
         self.rounds += 1
         point = self._point()
-        infeasible = [self._add_cluster(cluster, force=integral) for cluster in point.clusters()]
+        weights = arc_weights(point)
+        infeasible = [
+            self._add_cluster(cluster, force=integral) for cluster in worst_clusters(point, weights)
+        ]
         self.clusters += len(infeasible)
         if self.with_facets and not integral:
-            for nodes, facet in point.facets():
+            for nodes, facet in worst_facets(point, weights):
                 infeasible.append(self._add_facet(nodes, facet))
                 self.facets += 1
         if any(infeasible):
@@ -293,7 +299,7 @@ class IlpProgram:
         *,
         force: bool,
     ) -> bool:
-        """Add a row that holds everywhere; True where it shows that nothing is left here."""
+        """Add a globally valid row; True if it makes the current subproblem infeasible."""
         model, columns = self.model, self.columns
         row = model.createEmptyRowUnspec("cut", lhs=low, rhs=high, local=False)
         model.cacheRowExtensions(row)
@@ -306,7 +312,7 @@ class IlpProgram:
 
     def _point(self) -> Point:
         values = np.array([column.getLPSol() for column in self.columns])
-        return Point(self.masks, self.offsets, values)
+        return positive_part(self.masks, self.offsets, values)
 
     def order_of(self, solution: Solution | None) -> Order | None:
         """An order that permits the network of an integral solution (None: of the LP's); None for a cycle."""
@@ -314,17 +320,16 @@ class IlpProgram:
         choice = np.array(
             [low + np.argmax(values[low:high]) for low, high in pairwise(self.offsets.tolist())]
         )
-        order = np.empty(len(choice), dtype=np.int64)
-        return order if topological(self.masks, choice, order) else None
+        order = place_all(self.masks[choice], np.arange(len(choice) + 1))
+        return order if len(order) == len(choice) else None
 
     def improve(self, heuristic: Heur) -> int:
-        """Search near the order that the LP solution suggests; offer what is better than the best."""
+        """Search near the order that the LP solution suggests; offer SCIP a network that beats the best."""
         whole, tolerance = self.whole, TIE * abs(self.whole.bound)
-        arrays = (whole.masks, whole.scores, whole.offsets)
-        order = order_along(self._point().weights)
-        score = descend(*arrays, order, np.empty(len(order), dtype=np.int64), self._state, tolerance)
+        order = order_along(arc_weights(self._point()))
+        score = descend(whole.flat, order, self._state, tolerance)
         best = order.copy()
-        score = iterate(*arrays, order, best, score, self._state, tolerance, KICKS)
+        score = iterate(whole.flat, order, best, score, self._state, tolerance, KICKS)
         if score <= self.best_score + tolerance:
             return PY_SCIP_RESULT.DIDNOTFIND
         self.best, self.best_score = best, score
@@ -333,31 +338,14 @@ class IlpProgram:
         return PY_SCIP_RESULT.FOUNDSOL if stored else PY_SCIP_RESULT.DIDNOTFIND
 
 
-class Point:
-    """A point of the linear program: its positive values, and the arcs they make."""
+def worst_clusters(point: Point, weights: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """The clusters that a point violates most."""
+    found, violations = violated_clusters(point, weights)
+    return found[np.argsort(-violations, kind="stable")[:CLUSTERS_A_ROUND]]
 
-    def __init__(
-        self, masks: NDArray[np.uint64], offsets: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> None:
-        self.sparse = (masks, *support(values, offsets))
-        self.weights = arc_weights(*self.sparse)
 
-    def clusters(self) -> NDArray[np.uint64]:
-        """The most violated clusters."""
-        found, violations = violated_clusters(*self.sparse, self.weights)
-        return found[np.argsort(-violations, kind="stable")[:CLUSTERS_A_ROUND]]
-
-    def facets(self) -> list[tuple[NDArray[np.int64], int]]:
-        """The facets farthest cut into, with their nodes."""
-        known = separators()
-        nodes, which, distances = violated_facets(
-            *self.sparse,
-            self.weights > LEAST_WEIGHT,
-            known.coefficients,
-            known.sides,
-            known.lengths,
-            known.triples,
-            SETS_A_ROUND,
-        )
-        farthest = np.argsort(-distances, kind="stable")[:FACETS_A_ROUND]
-        return [(nodes[k], int(which[k])) for k in farthest]
+def worst_facets(point: Point, weights: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], int]]:
+    """The facets that a point is farthest beyond, with their nodes."""
+    nodes, which, distances = violated_facets(point, weights > LEAST_VALUE, separators(), SETS_A_ROUND)
+    farthest = np.argsort(-distances, kind="stable")[:FACETS_A_ROUND]
+    return [(nodes[k], int(which[k])) for k in farthest]

@@ -1,16 +1,16 @@
-"""A bound for what is left of an order, from exact solutions of small groups of variables.
+"""A bound on what the remaining variables of an order can add, from exact solutions of small groups.
 
-The variables are divided into groups. Within a group the order is respected, all variables outside are free
-parents; the best score that the group's remaining variables can then reach is tabled for every subset of the
-group that has been placed (dynamic programming), and the groups' values are added. The sum is never below
-what is possible, and never above the sum of the best scores: a static pattern database (Yuan & Malone 2013).
+The variables are divided into groups. A group is solved as if all variables outside it were free parents:
+dynamic programming tables, for every subset of the group that has been placed, the best score that the
+group's remaining variables can reach. The groups' values are added. The sum is never below what is possible,
+and never above the sum of the best scores: a static pattern database (Yuan & Malone 2013).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,11 @@ from dagora.search.components import LocalProblem
 from dagora.search.exact.dynamic import completions
 
 
-@dataclass(frozen=True)
-class PatternDatabase:
+class PatternDatabase(NamedTuple):
     """Tables of groups of neighbouring variables.
 
-    Group k has variables `starts[k]` to `starts[k + 1]`; its table begins at `offsets[k]` and is indexed by
-    the bits of the group's placed variables.
+    Group k has variables `starts[k]` to `starts[k + 1] − 1`. Its table begins at `offsets[k]` of `tables` and
+    is indexed by the bits of the group's placed variables.
     """
 
     starts: NDArray[np.int64]
@@ -37,7 +36,7 @@ def pattern_database(
 ) -> PatternDatabase | None:
     """Table the groups that begin at `starts`, whose last entry is the number of variables.
 
-    Nothing is returned where the time was exhausted before.
+    Returns None where the time runs out before all tables are filled.
     """
     offsets = np.concatenate([[0], np.cumsum(1 << np.diff(starts))])
     tables = np.empty(offsets[-1], dtype=np.float64)
@@ -50,9 +49,10 @@ def pattern_database(
 
 
 def grouped(problem: LocalProblem, limit: int) -> tuple[LocalProblem, NDArray[np.int64], NDArray[np.int64]]:
-    """Divide the members into groups of at most `limit` that compete for each other as parents.
+    """Divide the members into groups of at most `limit` whose members compete to be each other's parents.
 
-    Return the problem with each group's members side by side, their former positions, and the groups' starts.
+    Returns the problem with each group's members side by side, their former positions, and the groups'
+    starts.
     """
     groups = partition(conflicts(problem), limit)
     positions = tuple(x for group in groups for x in group)
@@ -61,7 +61,7 @@ def grouped(problem: LocalProblem, limit: int) -> tuple[LocalProblem, NDArray[np
 
 
 def conflicts(problem: LocalProblem) -> NDArray[np.float64]:
-    """What two members lose together because only one can be the other's parent."""
+    """What two members lose, as only one of them can be the other's parent."""
     size = len(problem)
     loss = np.zeros((size, size))
     for x in range(size):
@@ -70,19 +70,20 @@ def conflicts(problem: LocalProblem) -> NDArray[np.float64]:
         for y in range(size):
             without = (problem.masks[own, 0] >> np.uint64(y) & np.uint64(1)) == 0
             loss[x, y] = scores[0] - scores[without.argmax()]
-    # Longer cycles count a little: they join what has no pair conflict.
+    # A small part of either's loss counts as well: it groups variables that conflict in longer cycles only.
     return np.minimum(loss, loss.T) + 0.01 * (loss + loss.T)
 
 
 def partition(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
-    """Divide into as few groups of at most `limit` as will do, with much weight inside them.
+    """Divide into the smallest number of groups of at most `limit`, with much weight inside the groups.
 
     >>> partition(np.array([[0, 1, 9, 0], [1, 0, 0, 5], [9, 0, 0, 2], [0, 5, 2, 0]]), 2)
     [[0, 2], [1, 3]]
     """
     size = len(weights)
     count = -(-size // limit)
-    # Empty places are members without weight, so that every group is full and an exchange may also be a move.
+    # Empty places are filled with members of no weight: every group is full, so an exchange can also be a
+    # move.
     padded = np.zeros((count * limit, count * limit))
     padded[:size, :size] = weights
     np.fill_diagonal(padded, 0.0)
@@ -96,7 +97,7 @@ def partition(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
 
 
 def joined(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
-    """Join the two groups with the largest weight between them while any two have room in one."""
+    """Join the two groups with the largest weight between them, as long as two fit into one."""
     between = weights.copy()
     groups = [[x] for x in range(len(weights))]
     while True:
@@ -113,14 +114,14 @@ def joined(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
 
 
 def exchanged(weights: NDArray[np.float64], groups: list[list[int]]) -> list[list[int]]:
-    """Exchange members between groups while that brings weight inside."""
+    """Exchange members between groups as long as that increases the weight inside them."""
     size = len(weights)
     home = np.empty(size, dtype=np.int64)
     for k, group in enumerate(groups):
         home[group] = k
     while True:
         inside = np.stack([weights[:, home == k].sum(axis=1) for k in range(len(groups))], axis=1)
-        # What x gains in the group of y, less what it has at home; and y in that of x.
+        # Weight of x towards the group of y, less that towards its own; and the other way round for y.
         gain = inside[:, home] - inside[np.arange(size), home][:, None]
         both = gain + gain.T - 2 * weights
         both[home[:, None] == home] = 0.0

@@ -1,7 +1,8 @@
-"""Room for the states of A*: arrays that grow, an open-addressing hash table and a binary heap.
+"""Storage for the states of A*: arrays that grow, an open-addressing hash table and a binary heap.
 
-A state is a set of placed variables as 64 bits. States are numbered as they are made. The heap holds numbers
-under the key g + h; one may be there twice after its g has risen: the older key no longer fits, is skipped.
+A state is a set of placed variables as 64 bits. States are numbered in the order they are made. The heap
+holds numbers by their keys g + h. After its g has risen, a state is in the heap twice; the older key no
+longer equals g + h, and `advance` skips it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dagora.compiled import kernel
 
 
 class StateStore(NamedTuple):
-    """States with their g, where each came from and by which variable; the hash table; the heap."""
+    """States with their g, the state and variable that each was reached by; the hash table; the heap."""
 
     placed: NDArray[np.uint64]
     gains: NDArray[np.float64]
@@ -26,12 +27,13 @@ class StateStore(NamedTuple):
     heap: NDArray[np.int32]
 
 
-# 8 + 8 + 4 + 1 for the state, 2 × 4 in the hash table, 8 + 4 in the heap; and room to copy when it grows.
+# 8 + 8 + 4 + 1 for the state, 2 × 4 in the hash table, 8 + 4 in the heap: 41; the rest is for copies on
+# growth.
 BYTES_PER_STATE = 50
 
 
 def make_store(capacity: int, old: StateStore | None = None, count: int = 0, waiting: int = 0) -> StateStore:
-    """Room for a number of states (a power of two), with what an older store holds."""
+    """A store for `capacity` states (a power of two), with the contents of an older store."""
     store = StateStore(
         np.empty(capacity, dtype=np.uint64),
         np.empty(capacity, dtype=np.float64),
@@ -52,7 +54,7 @@ def make_store(capacity: int, old: StateStore | None = None, count: int = 0, wai
 
 @kernel
 def find_slot(states: NDArray[np.uint64], slots: NDArray[np.int32], placed: np.uint64) -> np.int64:
-    """Slot of a state, or the free one where it belongs."""
+    """The hash slot of a state, or the free slot where it belongs."""
     last = len(slots) - 1
     mixed = placed * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(last))
@@ -63,7 +65,7 @@ def find_slot(states: NDArray[np.uint64], slots: NDArray[np.int32], placed: np.u
 
 @kernel
 def rehash(states: NDArray[np.uint64], slots: NDArray[np.int32], count: int) -> None:
-    """Enter states into an empty table."""
+    """Enter the first `count` states into an empty hash table."""
     for number in range(count):
         slots[find_slot(states, slots, states[number])] = number
 

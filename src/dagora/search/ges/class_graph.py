@@ -1,8 +1,10 @@
-"""A class of equivalent graphs that single-edge changes of its members turn into other classes.
+"""A class of equivalent graphs, and the classes that single-edge changes of its members lead to.
 
-A change is an `Operator`: insert, delete or turn x → y in a member of the class in which the neighbours of y
-that are its parents are exactly a given clique. Which cliques reach every class once, and when the changed
-member is acyclic, is known from Chickering (2002) and, for turning, Hauser & Bühlmann (2012).
+The class is represented by its completed graph, in which a line (an undirected edge) joins two nodes where
+the members differ in direction; nodes joined by a line are neighbours. A change is an `Operator`: insert,
+delete or turn x → y in a member of the class in which the neighbours of y that are its parents are exactly a
+given clique. Which cliques reach every class once, and when the changed member is acyclic, is known from
+Chickering (2002) and, for turning, Hauser & Bühlmann (2012).
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ INSERT, DELETE, TURN = "insert", "delete", "turn"
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A change: x → y appears (insert, and turn from y → x) or x → y goes (delete).
+    """A change: x → y is added (insert), replaces y → x (turn) or is removed (delete).
 
     `clique` are the neighbours of y that are its parents in the member that is changed.
     """
@@ -40,7 +42,7 @@ class Operator:
 
 
 class ClassGraph:
-    """The completed graph of a class, with the sets that operators are made of."""
+    """The completed graph of a class, with the node sets that operators are made of."""
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
@@ -52,7 +54,7 @@ class ClassGraph:
         return len(self.matrix)
 
     def neighbours(self, node: int) -> list[int]:
-        """Nodes that share a line with `node`, ascending."""
+        """Nodes joined to `node` by a line, ascending."""
         found: list[int] = np.flatnonzero(self._lines[node]).tolist()
         return found
 
@@ -72,9 +74,9 @@ class ClassGraph:
         return found
 
     def cliques(self, node: int, most: int) -> tuple[list[tuple[int, ...]], bool]:
-        """Cliques among the neighbours of `node`, by size, then lexicographically, and whether that is all.
+        """Cliques among the neighbours of `node`, by size, then lexicographically, and whether these are all.
 
-        Where there are more than `most`, the larger ones are left out.
+        If there are more than `most`, the larger ones are left out.
         """
         neighbours = self.neighbours(node)
         found: list[tuple[int, ...]] = [()]
@@ -99,7 +101,7 @@ class ClassGraph:
                         return
 
     def separated(self, y: int, one: Collection[int], other: Collection[int], by: Collection[int]) -> bool:
-        """Whether, among the neighbours of y, `by` cuts every path between `one` and `other`."""
+        """Whether, among the neighbours of y, every path between `one` and `other` passes through `by`."""
         unseen = set(self.neighbours(y)) - set(by)
         stack = [node for node in one if node in unseen]
         unseen -= set(stack)
@@ -111,7 +113,7 @@ class ClassGraph:
         return unseen.issuperset(other)
 
     def path_against(self, operator: Operator) -> Positions:
-        """A path from y to x by which the changed member would have a cycle; empty where there is none."""
+        """A path from y to x that would close a cycle in the changed member; empty if there is none."""
         x, y = operator.x, operator.y
         if operator.kind == DELETE or (operator.kind == TURN and self._lines[x, y]):
             return np.empty(0, dtype=np.int64)
@@ -122,7 +124,7 @@ class ClassGraph:
         return open_path(self._offsets, self._heads, y, x, barred, operator.kind != TURN)
 
     def after(self, operator: Operator) -> ClassGraph | None:
-        """The class of the changed member; None where that member cannot be."""
+        """The class of the changed member; None if there is no such member."""
         x, y, line = operator.x, operator.y, bool(self._lines[operator.x, operator.y])
         pattern = self.matrix.copy()
         into_y = (*operator.clique, x) if operator.kind == DELETE and line else operator.clique
@@ -139,7 +141,7 @@ class ClassGraph:
         return None if completed is None else ClassGraph(completed)
 
     def _orient(self, pattern: Matrix, node: int, into: Collection[int]) -> None:
-        """Direct the lines at `node`: these into it, the others out of it."""
+        """Direct the lines at `node`: those from `into` towards it, the others away from it."""
         for other in self.neighbours(node):
             if other in into:
                 pattern[node, other] = False
@@ -147,13 +149,13 @@ class ClassGraph:
                 pattern[other, node] = False
 
     def member(self) -> Matrix:
-        """The DAG that stands for the class when it is scored."""
+        """The DAG that represents the class when it is scored."""
         dag = extend(self.matrix)
         assert dag is not None, "a completed graph has members"
         return dag
 
     def changed_nodes(self, after: ClassGraph) -> list[int]:
-        """Nodes whose parents, neighbours, or ties among those are different in another class."""
+        """Nodes whose parents, neighbours, or edges among their neighbours differ in another class."""
         different = self.matrix != after.matrix
         touched = different.any(axis=0) | different.any(axis=1)
         joined = np.flatnonzero((self.adjacent != after.adjacent).any(axis=0)).tolist()
@@ -162,5 +164,5 @@ class ClassGraph:
         return found
 
     def narrowed_nodes(self, after: ClassGraph) -> NDArray[np.int64]:
-        """Nodes that a path may no longer leave in some direction it could before."""
+        """Nodes that some edge or line can no longer be followed from in another class."""
         return np.flatnonzero((self.matrix & ~after.matrix).any(axis=1))

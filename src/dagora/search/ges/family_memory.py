@@ -1,8 +1,8 @@
-"""Scores of families, asked for in batches and remembered.
+"""Scores of families, computed in batches and cached.
 
-A search that comes back to a family, or to a child with the same parents so far, pays nothing. What has
-been learned about adding each column to a child's parents is kept as one row of numbers per child and
-parent set, since a search usually asks for all columns at once.
+A family is scored only once, however often a search returns to it. The scores of adding each column to a
+child's parents are stored as one row of numbers per child and parent set, since a search usually asks for all
+columns at once.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from dagora.events import Budget, OutOfTimeError
 from dagora.scores.local_score import Family, LocalScore
 
-# Numbers that are remembered: 128 MiB; families that are scored between two looks at the clock.
-MEMORY = 16_000_000
+# The most numbers in the cache: 128 MB. A full cache is emptied.
+CACHED_NUMBERS = 16_000_000
+# Families that are scored between two looks at the clock.
 BATCH = 4096
 
 Key = tuple[int, tuple[int, ...]]
@@ -25,7 +26,7 @@ Key = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Additions:
-    """A question: what each `wanted` column adds to `child` with `parents`, which are ascending."""
+    """A question: the gain of adding each `wanted` column to the ascending `parents` of `child`."""
 
     child: int
     parents: tuple[int, ...]
@@ -33,7 +34,7 @@ class Additions:
 
 
 class FamilyMemory:
-    """A score that remembers its answers; `evaluations` counts what was computed."""
+    """A score with a cache; `evaluations` counts the families that were computed."""
 
     def __init__(self, score: LocalScore, budget: Budget) -> None:
         self._score = score
@@ -44,14 +45,14 @@ class FamilyMemory:
 
     def values(self, families: Sequence[Key]) -> NDArray[np.float64]:
         """Scores of families whose parents are ascending."""
-        # Neighbours in this order share their leading parents, which scores like.
+        # Sorted, consecutive families share their leading parents, which makes them cheaper to score.
         unknown = sorted({family for family in families if family not in self._values})
         for batch in batches(unknown):
             self._values.update(zip(batch, self._compute(batch).tolist(), strict=True))
         return np.array([self._values[family] for family in families], dtype=np.float64)
 
     def gains(self, questions: Sequence[Additions]) -> list[NDArray[np.float64]]:
-        """For each question the gain of every wanted column, −∞ elsewhere.
+        """For each question, the gain of every wanted column, and −∞ elsewhere.
 
         Raises `OutOfTimeError` when the time is up; what was computed until then is kept.
         """
@@ -74,8 +75,8 @@ class FamilyMemory:
         return answers
 
     def forget(self) -> None:
-        """Drop all answers where they have become too many; not between a question and its answer."""
-        if len(self._rows) * len(self._score.schema) + len(self._values) > MEMORY:
+        """Empty the cache if it is full."""
+        if len(self._rows) * len(self._score.schema) + len(self._values) > CACHED_NUMBERS:
             self._rows.clear()
             self._values.clear()
 
@@ -91,6 +92,6 @@ class FamilyMemory:
 
 
 def batches(families: Sequence[Key]) -> Iterator[Sequence[Key]]:
-    """Cut many families into calls between which the clock is looked at."""
+    """Cut many families into batches, between which the clock is checked."""
     for start in range(0, len(families), BATCH):
         yield families[start : start + BATCH]

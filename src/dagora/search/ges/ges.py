@@ -1,13 +1,14 @@
-"""Greedy equivalence search: the best single-edge change of a whole class of equivalent graphs, step by step.
+"""Greedy equivalence search: step by step, the best single-edge change of a whole class of equivalent graphs.
 
-Forward, edges are inserted while the score rises; backward, deleted; then turned; and again until none of
-the three helps. A step looks at all members of the class at once, so it never depends on a direction that
-the data cannot tell. With a consistent score and endless data the first two phases alone end at the true
-class. (Meek 1997; Chickering 2002; turning: Hauser & Bühlmann 2012.) The score must give equivalent graphs
-one value.
+Edges are inserted as long as the score rises (forward), then deleted (backward), then turned; the three
+phases are repeated until none of them helps. A step considers all members of the class at once, so it does
+not depend on edge directions that the data cannot determine. With a consistent score and unlimited data the
+first two phases alone end at the true class. (Meek 1997; Chickering 2002; turning: Hauser & Bühlmann 2012.)
+The score must give equivalent graphs the same value.
 
-After a step only the operators near it are made anew, as in Ramsey et al. (2017), but nothing is left out
-except where more than 1024 cliques meet in the neighbours of one node: then the larger ones, with a warning.
+After a step only the operators near it are computed again, as in Ramsey et al. (2017). No operator is left
+out, with one exception: if the neighbours of a node have more than 1024 cliques, the larger ones are not
+tried, and a warning says so.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def ges(
         while status == "local-optimum" and idle < len(kinds):
             before = search.steps
             status = search.climb(kinds[turn % len(kinds)], max_steps)
-            # A phase that made steps is at its own end; the others may now go on.
+            # A phase that made steps has ended in its own local optimum, but the other phases may gain again.
             idle = idle + 1 if search.steps == before else 1
             turn += 1
     except OutOfTimeError:
@@ -75,7 +76,7 @@ def ges(
 
 
 class EquivalenceSearch:
-    """The current class, its score, and the way to the next one."""
+    """The current class, its score, and the steps to other classes."""
 
     def __init__(self, score: LocalScore, run: Run, limits: Limits, graph: ClassGraph) -> None:
         self._run = run
@@ -95,7 +96,7 @@ class EquivalenceSearch:
 
     @property
     def score(self) -> float:
-        """Score of the class, by the member that `CPDAG.extension` finds."""
+        """Score of the class, computed on the member that `CPDAG.extension` finds."""
         return float(self._local.sum())
 
     def _scores(self, dag: Matrix, children: list[int]) -> NDArray[np.float64]:
@@ -104,7 +105,7 @@ class EquivalenceSearch:
         )
 
     def climb(self, kind: str, max_steps: int | None) -> str:
-        """Apply the best operator of a kind until none gains; say how it ended."""
+        """Apply the best operator of a kind until none gains; return the status."""
         ranking = Ranking(len(self.graph))
         self._refresh(ranking, kind, list(range(len(self.graph))))
         while True:
@@ -120,10 +121,10 @@ class EquivalenceSearch:
                 ranking.drop(operator)
 
     def _accept(self, after: ClassGraph, ranking: Ranking, kind: str) -> bool:
-        """Move to another class, if its score as a whole is larger.
+        """Move to another class if the score of its whole graph is larger.
 
-        Where columns depend on each other exactly, rounding can promise a gain that is none; the search
-        could go in circles.
+        Where columns depend on each other exactly, the computed gain of an operator can be positive by
+        rounding only; without this check the search could go in circles.
         """
         member = after.member()
         moved = np.flatnonzero((member != self._member).any(axis=0)).tolist()
@@ -133,7 +134,7 @@ class EquivalenceSearch:
             return False
         changed = self.graph.changed_nodes(after)
         if kind == TURN:
-            # Turning y → x also takes the parents of x into account.
+            # The gain of turning y → x also depends on the parents of x.
             changed = sorted({*changed, *(parent for node in changed for parent in after.parents(node))})
         narrowed = self.graph.narrowed_nodes(after).tolist()
         self.graph, self._member, self._local = after, member, local
@@ -144,7 +145,7 @@ class EquivalenceSearch:
         return True
 
     def _refresh(self, ranking: Ranking, kind: str, nodes: list[int]) -> None:
-        """Make the operators into some nodes anew."""
+        """Compute the operators into some nodes again."""
         size = max(1, BATCH // len(self.graph))
         for first in range(0, len(nodes), size):
             if self._run.budget.exhausted:
@@ -159,7 +160,7 @@ class EquivalenceSearch:
 
 
 def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
-    """What knowledge asks of a class of graphs; what only a single graph can obey is refused."""
+    """The limits that knowledge sets for a class of graphs; knowledge about directions is refused."""
     reason = "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
     if knowledge.required:
         tail, head = knowledge.required[0]
@@ -179,7 +180,7 @@ def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
 
 
 def first_class(start: DAG | None, names: tuple[str, ...], limits: Limits) -> ClassGraph:
-    """Class of the start graph, which must obey the knowledge; the empty graph without one."""
+    """Class of the start graph, which must obey the knowledge, or of the empty graph."""
     if start is None:
         return ClassGraph(np.zeros((len(names), len(names)), dtype=np.bool_))
     dag = align(start, names).to_numpy()
@@ -198,7 +199,7 @@ def first_class(start: DAG | None, names: tuple[str, ...], limits: Limits) -> Cl
 
 
 def describe(status: str, steps: int, run: Run, *, turning: bool) -> str:
-    """Say in a sentence how the search ended."""
+    """A sentence on how the search ended."""
     if status == "time-limit":
         return f"stopped after {steps} steps: {run.budget.reason}; the best class of graphs found is returned"
     if status == "step-limit":

@@ -15,7 +15,8 @@ turn y — x to x → y:          with N = Ne(y) ∩ Ne(x): x not in C, C − N 
                               + s(x, Pa(x) ∪ (C ∩ N)) − s(x, Pa(x) ∪ (C ∩ N) ∪ y)
 
 (Chickering 2002, theorems 15 and 17, with C = NA ∪ T and C = NA − H; Hauser & Bühlmann 2012, propositions 31
-and 34.) Paths run along edges and lines; they change with far parts of the graph and are looked at last.
+and 34.) Paths follow edges, and lines in either direction. They depend on distant parts of the graph, so they
+are checked last.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from numpy.typing import NDArray
 from dagora.search.ges.class_graph import DELETE, INSERT, ClassGraph, Operator
 from dagora.search.ges.family_memory import Additions, FamilyMemory, Key
 
-# Cliques among the neighbours of one node that are tried: all of ten neighbours that know each other.
+# The most cliques among the neighbours of one node that are tried: as many as ten adjacent neighbours have.
 MOST_CLIQUES = 1024
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What knowledge leaves open: `apart[i, j]` are pairs that must not be joined."""
+    """Limits from knowledge: `apart[i, j]` says that i and j must not be adjacent."""
 
     apart: NDArray[np.bool_]
     max_parents: int
@@ -43,7 +44,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Offers:
-    """Operators into one node, in arrays: turning or joining x with one of the `cliques`."""
+    """Operators of one kind into node y: the k-th has node `x[k]` and clique `cliques[choice[k]]`."""
 
     kind: str
     y: int
@@ -61,14 +62,14 @@ class Offers:
 def offers(
     kind: str, graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: Sequence[int]
 ) -> list[Offers]:
-    """All operators of a kind into some nodes, paths not looked at, their scores asked for together."""
+    """All operators of a kind into some nodes, scored together; their paths are not checked yet."""
     if kind == INSERT:
         return insertions(graph, memory, limits, nodes)
     return changes(kind, graph, memory, limits, nodes)
 
 
 def insertions(graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: Sequence[int]) -> list[Offers]:
-    """New edges into some nodes from everywhere."""
+    """All insertions of edges into some nodes."""
     questions: list[Additions] = []
     found: list[tuple[int, list[tuple[int, ...]], bool]] = []
     for y in nodes:
@@ -94,7 +95,7 @@ def insertions(graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: S
 def changes(
     kind: str, graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: Sequence[int]
 ) -> list[Offers]:
-    """Edges and lines at some nodes to be deleted, or turned."""
+    """All deletions, or all turns, of edges and lines at some nodes."""
     describe = deletions if kind == DELETE else turns
     families: list[Key] = []
     found: list[tuple[int, list[tuple[int, ...]], list[tuple[int, int, int]], bool]] = []
@@ -119,12 +120,12 @@ def changes(
     return results
 
 
-# An operator's x, the number of its clique, and the families that it brings and takes away.
+# An operator's x, the number of its clique, and the families after and before the change.
 Change = tuple[int, int, list[Key], list[Key]]
 
 
 def deletions(graph: ClassGraph, limits: Limits, y: int, cliques: list[tuple[int, ...]]) -> list[Change]:  # noqa: ARG001
-    """Edges and lines at y that may go."""
+    """Edges and lines at y that may be deleted."""
     parents = graph.parents(y)
     found: list[Change] = []
     for x in (*parents, *graph.neighbours(y)):

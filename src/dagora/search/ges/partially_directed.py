@@ -1,8 +1,9 @@
-"""Kernels over partially directed graphs, for searches that change a class of equivalent graphs step by step.
+"""Kernels on partially directed graphs, for searches that change a class of equivalent graphs step by step.
 
-`graph.equivalence` has the same functions for one graph; these are for thousands in a row. Matrices are
-boolean: [i, j] alone is i → j, [i, j] with [j, i] is i — j. Edges come as flat positions i · d + j, in
-ascending order (`np.flatnonzero`), so that a kernel's work grows with the edges and not with the matrix.
+`graph.equivalence` has the same functions for single graphs; these are fast enough for thousands in a row.
+Matrices are boolean: [i, j] alone is i → j, [i, j] with [j, i] is i — j. Edges are given as flat positions
+i · d + j in ascending order (`np.flatnonzero`), so that the work of a kernel grows with the number of edges
+and not with the size of the matrix.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def complete(dag: Matrix) -> Matrix | None:
 
 @kernel
 def successor_lists(size: int, edges: Positions) -> tuple[Positions, Positions]:
-    """Where an edge may be walked along: node i leads to `heads[offsets[i]:offsets[i + 1]]`."""
+    """Edges by their tails: node i leads to `heads[offsets[i]:offsets[i + 1]]`."""
     offsets = np.zeros(size + 1, dtype=np.int64)
     heads = np.empty(len(edges), dtype=np.int64)
     for k in range(len(edges)):
@@ -56,7 +57,7 @@ def successor_lists(size: int, edges: Positions) -> tuple[Positions, Positions]:
 
 @kernel
 def predecessor_lists(size: int, edges: Positions) -> tuple[Positions, Positions]:
-    """The same edges by their heads, tails ascending."""
+    """Edges by their heads: `tails[offsets[j]:offsets[j + 1]]`, ascending, lead to node j."""
     offsets = np.zeros(size + 1, dtype=np.int64)
     for k in range(len(edges)):
         offsets[edges[k] % size + 1] += 1
@@ -81,7 +82,11 @@ def is_last(
     starts: Positions,
     tails: Positions,
 ) -> bool:
-    """Whether among the nodes left nothing leaves `node`, and pointing its lines at it joins no strangers."""
+    """Whether `node` can be the last of the nodes left.
+
+    No edge may leave it, and all its neighbours must be adjacent to all nodes with an edge or line to it, so
+    that directing its lines into it makes no new collider.
+    """
     for k in range(offsets[node], offsets[node + 1]):
         if left[heads[k]] and not matrix[heads[k], node]:
             return False
@@ -98,7 +103,7 @@ def is_last(
 
 @kernel
 def extension_kernel(matrix: Matrix, edges: Positions) -> tuple[Matrix, bool]:
-    """Dor and Tarsi (1992): take off a node that can be last, the largest first, until none is left."""
+    """Dor and Tarsi (1992): remove a node that can be last, the largest first, until none is left."""
     size = len(matrix)
     offsets, heads = successor_lists(size, edges)
     starts, tails = predecessor_lists(size, edges)
@@ -112,7 +117,8 @@ def extension_kernel(matrix: Matrix, edges: Positions) -> tuple[Matrix, bool]:
             continue
         left[node] = False
         remaining -= 1
-        # What leads here and is left includes every line; a node that failed may pass now.
+        # All lines of this node now point to it. Nodes at its edges and lines that failed before may pass
+        # now.
         for k in range(starts[node], starts[node + 1]):
             if left[tails[k]]:
                 result[node, tails[k]] = False
@@ -122,7 +128,10 @@ def extension_kernel(matrix: Matrix, edges: Positions) -> tuple[Matrix, bool]:
 
 @kernel
 def completion_kernel(dag: Matrix, edges: Positions) -> tuple[Matrix, bool]:
-    """Label the edges of a DAG in topological order; the latest parent decides for all edges into a node."""
+    """Label the edges of a DAG as directed or undirected, in topological order of their heads.
+
+    The latest parent of a node decides for all edges into that node.
+    """
     size = len(dag)
     offsets, heads = successor_lists(size, edges)
     starts, tails = predecessor_lists(size, edges)
@@ -163,7 +172,7 @@ def completion_kernel(dag: Matrix, edges: Positions) -> tuple[Matrix, bool]:
             compelled |= not result[x, tails[k]] and not dag[tails[k], y]
         if compelled:
             continue
-        # An edge w → y is compelled exactly where w → x is; `result` still lacks the reverse of those.
+        # An edge w → y is compelled exactly if w → x is, that is, if `result` lacks its reverse.
         for k in range(first, last):
             w = tails[k]
             result[y, w] = w == x or result[x, w]

@@ -1,8 +1,8 @@
-"""Operators on a class of graphs, ranked by what they gain.
+"""Operators on a class of graphs, ranked by their gains.
 
-The operators into one node are sorted once; the best of all is the best of the nodes' first ones. An
-operator that a path forbids sleeps until an edge is lost somewhere along that path, so that it need not be
-looked at again in every step.
+The operators into each node are sorted once; the best of all is the best of the nodes' first ones. An
+operator that a path forbids sleeps until an edge on that path disappears, so that it need not be checked in
+every step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dagora.search.ges.operators import Offers
 
 
 class Ranked:
-    """The gainful operators into one node, best first."""
+    """The operators into one node that gain, best first."""
 
     def __init__(self, offers: Offers) -> None:
         self.offers = offers
@@ -27,13 +27,13 @@ class Ranked:
         self.asleep = np.zeros(len(self.places), dtype=np.bool_)
 
     def awake_from(self, rank: int) -> int:
-        """First rank from here on that is awake; the number of ranks where none is."""
+        """First rank from `rank` on that is not asleep; the number of ranks if there is none."""
         while rank < len(self.gains) and self.asleep[rank]:
             rank += 1
         return rank
 
     def gain(self, rank: int) -> float:
-        """Gain at a rank, −∞ behind the last."""
+        """Gain of the operator at a rank; −∞ beyond the last."""
         return float(self.gains[rank]) if rank < len(self.gains) else -np.inf
 
 
@@ -58,10 +58,10 @@ class Ranking:
         self._tops[y] = ranked.gain(int(self._first[y]))
 
     def best(self, graph: ClassGraph, tolerance: float) -> Operator | None:
-        """The operator that gains most and more than `tolerance`; None where there is none.
+        """The operator with the largest gain, if it exceeds `tolerance`; else None.
 
-        Among those within the tolerance of the best the first pair (x, y) wins, then the first set of
-        neighbours that are directed anew, in lexicographic order.
+        Among operators within the tolerance of the best, the first pair (x, y) wins, then the first set of
+        neighbours whose lines get a new direction, in lexicographic order.
         """
         found: list[tuple[int, int, Operator]] = []
         largest = -np.inf
@@ -87,7 +87,7 @@ class Ranking:
         return min((operator for *_, operator in found), key=lambda op: precedence(graph, op), default=None)
 
     def drop(self, operator: Operator) -> None:
-        """Leave an operator out until its node's operators are replaced."""
+        """Exclude an operator until its node's operators are replaced."""
         y = operator.y
         ranked = self._ranked[y]
         assert ranked is not None
@@ -97,7 +97,7 @@ class Ranking:
         self._point(y, 0)
 
     def wake(self, nodes: Iterable[int]) -> None:
-        """Look again at operators that slept because of a path through some nodes."""
+        """Wake the operators that sleep because of a path through some nodes."""
         for node in nodes:
             sleepers, self._sleepers[node] = self._sleepers[node], []
             for y, ranked, rank in sleepers:
@@ -107,7 +107,7 @@ class Ranking:
 
 
 def precedence(graph: ClassGraph, operator: Operator) -> tuple[int, int, tuple[int, ...]]:
-    """What decides between equal operators."""
+    """Sort key that decides between operators of equal gain."""
     common = set(graph.common(operator.y, operator.x))
     if operator.kind == INSERT:
         anew = tuple(node for node in operator.clique if node not in common)

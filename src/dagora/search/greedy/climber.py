@@ -1,8 +1,8 @@
-"""A graph that knows the gain of each of its single changes.
+"""A graph together with the gains of all its single-edge changes.
 
-After a change only the families that changed are scored again, so a step costs one or two columns of the
-gain matrices. What a child's gains are depends on its parents alone; they are remembered, which makes
-coming back to an old family (tabu search, restarts) free.
+After a change only the families that changed are scored again, so a step computes one or two columns of the
+gain matrices. A child's gains depend on its parents only. They are cached, so that returning to an earlier
+family (in tabu search, after restarts) costs nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from dagora.search.greedy.moves import (
 )
 
 NO_TABU = np.zeros(0, dtype=np.uint64)
-# Gains of children that are remembered, in numbers of float64: 64 MiB.
-MEMORY = 8_000_000
+# The most numbers in the cache of gains: 64 MB. A full cache is emptied.
+CACHED_NUMBERS = 8_000_000
 
 
 class Climber:
@@ -53,7 +53,7 @@ class Climber:
         self.place(DAG.from_numpy(self._required, self._names) if start is None else start)
 
     def place(self, graph: DAG) -> None:
-        """Stand at another graph, which must obey the knowledge."""
+        """Move to another graph, which must obey the knowledge."""
         self._check(graph)
         self._present = graph.to_numpy()
         self._parents = [list(graph.parent_indices(child)) for child in range(len(graph))]
@@ -100,7 +100,7 @@ class Climber:
         return np.uint64(self._hash)
 
     def step(self, tabu: NDArray[np.uint64] = NO_TABU, *, uphill: bool = True) -> bool:
-        """Make the best move; False where none is left (or, `uphill`, none that gains)."""
+        """Make the best legal move; False if there is none, or, with `uphill`, none that gains."""
         tolerance = TIE * abs(self.score)
         gain, kind, i, j = best_move(
             self._additions,
@@ -135,10 +135,10 @@ class Climber:
         self._refresh((i, j) if kind == REVERSE else (j,))
 
     def random_walk(self, moves: int, rng: np.random.Generator) -> None:
-        """Make some random moves that knowledge and acyclicity permit, whatever they cost."""
+        """Make some random moves that knowledge and acyclicity permit, whatever their gain."""
         d = len(self._names)
         made = 0
-        for _ in range(100 * moves):  # where hardly any move is legal, fewer are made
+        for _ in range(100 * moves):  # fewer moves are made where hardly any is legal
             i, j = (int(k) for k in rng.integers(0, d, size=2))
             if self._present[i, j]:
                 kind = DELETE if rng.random() < 0.5 else REVERSE
@@ -158,8 +158,8 @@ class Climber:
                     return
 
     def _refresh(self, children: Sequence[int]) -> None:
-        """Bring the gains of some children up to date, scoring all unknown families in one call."""
-        if len(self._remembered) * 2 * len(self._names) > MEMORY:
+        """Update the gains of some children; all families that are not cached are scored in one call."""
+        if len(self._remembered) * 2 * len(self._names) > CACHED_NUMBERS:
             self._remembered.clear()
         fresh = [child for child in children if self._key(child) not in self._remembered]
         families: list[Family] = []
@@ -179,7 +179,7 @@ class Climber:
         return child, frozenset(self._parents[child])
 
     def _candidates(self, child: int) -> list[int]:
-        """Nodes that knowledge lets become a further parent of `child`."""
+        """Nodes that knowledge permits as further parents of `child`."""
         if len(self._parents[child]) >= self._limit:
             return []
         blocked = self._forbidden[:, child] | self._present[:, child]
@@ -189,7 +189,7 @@ class Climber:
         return [parent for parent in self._parents[child] if not self._required[parent, child]]
 
     def _neighbours(self, child: int) -> list[Family]:
-        """The child's family as it is, then with one parent more, then with one less."""
+        """The child's family as it is, then with each further parent, then without each that may go."""
         parents = self._parents[child]
         families: list[Family] = [(child, tuple(parents))]
         families += [(child, (*parents, candidate)) for candidate in self._candidates(child)]
@@ -201,7 +201,7 @@ class Climber:
         candidates, removable = self._candidates(child), self._removable(child)
         own = float(values[start])
         if own == -np.inf:
-            # Moves never lead here: the start graph or the required edges do.
+            # No move leads here, so it is the start graph or the required edges.
             raise DataError(
                 f"'{self._names[child]}' with {len(self._parents[child])} parents cannot be scored "
                 f"on {self._score.n_rows} rows: start with fewer edges, or get more rows"

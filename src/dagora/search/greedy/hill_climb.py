@@ -1,9 +1,9 @@
 """Greedy hill climbing and tabu search over single-edge changes.
 
 From a start graph, make the addition, deletion or reversal that raises the score most, until none does.
-Tabu search goes on from there: it takes the best change to a graph it has not just visited, even if the
-score falls, and stops when `patience` steps in a row brought nothing new. Restarts disturb the best graph
-by random moves and climb again. (Glover 1989; Heckerman, Geiger & Chickering 1995.)
+Tabu search continues from there: it makes the best change that leads to none of the graphs visited last, even
+if the score falls, and stops after `patience` steps in a row without improvement. Restarts change the best
+graph by random moves and climb again. (Glover 1989; Heckerman, Geiger & Chickering 1995.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def hill_climb(
     perturb: int | None = None,
     max_steps: int | None = None,
 ) -> Outcome:
-    """Climb to a local optimum, `restarts` more times from disturbed copies of the best graph."""
+    """Climb to a local optimum, then `restarts` times again from random changes of the best graph."""
     return climb(score, run, start=start, restarts=restarts, perturb=perturb, max_steps=max_steps)
 
 
@@ -68,7 +68,7 @@ def climb(
     length: int = 0,
     patience: int = 0,
 ) -> Outcome:
-    """The loop behind both: one climb from the start graph and one after each disturbance."""
+    """The loop of both methods: one climb from the start graph, and one after each restart."""
     aligned = None if start is None else align(start, score.schema.names)
     climber = Climber(score, run.knowledge, aligned)
     rng = np.random.default_rng(run.seed)
@@ -107,7 +107,7 @@ def climb(
 
 
 class Best:
-    """The best graph seen, kept as a matrix until it is asked for."""
+    """The best graph seen, stored as a matrix; a DAG is made when it is asked for."""
 
     def __init__(self, climber: Climber) -> None:
         self._names = climber.graph.nodes
@@ -119,13 +119,13 @@ class Best:
         return DAG.from_numpy(self._adjacency, self._names)
 
     def update(self, climber: Climber) -> None:
-        """Keep the climber's graph where it is better by more than a tie."""
+        """Store the climber's graph if it is better by more than a tie."""
         if climber.score > self.score + TIE * abs(self.score):
             self._adjacency, self.score = climber.adjacency, climber.score
 
 
 def describe(status: str, steps: int, restarts: int, run: Run) -> str:
-    """Say in a sentence how the search ended."""
+    """A sentence on how the search ended."""
     if status == "time-limit":
         return f"stopped after {steps} steps: {run.budget.reason}; the best graph found is returned"
     if status == "step-limit":

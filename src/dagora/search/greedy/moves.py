@@ -1,8 +1,9 @@
-"""Which single change of a graph gains most: kernels over matrices of gains.
+"""Kernels that find the single-edge change with the largest gain, from matrices of gains.
 
 `additions[i, j]` is the gain of adding i → j, `deletions[i, j]` that of removing it; −∞ marks what knowledge
-forbids. Reversing i → j is removing it and adding j → i. `reach[i, j]` says that a directed path leads from i
-to j. Gains within a tolerance of the largest count as equal and the first (by tail, then head) is taken.
+forbids. Reversing i → j means removing it and adding j → i. `reach[i, j]` says that a directed path leads
+from i to j. Gains within a tolerance of the largest count as equal; then the first (by tail, then head) is
+taken.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def reversal_closes_cycle(present: NDArray[np.bool_], reach: NDArray[np.bool_], 
 
 @kernel
 def is_tabu(tabu: NDArray[np.uint64], graph: np.uint64) -> bool:
-    """Whether a graph, given by its hash, is on the list."""
+    """Whether the hash of a graph is in the tabu list."""
     for entry in tabu:  # noqa: SIM110 - a kernel
         if entry == graph:
             return True
@@ -46,8 +47,14 @@ def best_move(
 ) -> tuple[float, int, int, int]:
     """Gain, kind, tail and head of the best legal move; kind NONE where there is none.
 
-    The hash of a graph is the exclusive or of its edges' hashes; a move to a graph whose hash is in `tabu`
-    is not legal.
+    The hash of a graph is the exclusive or of its edges' hashes; a move to a graph whose hash is in `tabu` is
+    not legal.
+
+    >>> nothing, present = np.full((2, 2), -np.inf), np.zeros((2, 2), dtype=np.bool_)
+    >>> additions = np.array([[-np.inf, 2.0], [3.0, -np.inf]])
+    >>> hashes, no_tabu = np.zeros((2, 2), dtype=np.uint64), np.empty(0, dtype=np.uint64)
+    >>> best_move(additions, nothing, present, present, 0.1, hashes, np.uint64(0), no_tabu)  # add 1 → 0
+    (3.0, 0, 1, 0)
     """
     d = len(present)
     best = -np.inf
@@ -88,7 +95,7 @@ def best_move(
 
 @kernel
 def reachability(present: NDArray[np.bool_], order: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """All pairs (i, j) with a directed path from i to j, by one sweep against a topological order."""
+    """All pairs (i, j) with a directed path from i to j; `order` is a topological order, used backwards."""
     d = len(present)
     reach = np.zeros((d, d), dtype=np.bool_)
     for position in range(d - 1, -1, -1):

@@ -1,8 +1,8 @@
 """Acyclic-selection ordering-based search: random orders, parents chosen beyond what the order permits.
 
 Scanagatta, de Campos, Corani & Zaffalon (2015). Given an order, variables choose their parents from the last
-to the first; a parent may stand later in the order as long as no cycle arises. The network is at
-least as good as the best one that agrees with the order.
+to the first; a parent may stand later in the order as long as no cycle arises. The network scores at least as
+high as the best one that agrees with the order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dagora.search.components import LocalProblem
 from dagora.search.order.order_search import outcome_of
 from dagora.search.order.swap_moves import sample_acyclic
 
-# Orders that are tried before the time is looked at.
+# Orders that are tried between two looks at the clock.
 TOGETHER = 200
 
 
@@ -35,12 +35,10 @@ def asobs(candidates: Candidates, run: Run, *, orders: int = 20_000) -> Outcome:
     while done < orders and not (run.budget.exhausted and done):
         some = min(TOGETHER, orders - done)
         tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
-        best = sample_acyclic(
-            problem.masks, problem.scores, problem.offsets, state, some, best, choice, tolerance
-        )
+        best = sample_acyclic(problem.flat, state, some, best, choice, tolerance)
         done += some
         run.on_event(Event("sampling orders", done, score=best, total=orders))
-    # Any order of the network found is worth at least as much.
+    # A topological order of the network found permits at least that network.
     graph = DAG.from_numpy(unpack(problem.masks[choice], len(candidates)).T)
     order = np.array(graph.order_indices, dtype=np.int64)
     return outcome_of(candidates, order, run, {"orders": float(done)}, f"{done} random orders")

@@ -1,9 +1,9 @@
-"""Kernels that move one variable along an order, and know what that changes.
+"""Kernels that move one variable along an order and update what changes.
 
-Given what stands before x in the order, its best parents are the first of its rows that is a subset of it.
-Moving x changes the choice of x, and of those it passes only where it enters or leaves their parents. For
-every child and parent the first row of the child that holds the parent is known, so that variables that have
-nothing to do with each other are passed without a look at their rows.
+The best parents of x in an order are the first of its rows that contains only variables before x. Moving x
+changes the parents of x; a variable that x passes changes its parents only if x enters or leaves them. For
+every child and parent, the first row of the child that holds the parent is indexed. So variables that have
+nothing to do with each other pass without a look at their rows.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit, is_subset
+from dagora.scores.candidates.candidates import FlatCandidates
 
 
-class Sets(NamedTuple):
-    """Flat candidates: the sets of child x are rows `offsets[x]` to `offsets[x + 1]`, best first.
+class IndexedSets(NamedTuple):
+    """Flat candidates with an index: `first[x, p]` is the first row of x that holds p.
 
-    `first[x, p]` is the first row of x that holds p, `offsets[x + 1]` where none does.
+    It is `offsets[x + 1]` where no row does. The last set of every variable must be the empty one, as in
+    `LocalProblem`, so that every order permits a network.
     """
 
     masks: NDArray[np.uint64]
@@ -30,7 +32,11 @@ class Sets(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """An order, every variable's place in it, what stands before each place, and everyone's best row."""
+    """An order with what follows from it.
+
+    `where[x]` is the place of x, `prefixes[p]` the bit row of the variables before place p, and `choice[x]`
+    the best row of x that the order permits.
+    """
 
     order: NDArray[np.int64]
     where: NDArray[np.int64]
@@ -39,7 +45,7 @@ class Standing(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Variables that wait for a look: the first `size[0]` of `members`, flagged in `waits`."""
+    """Variables that may have gaining moves: the first `size[0]` of `members`, flagged in `waits`."""
 
     members: NDArray[np.int64]
     waits: NDArray[np.bool_]
@@ -47,10 +53,15 @@ class Pool(NamedTuple):
 
 
 @kernel
-def with_first_rows(
-    masks: NDArray[np.uint64], scores: NDArray[np.float64], offsets: NDArray[np.int64]
-) -> Sets:
-    """Find the first row of every child that holds each parent."""
+def index_sets(flat: FlatCandidates) -> IndexedSets:
+    """Find the first row of every child that holds each parent.
+
+    >>> from dagora.scores.candidates.candidates import Candidates
+    >>> pair = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((), -2.0)]])
+    >>> index_sets(pair.flat).first  # row 0, the first of a, holds b; row 3 is behind the last of b
+    array([[2, 0], [3, 3]])
+    """
+    masks, scores, offsets = flat
     d = len(offsets) - 1
     first = np.empty((d, d), dtype=np.int64)
     for x in range(d):
@@ -67,12 +78,12 @@ def with_first_rows(
                         first[x, p] = row
                     left >>= np.uint64(1)
                     p += 1
-    return Sets(masks, scores, offsets, first)
+    return IndexedSets(masks, scores, offsets, first)
 
 
 @kernel
-def stand(sets: Sets, order: NDArray[np.int64]) -> Standing:
-    """Choose everyone's best row given an order, which is the standing's own from now on."""
+def stand(sets: IndexedSets, order: NDArray[np.int64]) -> Standing:
+    """The standing of an order; the array `order` becomes part of it and changes with it."""
     d = len(order)
     prefixes = np.zeros((d + 1, sets.masks.shape[1]), dtype=np.uint64)
     fill_prefixes(order, prefixes, 0, d - 1)
@@ -87,7 +98,7 @@ def stand(sets: Sets, order: NDArray[np.int64]) -> Standing:
 
 @kernel
 def copy_standing(source: Standing, target: Standing) -> None:
-    """Stand where another stands."""
+    """Copy a standing into the arrays of another."""
     target.order[:] = source.order
     target.where[:] = source.where
     target.prefixes[:] = source.prefixes
@@ -95,7 +106,7 @@ def copy_standing(source: Standing, target: Standing) -> None:
 
 
 @kernel
-def worth(sets: Sets, standing: Standing) -> float:
+def worth(sets: IndexedSets, standing: Standing) -> float:
     """Score of the best network that the order permits."""
     total = 0.0
     for row in standing.choice:
@@ -105,14 +116,14 @@ def worth(sets: Sets, standing: Standing) -> float:
 
 @kernel
 def fill_prefixes(order: NDArray[np.int64], prefixes: NDArray[np.uint64], low: int, high: int) -> None:
-    """Bring the sets before places low + 1 … high + 1 up to date."""
+    """Update the prefixes of places low + 1 … high + 1."""
     for p in range(low, high + 1):
         prefixes[p + 1] = prefixes[p]
         flip_bit(prefixes[p + 1], order[p])
 
 
 @kernel
-def row_with(sets: Sets, child: int, parent: int, stop: int, allowed: NDArray[np.uint64]) -> int:
+def row_with(sets: IndexedSets, child: int, parent: int, stop: int, allowed: NDArray[np.uint64]) -> int:
     """First row of a child before `stop` that holds a parent and is a subset of `allowed`; else `stop`."""
     for row in range(sets.first[child, parent], stop):
         if has_bit(sets.masks[row], parent) and is_subset(sets.masks[row], allowed):
@@ -121,22 +132,22 @@ def row_with(sets: Sets, child: int, parent: int, stop: int, allowed: NDArray[np
 
 
 @kernel
-def best_insertion(sets: Sets, standing: Standing, x: int, allowed: NDArray[np.uint64]) -> tuple[float, int]:
-    """Largest gain of moving x, and its new place; `allowed` is room for one bit row."""
+def best_insertion(
+    sets: IndexedSets, standing: Standing, x: int, allowed: NDArray[np.uint64]
+) -> tuple[float, int]:
+    """Largest gain of moving x, and its new place; `allowed` is working memory for one bit row."""
     masks, scores, offsets, first = sets
     order, where, prefixes, choice = standing
     position = where[x]
     own = scores[choice[x]]
     best_gain, best_place = 0.0, position
-    # Leftwards: x loses what it passes, and each passed variable may now take x as a parent.
+    # Leftwards: x loses the variables it passes as parents, and each of them may now take x as a parent.
     passed = 0.0
     row = choice[x]
     for place in range(position - 1, -1, -1):
         y = order[place]
         if has_bit(masks[row], y):
             row = first_subset(masks, row + 1, offsets[x + 1], prefixes[place])
-            if row == offsets[x + 1]:
-                break
         if first[y, x] < choice[y]:
             allowed[:] = prefixes[place]
             flip_bit(allowed, x)
@@ -144,7 +155,7 @@ def best_insertion(sets: Sets, standing: Standing, x: int, allowed: NDArray[np.u
         gain = passed + scores[row] - own
         if gain > best_gain:
             best_gain, best_place = gain, place
-    # Rightwards: each passed variable loses x, and x may now take it as a parent.
+    # Rightwards: each variable that x passes loses x as a parent, and x may now take it as a parent.
     passed = 0.0
     row = choice[x]
     for place in range(position + 1, len(order)):
@@ -153,8 +164,6 @@ def best_insertion(sets: Sets, standing: Standing, x: int, allowed: NDArray[np.u
             allowed[:] = prefixes[place]
             flip_bit(allowed, x)
             fallback = first_subset(masks, choice[y] + 1, offsets[y + 1], allowed)
-            if fallback == offsets[y + 1]:
-                break
             passed += scores[fallback] - scores[choice[y]]
         if first[x, y] < row:
             allowed[:] = prefixes[place + 1]
@@ -177,8 +186,11 @@ def insert(order: NDArray[np.int64], position: int, place: int) -> None:
 
 
 @kernel
-def relocate(sets: Sets, standing: Standing, x: int, place: int, pool: Pool) -> None:
-    """Move x to a place; wake x, those whose parents that changes, and their old and new parents."""
+def relocate(sets: IndexedSets, standing: Standing, x: int, place: int, pool: Pool) -> None:
+    """Move x to a place and put all variables that this affects into the pool.
+
+    These are x, the variables whose parents change, and their old and new parents.
+    """
     masks, _, offsets, first = sets
     order, where, prefixes, choice = standing
     position = where[x]
@@ -206,7 +218,7 @@ def relocate(sets: Sets, standing: Standing, x: int, place: int, pool: Pool) -> 
 
 @kernel
 def wake(x: int, pool: Pool) -> None:
-    """Let a variable wait for a look, once."""
+    """Put a variable into the pool, if it is not there already."""
     if not pool.waits[x]:
         pool.waits[x] = True
         pool.members[pool.size[0]] = x
@@ -215,7 +227,7 @@ def wake(x: int, pool: Pool) -> None:
 
 @kernel
 def wake_members(mask: NDArray[np.uint64], pool: Pool) -> None:
-    """Let all members of a set wait."""
+    """Put all members of a set into the pool."""
     for word in range(len(mask)):
         left = mask[word]
         x = word << 6

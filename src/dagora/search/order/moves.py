@@ -1,9 +1,9 @@
-"""Kernels over orders: the best parents that an order permits, descent by insertions, and disturbances.
+"""Kernels that search orders: descent by insertions, random disturbances, and iterated local search.
 
-Candidates are given flat: the sets of child x are rows `offsets[x]` to `offsets[x + 1]` of `masks` (bit
-rows) and `scores`, best first. After a disturbance only the variables it woke (see `insertions`) are looked
-at, and those that their moves wake; all are looked at where the result is better than any before. That makes
-a disturbance cost about the same however many variables there are.
+A descent tries to move the variables in a pool (see `insertions`); every move puts the variables that it
+affects into the pool. After a disturbance only the variables it affected are tried. All variables are tried
+only if the result is better than any before. So a disturbance costs about the same however many variables
+there are.
 """
 
 from __future__ import annotations
@@ -14,29 +14,35 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import has_bit
 from dagora.kernel_random import random_below, random_unit
+from dagora.scores.candidates.candidates import FlatCandidates
 from dagora.search.order.insertions import (
+    IndexedSets,
     Pool,
-    Sets,
     Standing,
     best_insertion,
     copy_standing,
+    index_sets,
     relocate,
     stand,
     wake,
-    with_first_rows,
     worth,
 )
 
 
 @kernel
 def empty_pool(d: int) -> Pool:
-    """Nobody waits."""
+    """A pool without variables."""
     return Pool(np.empty(d, dtype=np.int64), np.zeros(d, dtype=np.bool_), np.zeros(1, dtype=np.int64))
 
 
 @kernel
-def settle(sets: Sets, standing: Standing, pool: Pool, state: NDArray[np.uint64], tolerance: float) -> bool:
-    """Insert those who wait, in random turn, at their best places until nobody waits; say if any moved."""
+def settle(
+    sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64], tolerance: float
+) -> bool:
+    """Move the variables of the pool, in random sequence, to their best places until the pool is empty.
+
+    Returns whether any variable moved.
+    """
     allowed = np.empty(sets.masks.shape[1], dtype=np.uint64)
     moved = False
     while pool.size[0] > 0:
@@ -54,9 +60,9 @@ def settle(sets: Sets, standing: Standing, pool: Pool, state: NDArray[np.uint64]
 
 @kernel
 def settle_all(
-    sets: Sets, standing: Standing, pool: Pool, state: NDArray[np.uint64], tolerance: float
+    sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64], tolerance: float
 ) -> None:
-    """Insert variables until no insertion of any gains."""
+    """Move variables to their best places until no move of any variable gains."""
     moved = True
     while moved:
         for x in range(len(standing.order)):
@@ -66,25 +72,30 @@ def settle_all(
 
 @kernel
 def descend(
-    masks: NDArray[np.uint64],
-    scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    choice: NDArray[np.int64],
-    state: NDArray[np.uint64],
-    tolerance: float,
+    flat: FlatCandidates, order: NDArray[np.int64], state: NDArray[np.uint64], tolerance: float
 ) -> float:
-    """Insert variables, in random turn, at their best places until no insertion gains; return the score."""
-    sets = with_first_rows(masks, scores, offsets)
+    """Move variables, one at a time in random sequence, to their best places in `order` until no move gains.
+
+    Returns the score of the best network that the new order permits.
+
+    >>> from dagora.scores.candidates.candidates import Candidates
+    >>> pair = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]])
+    >>> order, state = np.array([0, 1]), np.array([7], dtype=np.uint64)
+    >>> descend(pair.flat, order, state, 1e-9), order  # a → b scores −4, b → a scores −3
+    (-3.0, array([1, 0]))
+    """
+    sets = index_sets(flat)
     standing = stand(sets, order)
     settle_all(sets, standing, empty_pool(len(order)), state, tolerance)
-    choice[:] = standing.choice
     return worth(sets, standing)
 
 
 @kernel
-def disturb(sets: Sets, standing: Standing, pool: Pool, state: NDArray[np.uint64]) -> None:
-    """Grant wishes, or move a few variables or a block of neighbours to random places."""
+def disturb(sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64]) -> None:
+    """Disturb an order: give variables parents they lack, or move a few variables or a block at random.
+
+    Half of the disturbances are of the first kind (`grant_wish`), a quarter of each other kind.
+    """
     order = standing.order
     d = len(order)
     kind = random_below(state, 4)
@@ -106,10 +117,10 @@ def disturb(sets: Sets, standing: Standing, pool: Pool, state: NDArray[np.uint64
 
 
 @kernel
-def grant_wish(sets: Sets, standing: Standing, pool: Pool, state: NDArray[np.uint64]) -> None:
-    """Give a random variable one of the better rows that the order denies it.
+def grant_wish(sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64]) -> None:
+    """Give a random variable one of the rows that score more than its own but that the order does not permit.
 
-    Either it moves behind all parents it wishes for, or those that stand behind it move before it.
+    Either the variable moves behind all parents in that row, or the parents behind it move before it.
     """
     d = len(standing.order)
     x = random_below(state, d)
@@ -135,9 +146,7 @@ def grant_wish(sets: Sets, standing: Standing, pool: Pool, state: NDArray[np.uin
 
 @kernel
 def iterate(
-    masks: NDArray[np.uint64],
-    scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    flat: FlatCandidates,
     order: NDArray[np.int64],
     best_order: NDArray[np.int64],
     best: float,
@@ -145,12 +154,13 @@ def iterate(
     tolerance: float,
     kicks: int,
 ) -> float:
-    """Iterated local search: disturb and descend, `kicks` times. Return the best score.
+    """Iterated local search: disturb the order and descend again, `kicks` times. Return the best score.
 
-    A result that is worse by some loss is gone on from with probability exp(−loss / temperature), the
-    temperature being half the usual loss. `order` is where the search stands, `best_order` the best seen.
+    A result that scores lower by some loss is accepted with probability exp(−loss / temperature); the
+    temperature is half the running mean of the losses. `order` is the current order, `best_order` the best
+    one seen, and `best` its score.
     """
-    sets = with_first_rows(masks, scores, offsets)
+    sets = index_sets(flat)
     standing = stand(sets, order)
     trial = stand(sets, order.copy())
     pool = empty_pool(len(order))

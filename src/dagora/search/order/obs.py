@@ -1,7 +1,7 @@
 """Ordering-based search: greedy swaps of neighbours in an order, with a tabu list and random restarts.
 
-Teyssier & Koller (2005). An order is worth the best network that agrees with it; a swap of two neighbours
-changes the parents of those two alone. See `order_search` for the stronger search over orders.
+Teyssier & Koller (2005). The score of an order is that of the best network that agrees with it. A swap of two
+neighbours changes the parents of these two only. `order_search` is the stronger search over orders.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ def obs(
     while done < restarts and not (run.budget.exhausted and done):
         shuffle(order, state)
         tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
-        score = swap_search(
-            problem.masks, problem.scores, problem.offsets, order, found, length, patience, tolerance
-        )
+        score = swap_search(problem.flat, order, found, length, patience, tolerance)
         if score > best + tolerance:
             best, best_order = score, found.copy()
         done += 1

@@ -1,10 +1,11 @@
 """Search over orders of the variables by iterated local search with insertion moves.
 
-An order fixes the best network that agrees with it, so orders are searched instead of graphs (Teyssier &
-Koller 2005). From a few starts, every variable is moved to its best place until none gains; then the order is
-disturbed and the descent repeated, many times, going on from what is not worse. Insertions reach better
-networks than swaps of neighbours (Lee & van Beek 2017; Scanagatta, Corani & Zaffalon 2017). Incomplete
-candidates are widened, where somebody can, around the networks found, between rounds of the search.
+An order determines the best network that agrees with it, so orders are searched instead of graphs (Teyssier &
+Koller 2005). Several chains are run. In each, variables move to their best places until no move gains. Then
+the order is disturbed and the descent repeated, many times; a result that is not worse, and now and then one
+that is, becomes the new start. Insertions reach better networks than swaps of neighbours (Lee & van Beek
+2017; Scanagatta, Corani & Zaffalon 2017). Between rounds of the search, incomplete candidates are widened
+around the networks found, if they can be (see `widen`).
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
-from dagora.search.components import NO_ROW, LocalProblem, feasible_order, knot
+from dagora.search.components import NO_ROW, LocalProblem, feasible_order, why_cyclic
 from dagora.search.order.moves import descend, iterate
 
-# Disturbances of a chain before the time is looked at; with many sets, which make them slow, fewer.
+# Disturbances of a chain between two looks at the clock: ROUND, or fewer where there are many sets, as every
+# call first indexes all of them.
 ROUND, SETS_PER_ROUND = 100, 4_000_000
 
 
 @dataclass
 class Chain:
-    """One search: where it stands, and the best order it has seen."""
+    """One search: its current order, the best order it has seen with its score, and its random numbers."""
 
     order: NDArray[np.int64]
     best_order: NDArray[np.int64]
@@ -44,7 +46,7 @@ class Chain:
 def order_search(
     candidates: Candidates, run: Run, *, chains: int = 4, patience: int | None = None
 ) -> Outcome:
-    """Search from `chains` starts until `patience` disturbances in a row improved nothing."""
+    """Search from `chains` starts until `patience` disturbances of each in a row improve nothing."""
     wait = patience if patience is not None else 2000
     problem = LocalProblem.whole(candidates)
     kicks = max(1, min(wait, ROUND, SETS_PER_ROUND // len(problem.scores)))
@@ -73,7 +75,7 @@ def order_search(
 
 
 def widened(candidates: Candidates, problem: LocalProblem, chains: list[Chain], run: Run) -> Candidates:
-    """Ask for more sets around the graphs that the chains have come to, the best one first."""
+    """The candidates with more sets around the chains' current networks, the best network first."""
     if candidates.widen is None:
         return candidates
     ranked = sorted(chains, key=lambda chain: -chain.best)
@@ -84,7 +86,7 @@ def widened(candidates: Candidates, problem: LocalProblem, chains: list[Chain], 
 
 
 def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
-    """Starting orders: the candidates' hint, else one that permits a network, and random orders."""
+    """Start the first chain from the hint or an order that permits a network, the others at random."""
     for chain in range(chains):
         state = random_state(seed, chain)
         order = np.arange(len(candidates))
@@ -105,19 +107,14 @@ def begin(problem: LocalProblem, chain: Chain) -> None:
 
 def descend_best(problem: LocalProblem, chain: Chain) -> None:
     """Descend from the chain's best order."""
-    choice = np.empty(len(chain.order), dtype=np.int64)
     tolerance = TIE * abs(problem.score(chain.best_order))
-    chain.best = descend(
-        problem.masks, problem.scores, problem.offsets, chain.best_order, choice, chain.random, tolerance
-    )
+    chain.best = descend(problem.flat, chain.best_order, chain.random, tolerance)
 
 
 def go_on(problem: LocalProblem, kicks: int, chain: Chain) -> None:
-    """Disturb and descend a number of times."""
+    """Disturb and descend `kicks` times."""
     chain.best = iterate(
-        problem.masks,
-        problem.scores,
-        problem.offsets,
+        problem.flat,
         chain.order,
         chain.best_order,
         chain.best,
@@ -130,11 +127,11 @@ def go_on(problem: LocalProblem, kicks: int, chain: Chain) -> None:
 def outcome_of(
     candidates: Candidates, order: NDArray[np.int64], run: Run, stats: dict[str, float], effort: str
 ) -> Outcome:
-    """The best network that agrees with an order, and how the search for the order ended."""
+    """The best network that agrees with an order, and a message on how the search for the order ended."""
     problem = LocalProblem.whole(candidates)
     rows = problem.rows[problem.choose(order)]
     if (rows == NO_ROW).any():
-        why = knot(candidates) or "no order was found that leaves every variable a candidate parent set"
+        why = why_cyclic(candidates) or "no order was found that leaves every variable a candidate parent set"
         return Outcome(DAG(candidates.names), "failed", why)
     total = float(candidates.flat.scores[rows].sum())
     if total >= problem.bound - TIE * abs(total) and candidates.complete:

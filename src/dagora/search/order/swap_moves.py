@@ -1,4 +1,8 @@
-"""Kernels for searches that swap neighbours in an order, and for selecting parents beyond an order."""
+"""Kernels that search orders by swaps of neighbours, and kernels that choose parents beyond an order.
+
+In all of them the last set of every variable must be the empty one, as in `LocalProblem`: then every order
+permits a network.
+"""
 
 from __future__ import annotations
 
@@ -8,72 +12,78 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit
 from dagora.kernel_random import shuffle
+from dagora.scores.candidates.candidates import FlatCandidates
 from dagora.search.best_parents import choose_parents
+from dagora.search.order.insertions import fill_prefixes
 
 
 @kernel
 def swap_gain(
-    masks: NDArray[np.uint64],
-    scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    sets: FlatCandidates,
     order: NDArray[np.int64],
     before: NDArray[np.uint64],
     choice: NDArray[np.int64],
     place: int,
 ) -> tuple[float, int, int]:
-    """Gain of swapping the variables at `place` and `place + 1`, and their new rows."""
+    """Gain of swapping the variables at `place` and `place + 1`, and the new row of either.
+
+    `before` holds the variables before `place`, `choice` the current row of every variable. The row of the
+    variable that moves to the front comes first.
+    """
     x, y = order[place], order[place + 1]
-    first_y = first_subset(masks, offsets[y], offsets[y + 1], before)
+    first_y = first_subset(sets.masks, sets.offsets[y], sets.offsets[y + 1], before)
     allowed = before.copy()
     flip_bit(allowed, y)
-    second_x = first_subset(masks, offsets[x], offsets[x + 1], allowed)
-    if first_y == offsets[y + 1] or second_x == offsets[x + 1]:
-        return -np.inf, first_y, second_x
-    gain = scores[first_y] - scores[choice[y]] + scores[second_x] - scores[choice[x]]
+    second_x = first_subset(sets.masks, sets.offsets[x], sets.offsets[x + 1], allowed)
+    gain = sets.scores[first_y] - sets.scores[choice[y]] + sets.scores[second_x] - sets.scores[choice[x]]
     return gain, first_y, second_x
 
 
 @kernel
 def swap_search(
-    masks: NDArray[np.uint64],
-    scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    sets: FlatCandidates,
     order: NDArray[np.int64],
     best_order: NDArray[np.int64],
     length: int,
     patience: int,
     tolerance: float,
 ) -> float:
-    """Make the best swap of neighbours that is not tabu, until `patience` swaps brought no better order.
+    """Make the best swap of neighbours that is not tabu, until `patience` swaps in a row bring nothing.
 
-    A pair that was swapped may not be swapped back for `length` swaps. Returns the best score; the best order
-    goes to `best_order`.
+    Two variables that were swapped may not be swapped back for `length` swaps, unless that gives the best
+    order so far. Returns the best score. The best order goes to `best_order`; `order` ends where the search
+    does.
+
+    >>> from dagora.scores.candidates.candidates import Candidates
+    >>> pair = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]])
+    >>> order, best_order = np.array([0, 1]), np.empty(2, dtype=np.int64)
+    >>> swap_search(pair.flat, order, best_order, 10, 5, 1e-9), best_order  # a → b scores −4, b → a −3
+    (-3.0, array([1, 0]))
     """
     d = len(order)
-    words = masks.shape[1]
     choice = np.empty(d, dtype=np.int64)
-    current = choose_parents(masks, scores, offsets, order, choice)
+    current = choose_parents(sets, order, choice)
     best = current
     best_order[:] = order
-    if not np.isfinite(current) or d < 2:
+    if d < 2:
         return best
-    prefixes = np.zeros((d, words), dtype=np.uint64)
-    for p in range(1, d):
-        prefixes[p] = prefixes[p - 1]
-        flip_bit(prefixes[p], order[p - 1])
+    prefixes = np.zeros((d, sets.masks.shape[1]), dtype=np.uint64)
+    fill_prefixes(order, prefixes, 0, d - 2)
     gains = np.empty(d - 1)
     rows = np.empty((d - 1, 2), dtype=np.int64)
-    for p in range(d - 1):
-        gains[p], rows[p, 0], rows[p, 1] = swap_gain(masks, scores, offsets, order, prefixes[p], choice, p)
-    until = np.zeros((d, d), dtype=np.int64)
+    tabu_until = np.zeros((d, d), dtype=np.int64)
+    # Places whose gains must be computed: at first all, then those around the last swap.
+    low, high = 0, d - 1
     idle = 0
     step = 0
     while idle < patience:
+        for p in range(low, high):
+            gains[p], rows[p, 0], rows[p, 1] = swap_gain(sets, order, prefixes[p], choice, p)
         step += 1
         place = -1
         for p in range(d - 1):
-            free = until[order[p], order[p + 1]] < step or current + gains[p] > best + tolerance
-            if free and gains[p] > -np.inf and (place < 0 or gains[p] > gains[place]):
+            free = tabu_until[order[p], order[p + 1]] < step or current + gains[p] > best + tolerance
+            if free and (place < 0 or gains[p] > gains[place]):
                 place = p
         if place < 0:
             break
@@ -81,13 +91,9 @@ def swap_search(
         choice[y], choice[x] = rows[place, 0], rows[place, 1]
         order[place], order[place + 1] = y, x
         current += gains[place]
-        until[y, x] = step + length
-        prefixes[place + 1] = prefixes[place]
-        flip_bit(prefixes[place + 1], y)
-        for p in range(max(0, place - 1), min(d - 1, place + 2)):
-            gains[p], rows[p, 0], rows[p, 1] = swap_gain(
-                masks, scores, offsets, order, prefixes[p], choice, p
-            )
+        tabu_until[y, x] = step + length
+        fill_prefixes(order, prefixes, place, place)
+        low, high = max(0, place - 1), min(d - 1, place + 2)
         if current > best + tolerance:
             best = current
             best_order[:] = order
@@ -98,26 +104,21 @@ def swap_search(
 
 
 @kernel
-def select_acyclic(
-    masks: NDArray[np.uint64],
-    scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    choice: NDArray[np.int64],
-) -> float:
+def select_acyclic(sets: FlatCandidates, order: NDArray[np.int64], choice: NDArray[np.int64]) -> float:
     """Give each variable, from the last of the order to the first, its best parents that close no cycle.
 
-    Those before it in the order are never among its descendants then, so this is at least as good as what the
-    order permits. Returns the score; −∞ where a variable has no possible row.
+    Variables before it in the order are not yet its descendants at that time, so it can always have the
+    parents that the order permits: the network scores at least as high as the best one that agrees with the
+    order. Returns the score.
     """
+    masks, scores, offsets = sets
     d = len(order)
     words = masks.shape[1]
     everything = np.zeros(words, dtype=np.uint64)
-    for x in range(d):
-        flip_bit(everything, x)
     # descendants[x]: bit row of all that a path from x leads to, x itself included.
     descendants = np.zeros((d, words), dtype=np.uint64)
     for x in range(d):
+        flip_bit(everything, x)
         flip_bit(descendants[x], x)
     total = 0.0
     allowed = np.empty(words, dtype=np.uint64)
@@ -127,8 +128,6 @@ def select_acyclic(
             allowed[w] = everything[w] & ~descendants[x, w]
         row = first_subset(masks, offsets[x], offsets[x + 1], allowed)
         choice[x] = row
-        if row == offsets[x + 1]:
-            return -np.inf
         total += scores[row]
         # Every node that reaches a parent of x (or is one) now reaches x and what x reaches.
         for a in range(d):
@@ -142,22 +141,20 @@ def select_acyclic(
 
 @kernel
 def sample_acyclic(
-    masks: NDArray[np.uint64],
-    scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    sets: FlatCandidates,
     state: NDArray[np.uint64],
     samples: int,
     best: float,
     best_choice: NDArray[np.int64],
     tolerance: float,
 ) -> float:
-    """Select parents for random orders; return the best score seen, its rows in `best_choice`."""
+    """Select parents for `samples` random orders; return the best score seen, its rows in `best_choice`."""
     d = len(best_choice)
     order = np.arange(d)
     choice = np.empty(d, dtype=np.int64)
     for _ in range(samples):
         shuffle(order, state)
-        total = select_acyclic(masks, scores, offsets, order, choice)
+        total = select_acyclic(sets, order, choice)
         if total > best + tolerance:
             best = total
             best_choice[:] = choice

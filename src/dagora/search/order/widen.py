@@ -1,11 +1,12 @@
-"""Widen incomplete candidates around graphs that a search has reached.
+"""Add parent sets to incomplete candidates, around graphs that a search has reached.
 
-Where not all parent sets can be scored, those that matter are near the ones a good graph has. Around a graph,
-every child's parents P are looked at again: P and every P ∖ {i}, each with one parent more, which holds every
-addition, deletion and exchange of a parent; and so are the best sets that acyclicity has kept it from.
-A search over orders on the wider candidates therefore sees all that a climb over single edges sees, and
-combines it. Where all of that has been looked at, probes go where no single change gains: P with one parent
-that does not pay, the likeliest first, and from there with the best further parent as long as it gains.
+Where not all parent sets can be scored, those that matter are close to the sets in a good graph. For every
+child's parents P in a graph, P and every P ∖ {i} are scored, each alone and with one further parent: this
+covers every addition, deletion and exchange of a parent. The child's best candidate sets, which acyclicity
+may have denied it, are extended in the same way. So an order search on the wider candidates sees everything
+that hill climbing over single edges sees, and can combine it. When all of that has been scored, probes look
+for parents that pay only together: they add one parent that lowers the score, the one that lowers it least
+first, and then the best further parent as long as it gains.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from dagora.scores.candidates.candidates import Candidates, ParentSets, best_fir
 from dagora.scores.local_score import TIE, Family, LocalScore
 from dagora.search.components import undominated
 
-# A child's best sets that are grown besides those it has in a graph.
-WISHES = 5
-# Families that are scored before the time is looked at.
+# Best candidate sets of each child that are extended besides its sets in the graphs.
+BEST_SETS = 5
+# Families that are scored between two looks at the clock.
 TOGETHER = 5_000
 
 # A child and the parents that others are added to.
@@ -38,7 +39,7 @@ EMPTY = np.zeros(0, dtype=np.int64)
 
 
 class Widening:
-    """A score that candidates are widened by, and what has been looked at."""
+    """Widens candidates by a score; remembers which sets have been extended."""
 
     def __init__(self, score: LocalScore, knowledge: Knowledge) -> None:
         names = score.schema.names
@@ -52,7 +53,7 @@ class Widening:
         self._probed: dict[int, tuple[frozenset[int], deque[int]]] = {}
 
     def __call__(self, candidates: Candidates, graphs: Sequence[DAG], run: Run) -> Candidates:
-        """The candidates with the sets around some graphs; the same object where there is nothing new."""
+        """The candidates with the sets around some graphs added; the same object if there is nothing new."""
         found: Found = [[] for _ in candidates]
         fresh = self._fresh(self._bases(candidates, graphs))
         if fresh:
@@ -64,7 +65,7 @@ class Widening:
         return candidates if unchanged else replace(candidates, sets=sets)
 
     def _fresh(self, bases: Iterable[Base]) -> list[Base]:
-        """Those that were not looked at before, each once."""
+        """The sets that were not extended before, each once."""
         return [base for base in dict.fromkeys(bases) if base not in self._seen]
 
     def _bases(self, candidates: Candidates, graphs: Sequence[DAG]) -> Iterator[Base]:
@@ -76,11 +77,11 @@ class Widening:
                     if not self._required[parent, child]:
                         yield child, parents - {parent}
         for sets in candidates:
-            for wish in sets.parents[:WISHES]:
+            for wish in sets.parents[:BEST_SETS]:
                 yield sets.child, frozenset(wish)
 
     def _probe(self, graph: DAG, found: Found, run: Run) -> None:
-        """Give every child the next parent that does not pay, and go on as long as a further one gains."""
+        """Give every child the next parent that does not gain, and add further ones as long as they gain."""
         parents = [frozenset(graph.parent_indices(child)) for child in range(len(graph))]
         changed = [base for base in enumerate(parents) if self._probed.get(base[0], (None,))[0] != base[1]]
         for (child, fixed), (further, values) in zip(changed, self._scores(changed), strict=True):
@@ -92,7 +93,7 @@ class Widening:
             waiting = self._fresh(self._look(waiting, found, run))
 
     def _look(self, bases: Sequence[Base], found: Found, run: Run) -> list[Base]:
-        """Score bases, alone and with each further parent; return each one's best gain, where it has one."""
+        """Score bases, alone and with each further parent; return each base's best extension that gains."""
         best = []
         together = max(1, TOGETHER // len(found))
         for start in range(0, len(bases), together):
@@ -127,10 +128,10 @@ class Widening:
 
 
 def merge(child: ParentSets, found: Sequence[tuple[frozenset[int], float]]) -> ParentSets:
-    """A child's sets with those found, less what a subset makes useless; the same where none is new."""
+    """A child's sets and those found, without supersets of better ones; the same object if none is new."""
     if not found:
         return child
-    # Among sets of one score the smaller comes first, so that it is the larger that goes.
+    # Among sets of one score the smaller comes first, so that the larger one is dropped.
     listed = sorted(dict(found).items(), key=lambda pair: (len(pair[0]), sorted(pair[0])))
     members = np.zeros((len(listed), child.columns), dtype=np.bool_)
     for row, (parents, _) in enumerate(listed):

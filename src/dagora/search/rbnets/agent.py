@@ -1,4 +1,4 @@
-"""What an agent has: a network with its embedding, a replay buffer, visit counts and random numbers."""
+"""An agent: a Q-network with its embedding, a replay buffer, visit counts and random numbers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dagora.search.rbnets.network import new_network
 from dagora.search.rbnets.replay import Replay, Transitions
 from dagora.search.rbnets.training import Learner, ask, learn, new_learner
 
+# Transitions in a minibatch, as published.
 BATCH = 200
 
 Order = NDArray[np.int64]
@@ -35,24 +36,24 @@ class Agent:
 
     @classmethod
     def new(cls, graph: OrderGraph, seed: int, state: str, hidden: int, capacity: int) -> Agent:
-        """An agent that knows nothing; `state` is `set` (n bits) or `walk` (vectors from random walks)."""
+        """An untrained agent; it sees states as n bits (`set`) or as vectors from random walks (`walk`)."""
         rng = np.random.default_rng(seed)
         embedding = walk_embedding(graph, rng) if state == "walk" else plain_embedding(graph.size)
         network = new_network(rng, (embedding.shape[1], hidden, hidden, graph.size))
         return cls(graph, embedding, new_learner(network), Replay(capacity, graph.size), Visits(), rng)
 
     def values(self, members: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Q of all actions in some states."""
+        """Q-values of all actions in some states."""
         return np.asarray(ask(self.learner.network, self.embedding, members))
 
     def learn(self, steps: int, members: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Take some steps on minibatches of the replay; then Q of all actions in some states."""
+        """Take gradient steps on minibatches of the replay; return Q-values of all actions in some states."""
         batches = self.replay.sample(self.rng, (steps, BATCH))
         self.learner, values = learn(self.learner, self.embedding, batches, members)
         return np.asarray(values)
 
     def compile(self, steps: int, episodes: int) -> float:
-        """Compile for so many steps and states at a time, leaving the agent as it is; return the seconds."""
+        """Compile for so many steps and episodes at a time; return the seconds. The agent does not change."""
         started = time.perf_counter()
         size = self.graph.size
         shape = (steps, BATCH)
@@ -70,7 +71,7 @@ class Agent:
         return time.perf_counter() - started
 
     def greedy_order(self) -> Order:
-        """The order that Q alone gives: in every state the legal action of the highest value."""
+        """The order of the greedy policy: in every state the legal action with the largest Q-value."""
         states = self.graph.start(1)
         order = np.empty(self.graph.size, dtype=np.int64)
         for place in range(self.graph.size):

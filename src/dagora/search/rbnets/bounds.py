@@ -1,9 +1,9 @@
-"""A bound on the score of any network, cheap enough to look at before a search goes on.
+"""An upper bound on the score of any network, cheap enough to compute before a search continues.
 
-The components of the candidate-parent graph (see `dagora.search.components`) are taken one by one. Small ones
-are solved by dynamic programming, so that the bound is exact; of larger ones groups of variables are, with
-all others as free parents (a pattern database, Yuan & Malone 2013); beyond 64 variables everybody gets the
-best set of all. A network that reaches the bound is proved best.
+The components of the candidate-parent graph (see `dagora.search.components`) are bounded one by one. Small
+ones are solved by dynamic programming, so their bound is the optimum. Larger ones are divided into groups,
+which are solved with all other variables as free parents (a pattern database, Yuan & Malone 2013). Beyond 64
+variables the bound is the sum of the best scores. A network that reaches the bound is proved optimal.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from dagora.search.components import LocalProblem, components
 from dagora.search.exact.dynamic import completions
 from dagora.search.exact.pattern_database import grouped, pattern_database
 
-# Variables that dynamic programming takes at once: some tenths of a second.
+# Largest component that is solved exactly, and largest group: some tenths of a second each.
 EXACT, GROUP = 20, 16
+# Pattern databases hold sets of variables in one word of 64 bits.
 WORD = 64
 
 
 def upper_bound(candidates: Candidates, run: Run) -> float:
-    """No network of the candidates scores more; without time, the sum of the best scores.
+    """A score that no network of the candidates exceeds; the sum of the best scores if there is no time.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> upper_bound(Candidates.of("ab", listed), Run())

@@ -1,13 +1,13 @@
 """Vectors for states of the order graph, from random walks on it.
 
-The paper learns "latent representations of states" by random walks and says no more. DeepWalk (Perozzi,
-Al-Rfou & Skiena 2014) would learn one vector for each state visited, but there are 2ⁿ states, nearly all
-never visited, so here a state's vector is the sum of its members' vectors: v(U) = Σ E_x over x in U, which
-is defined for every state. E is fitted by skip-grams with negative samples (Mikolov et al. 2013): walks go
-from the empty set by uniform legal actions; states up to `WINDOW` steps apart on one walk are to have a
-large product v(U)·c(U′), states of unrelated walks a small one, c being made of vectors of its own. (For the
-fit alone both are means over the members, so that large sets do not outweigh small ones.) Such walks know
-which actions are legal, but nothing of scores.
+The paper learns "latent representations of states" by random walks and gives no details. DeepWalk (Perozzi,
+Al-Rfou & Skiena 2014) would learn one vector for each state visited, but nearly all of the 2ⁿ states are
+never visited. So here a state's vector is the sum of its members' vectors, v(U) = Σ E_x over x in U, which is
+defined for every state. E is fitted by skip-grams with negative samples (Mikolov et al. 2013). Walks start
+from the empty set and take uniform legal actions. States up to `WINDOW` steps apart on one walk should have a
+large product v(U)·c(U′), states of unrelated walks a small one; c is a sum of context vectors, which are
+fitted as well. (For the fit, v and c are means over the members instead of sums, so that large sets do not
+outweigh small ones.) The walks depend on which actions are legal, but not on scores.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dagora.search.rbnets.environment import OrderGraph
 from dagora.search.rbnets.network import single
 
+# None of these numbers is published; window and negative samples are those usual for skip-grams.
 WALKS, WINDOW, NEGATIVES = 100, 5, 5
 DIMENSIONS = 64
 STEPS, PAIRS, RATE, DECAY = 200, 256, 0.01, 0.9
@@ -55,7 +56,7 @@ def random_walks(graph: OrderGraph, walks: int, rng: np.random.Generator) -> Bit
 
 
 def skip_grams(walks: Bits, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centres, and for each of them a state near it on its walk followed by states drawn from all walks."""
+    """Random states, and for each a state near it on the same walk followed by states from any walks."""
     count, length, _ = walks.shape
     walk, place = rng.integers(count, size=PAIRS), rng.integers(length, size=PAIRS)
     apart = rng.integers(1, WINDOW + 1, size=PAIRS) * rng.choice([-1, 1], size=PAIRS)
@@ -68,7 +69,7 @@ def skip_grams(walks: Bits, rng: np.random.Generator) -> tuple[NDArray[np.float6
 
 
 def skip_gram_loss(vectors: Array, centre: Array, contexts: Array) -> Array:
-    """−ln σ(v·c) of the state nearby and −ln σ(−v·c) of the others, in the mean; v and c are means."""
+    """Mean over the pairs of −ln σ(v·c) of the state nearby plus −ln σ(−v·c) of the others."""
     members = jnp.maximum(1.0, centre.sum(axis=1, keepdims=True))
     others = jnp.maximum(1.0, contexts.sum(axis=2, keepdims=True))
     products = jnp.einsum("bk,bck->bc", centre @ vectors[0] / members, contexts @ vectors[1] / others)

@@ -1,18 +1,18 @@
 """The order graph as an environment for reinforcement learning.
 
-A state is the set U of variables that have been placed, an action the next variable x, and the reward is the
-best score of x among its candidate sets within U (Yuan, Malone & Wu 2011; Zheng et al. 2023, equation 7). An
-episode places all n variables, and its rewards add up to the score of the best network that its order
-permits. Local scores are 10² to 10⁵ nats whereas a bonus for exploration is of order 1, so learners see
+A state is the set U of variables that have been placed, an action is the next variable x, and the reward is
+the best score of x among its candidate sets within U (Yuan, Malone & Wu 2011; Zheng et al. 2023, equation 7).
+An episode places all n variables, and its rewards add up to the score of the best network that its order
+permits. Local scores are 10² to 10⁵ nats, but a bonus for exploration is of order 1, so learners see
 
     r = (best score of x within U − base score of x) / scale,
 
-where the base is x without parents (the worst permitted set where it needs one). The scale is a fifth of what
-the best set of all gains over the base, in the mean over the variables: nobody earns more than 5 a step on
-average. (Of the paper neither is known; see `REWARD_A_STEP` for how much hangs on it.) The bases add
-up to the same for every order, so neither moves the optimum. Where x has no candidate set within U the action
-is illegal. What is legal stays so as others are placed: as long as any order permits a network, no choice of
-legal actions leads into a dead end.
+where the base score is that of x without parents (of its worst permitted set, if it needs parents). The scale
+is a fifth of the gain of a variable's best set over its base, averaged over the variables, so that the mean
+reward per step is at most 5. (The paper states neither; see `REWARD_A_STEP` for the effect.) The sum of the
+base scores is the same for every order, so neither changes the optimum. If x has no candidate set within U,
+the action is illegal. A legal action stays legal as others are placed. So if any order permits a network, no
+choice of legal actions leads to a dead end.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit
 from dagora.graph.bits import Rows, unpack, words_for
 from dagora.scores.candidates.candidates import Candidates
 
-# The most that a step can earn on average. The smaller it is, the more the bonus of exploration drowns the
-# rewards; well below 1 the search comes close to drawing orders at random. From 5 to 20 little changes.
+# The largest mean reward per step. The smaller it is, the more the exploration bonus outweighs the rewards:
+# well below 1 the search is close to drawing orders at random. From 5 to 20 little changes.
 REWARD_A_STEP = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class OrderGraph:
-    """The environment; states of several episodes side by side are bit rows, one for each episode."""
+    """The environment; the states of several parallel episodes are bit rows, one for each episode."""
 
     size: int
     masks: Rows
@@ -65,31 +65,31 @@ class OrderGraph:
 
     @cached_property
     def scale(self) -> float:
-        """Nats that count as a reward of 1; 1 where nobody can gain anything."""
+        """Nats that make a reward of 1; 1 if no variable can gain anything."""
         gain = float((self.scores[self.offsets[:-1]] - self.base).mean())
         return gain / REWARD_A_STEP if gain > 0 else 1.0
 
     @cached_property
     def always_legal(self) -> NDArray[np.bool_]:
-        """Variables that may come first, and so at any time."""
+        """Variables that may come first, and so are legal at any time."""
         nobody = np.zeros(self.size, dtype=np.bool_)
         first: NDArray[np.bool_] = legal_actions(self.masks, self.offsets, self.start(1), nobody)[0]
         return first
 
     def start(self, episodes: int) -> Rows:
-        """The start of some episodes: nothing is placed."""
+        """The first state of some episodes: no variable is placed."""
         return np.zeros((episodes, words_for(self.size)), dtype=np.uint64)
 
     def members(self, states: Rows) -> NDArray[np.bool_]:
-        """Who is placed, episode by episode."""
+        """Which variables are placed, for each episode."""
         return unpack(states, self.size)
 
     def legal(self, states: Rows) -> NDArray[np.bool_]:
-        """Who may come next: those not placed that have a set within what is."""
+        """Which variables may come next: those not placed that have a set within the placed ones."""
         return legal_actions(self.masks, self.offsets, states, self.always_legal)
 
     def step(self, states: Rows, actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Place one variable in each episode, changing `states`; return its best score, as it is.
+        """Place one variable in each episode, changing `states`; return its best score, not rescaled.
 
         >>> graph = OrderGraph.of(Candidates.of("ab", [[((), -5.0), ((1,), -1.0)], [((), -3.0)]]))
         >>> states = graph.start(2)
@@ -99,13 +99,13 @@ class OrderGraph:
         return place(self.masks, self.scores, self.offsets, states, actions)
 
     def random_actions(self, states: Rows, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw a legal action for each episode, uniformly; nobody may have ended."""
+        """Draw a legal action for each episode, uniformly; no episode may have ended."""
         legal = self.legal(states)
         drawn: NDArray[np.int64] = np.where(legal, rng.random(legal.shape), -1.0).argmax(axis=1)
         return drawn
 
     def rewards(self, actions: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What learners see of scores that actions brought."""
+        """The rewards that learners see for the scores of some actions."""
         return (scores - self.base[actions]) / self.scale
 
 
@@ -116,7 +116,7 @@ def legal_actions(
     states: NDArray[np.uint64],
     always: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Which variables may come next in each state; those `always` legal need no look at their sets."""
+    """Which variables may come next in each state; sets of variables that are `always` legal are skipped."""
     size = len(offsets) - 1
     legal = np.zeros((len(states), size), dtype=np.bool_)
     for e in range(len(states)):

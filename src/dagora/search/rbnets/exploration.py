@@ -2,11 +2,12 @@
 
     b(s, a) = √(2 ln τ(s) / τ(s, a)),
 
-τ(s) being how often state s was visited, the present visit included, and τ(s, a) how often action a was
-taken there (Auer, Cesa-Bianchi & Fischer 2002; Zheng et al. 2023, section 3.2). The paper does not say what
-b is for an action that was never tried. Here, as in UCB1, it is infinite, also on a first visit, where the
-formula gives 0 / 0: untried actions come first, that of the highest Q among them. In a state never seen
-before, as nearly all are, that is the greedy action. On the second visit a tried action has b = √(2 ln 2).
+where τ(s) is the number of visits to state s, including the present one, and τ(s, a) is how often action a
+was taken there (Auer, Cesa-Bianchi & Fischer 2002; Zheng et al. 2023, section 3.2). The paper does not say
+what b is for an action that was never tried. Here it is infinite, as in UCB1, also on a first visit, where
+the formula gives 0 / 0. So untried actions come first, and among them the one with the largest Q. In a state
+never seen before, as nearly all are, that is the greedy action. On the second visit a tried action has b =
+√(2 ln 2).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 
 class Visits:
-    """How often states were visited and actions tried in them; states are known by their bytes."""
+    """Counts of visits to states and of actions tried in them; a state is identified by its bytes."""
 
     def __init__(self) -> None:
         self._tried: dict[bytes, dict[int, int]] = {}
@@ -34,7 +35,7 @@ class Visits:
         return self._tried.get(state, {}).get(action, 0)
 
     def bonus(self, state: bytes, size: int) -> NDArray[np.float64]:
-        """b(s, ·) on a visit that is counted already; infinite for what was not tried."""
+        """b(s, ·) on a visit that is already counted; infinite for actions that were not tried."""
         found = np.full(size, np.inf)
         logarithm = 2.0 * np.log(max(1, self.visits(state)))
         for action, count in self._tried.get(state, {}).items():

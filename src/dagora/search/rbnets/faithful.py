@@ -17,12 +17,13 @@ from dagora.run import Run
 from dagora.search.rbnets.agent import Agent, Order, Values
 from dagora.search.rbnets.replay import Transitions
 
+# Transitions in the replay, as published.
 CAPACITY = 2000
 
 
 @dataclass(eq=False)
 class Seen:
-    """The best order of an agent's episodes, its score, and the scores of all of them: the learning curve."""
+    """The best order of an agent's episodes, its score, and the learning curve: a score per episode."""
 
     order: Order
     score: float = -np.inf
@@ -30,12 +31,12 @@ class Seen:
 
     @property
     def episodes(self) -> int:
-        """How many episodes there were."""
+        """Number of episodes."""
         return len(self.curve)
 
 
 def learn_orders(agent: Agent, run: Run, episodes: int) -> Seen:
-    """Run episodes until there were enough or the time is up; an episode cut short does not count."""
+    """Run `episodes` episodes, or as many as time allows; an episode cut short does not count."""
     best = Seen(np.zeros(0, dtype=np.int64))
     values = agent.values(agent.graph.members(agent.graph.start(1)))
     while best.episodes < episodes:
@@ -50,7 +51,10 @@ def learn_orders(agent: Agent, run: Run, episodes: int) -> Seen:
 
 
 def play(agent: Agent, values: Values, run: Run) -> tuple[Order, float, Values]:
-    """One episode: its order, its score, and Q at the start of the next; the order is short without time."""
+    """Play one episode: return its order, its score, and the Q-values at the start of the next one.
+
+    If time runs out, the order is incomplete.
+    """
     graph = agent.graph
     states = graph.start(1)
     beginning = graph.members(states)
@@ -66,7 +70,7 @@ def play(agent: Agent, values: Values, run: Run) -> tuple[Order, float, Values]:
         following, possible = graph.members(states), graph.legal(states)
         rewards = graph.rewards(action, gained).astype(np.float32)
         agent.replay.store(Transitions(members, action, rewards, following, possible))
-        # After the last variable the next look is at the start of another episode.
+        # After the last variable, the next Q-values needed are those at the start of the next episode.
         values = agent.learn(1, following if place + 1 < graph.size else beginning)
         members, legal = following, possible
         score += float(gained[0])

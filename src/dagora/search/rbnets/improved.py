@@ -1,11 +1,11 @@
-"""RBNets beside a search over orders: many episodes at a time, and every order they end in is polished.
+"""RBNets combined with order search: episodes in parallel, whose orders are improved by descents.
 
-Order search makes the first orders, whose transitions fill the replay before the network's first step. Then,
-round by round, some episodes are played side by side: the counts of `exploration` are updated one episode
-after the other, so that episodes in one state spread over its actions. Every finished order is improved by a
-descent of insertions, and the replay gets the order as played and as improved. The network takes as many
-steps as an episode has; the best new order takes the place of the search that stands worst, and all searches
-go on for a while.
+Order search finds the first orders, whose transitions fill the replay before the network's first gradient
+step. Then, in each round, several episodes are played in parallel; visit counts are updated one episode after
+the other, so that episodes in the same state spread over its actions. Every finished order is improved by a
+descent of insertions, and the replay receives the order both as played and as improved. The network takes as
+many gradient steps as an episode has actions. The best new order replaces the current order of the worst
+chain, and all chains continue for a while.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ from dagora.search.rbnets.agent import Agent, Order
 from dagora.search.rbnets.environment import OrderGraph
 from dagora.search.rbnets.replay import Transitions
 
+# Chains of the order search.
 CHAINS = 4
-# Disturbances of each chain without a gain before the first episode.
+# Order search alone ends, and episodes begin, after this many disturbances of each chain without a gain.
 PATIENCE = 200
-# Episodes that are played side by side.
+# Episodes that are played in parallel.
 TOGETHER = 30
+# Transitions in the replay.
 CAPACITY = 20_000
 
 # One order in each row.
@@ -50,7 +52,7 @@ Orders = NDArray[np.int64]
 
 @dataclass(eq=False)
 class Searches:
-    """Some searches over orders, which share candidates; `steps` counts their disturbances."""
+    """Several chains of order search on the same candidates; `steps` counts their disturbances."""
 
     candidates: Candidates
     chains: list[Chain]
@@ -71,12 +73,12 @@ class Searches:
 
     @property
     def leader(self) -> Chain:
-        """The first of the best, scores that differ by rounding being equal."""
+        """The first chain with the best score; scores that differ by rounding count as equal."""
         top = max(chain.best for chain in self.chains)
         return next(chain for chain in self.chains if chain.best >= top - TIE * abs(top))
 
     def advance(self) -> bool:
-        """Disturb every chain some times, and say whether the best became better."""
+        """Disturb every chain some times; return whether the best score improved."""
         before = self.leader.best
         kicks = max(1, min(ROUND, SETS_PER_ROUND // len(self.problem.scores)))
         list(self.pool.map(partial(go_on, self.problem, kicks), self.chains))
@@ -84,14 +86,14 @@ class Searches:
         return self.leader.best > before + TIE * abs(before)
 
     def widen(self) -> None:
-        """Ask for more sets around the networks found, where the candidates are incomplete."""
+        """Add candidate sets around the networks found, if the candidates are incomplete."""
         wider = widened(self.candidates, self.problem, self.chains, self.run)
         if wider is not self.candidates:
             self.candidates, self.problem = wider, LocalProblem.whole(wider)
             list(self.pool.map(partial(descend_best, self.problem), self.chains))
 
     def prepare(self) -> None:
-        """Search until `PATIENCE` disturbances of each chain brought nothing."""
+        """Search until `PATIENCE` disturbances of each chain in a row gain nothing."""
         idle = 0
         while idle < PATIENCE and not self.run.budget.exhausted:
             self.widen()
@@ -102,7 +104,7 @@ class Searches:
             self.run.on_event(Event("searching orders", self.steps, score=self.leader.best))
 
     def adopt(self, order: Order, score: float) -> None:
-        """Let the chain that stands worst go on from an order."""
+        """Let the chain with the worst current order continue from another order."""
         worst = min(self.chains, key=lambda chain: self.problem.score(chain.order))
         worst.order[:] = order
         if score > worst.best:
@@ -112,19 +114,19 @@ class Searches:
 
 @dataclass(eq=False)
 class Learned:
-    """What the episodes came to, one score each: their orders as played, and as polished."""
+    """One score per episode: of its order as played, and as polished by a descent."""
 
     played: list[float] = field(default_factory=list)
     polished: list[float] = field(default_factory=list)
 
     @property
     def episodes(self) -> int:
-        """How many episodes there were."""
+        """Number of episodes."""
         return len(self.played)
 
 
 def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: float) -> Learned:
-    """Play rounds of episodes until there were enough, a network reaches the bound, or the time is up."""
+    """Play rounds of episodes until there are enough, a network reaches the bound, or time runs out."""
     run = searches.run
     found = Learned()
     seeds = [order for chain in searches.chains for order in (chain.best_order, chain.order)]
@@ -147,12 +149,12 @@ def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: flo
 
 
 def reached(searches: Searches, bound: float) -> bool:
-    """Whether no network can be better than the best one."""
+    """Whether the best network reaches the bound, so that none can be better."""
     return searches.leader.best >= bound - TIE * abs(bound)
 
 
 def play_together(agent: Agent, episodes: int, run: Run) -> Orders:
-    """Play episodes side by side by Q and the bonus of exploration; no orders where the time is up before."""
+    """Play episodes in parallel by Q-values and exploration bonus; return no orders if time runs out."""
     graph = agent.graph
     states = graph.start(episodes)
     orders = np.empty((episodes, graph.size), dtype=np.int64)
@@ -167,7 +169,7 @@ def play_together(agent: Agent, episodes: int, run: Run) -> Orders:
 
 
 def polish(searches: Searches, orders: Orders, first: int) -> tuple[Orders, list[float]]:
-    """Descend by insertions from each order, as long as there is time; return the orders and scores."""
+    """Improve each order by a descent, as long as there is time; return the orders and their scores."""
     seed = searches.run.seed
     chains = [
         Chain(order, order.copy(), -np.inf, random_state(seed, CHAINS + first + e))
@@ -178,7 +180,7 @@ def polish(searches: Searches, orders: Orders, first: int) -> tuple[Orders, list
 
 
 def descend_in_time(searches: Searches, chain: Chain) -> None:
-    """Descend from a chain's order; without time its score is that of the order as it is."""
+    """Descend from a chain's order; if there is no time, only compute the score of the order."""
     if searches.run.budget.exhausted:
         chain.best = searches.problem.score(chain.best_order)
     else:
@@ -186,7 +188,7 @@ def descend_in_time(searches: Searches, chain: Chain) -> None:
 
 
 def transitions_of(graph: OrderGraph, orders: Orders) -> Transitions:
-    """All transitions of some orders, step by step."""
+    """All transitions of some orders, placed step by step."""
     states = graph.start(len(orders))
     parts = []
     members = graph.members(states)

@@ -5,7 +5,8 @@ others), and two hidden layers of rectified units follow:
 
     Q(s, ·) = W₃ relu(W₂ relu(W₁ E'b + c₁) + c₂) + c₃.
 
-The paper gives no sizes. All numbers are of single precision; scores never pass through here.
+The paper gives no sizes. All numbers have single precision; the scores of networks are not computed from
+them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Network = tuple[Layer, ...]
 
 
 def new_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> Network:
-    """Random weights, of variance 2 / inputs (He et al. 2015), and no biases."""
+    """Random weights of variance 2 / inputs (He et al. 2015), and biases of zero."""
     layers = []
     for inputs, outputs in pairwise(sizes):
         weights = rng.normal(scale=np.sqrt(2.0 / inputs), size=(inputs, outputs))
@@ -44,7 +45,7 @@ def new_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> Network:
 
 
 def single(values: NDArray[np.float64]) -> Array:
-    """Numbers in single precision, on the processor."""
+    """An array in single precision, on the CPU."""
     placed: Array = jax.device_put(values.astype(np.float32), jax.devices("cpu")[0])
     return placed
 

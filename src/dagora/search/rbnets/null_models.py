@@ -1,8 +1,8 @@
-"""What chance alone comes to: the measure for any claim about learned orders.
+"""Null models: the scores of random orders, which learned orders must beat.
 
-An agent of 300 episodes tries 300 orders, so the best of 300 random orders is what it must beat; and as an
-order can be improved by a descent of insertions in about a millisecond, so is the best of random orders with
-one descent each. Where not every order is legal, a random order is one of uniform legal actions.
+An agent of 300 episodes tries 300 orders, so it must beat the best of 300 random orders. As a descent of
+insertions improves an order in about a millisecond, it must also beat the best of random orders with one
+descent each. If not every order is legal, random orders are drawn by uniform legal actions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dagora.errors import KnowledgeError
 from dagora.kernel_random import random_state
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
-from dagora.search.components import LocalProblem, knot
+from dagora.search.components import LocalProblem, why_cyclic
 from dagora.search.order.moves import descend
 from dagora.search.rbnets.environment import OrderGraph
 
@@ -38,18 +38,16 @@ def descended_orders(candidates: Candidates, k: int, rng: np.random.Generator) -
     {-3.0}
     """
     problem = LocalProblem.whole(candidates)
-    arrays = (problem.masks, problem.scores, problem.offsets)
-    choice = np.empty(len(candidates), dtype=np.int64)
     state = random_state(int(rng.integers(2**63)))
     tolerance = TIE * abs(problem.bound)
     return np.array(
-        [descend(*arrays, order, choice, state, tolerance) for order in draw_orders(candidates, k, rng)]
+        [descend(problem.flat, order, state, tolerance) for order in draw_orders(candidates, k, rng)]
     )
 
 
 def draw_orders(candidates: Candidates, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw k orders by uniform legal actions; where all are legal, they are uniform."""
-    obstacle = knot(candidates)
+    """Draw k orders by uniform legal actions; if all actions are always legal, orders are uniform."""
+    obstacle = why_cyclic(candidates)
     if obstacle:
         raise KnowledgeError(obstacle)
     graph = OrderGraph.of(candidates)

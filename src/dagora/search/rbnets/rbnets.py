@@ -1,15 +1,15 @@
-"""RBNets: a Q-network learns to place the variables one after the other, best parents among those placed.
+"""RBNets: a Q-network learns to place the variables one after the other, each with its best parents so far.
 
 Zheng, Wang, Gao & Chen (2023), RBNets: A Reinforcement Learning Approach for Learning Bayesian Network
-Structure. `improve=False` is deep double Q-learning as published (see `faithful`), with the best order of all
-episodes and the order of the greedy policy both reported, the better of the two being the answer. What the
-paper leaves open, the state's embedding, the network's size, the reward's scale and the bonus of an action
-never tried, is stated in `embedding`, `network`, `environment` and `exploration`. `improve=True` couples the
-network to a search over orders (see `improved`).
+Structure. `improve=False` is deep double Q-learning as published (see `faithful`). The best order of all
+episodes and the order of the greedy policy are both reported, and the better of the two is the answer. The
+paper leaves open the state's embedding, the network's size, the reward's scale and the bonus of an action
+never tried; our choices are stated in `embedding`, `network`, `environment` and `exploration`. `improve=True`
+combines the network with order search (see `improved`).
 
-Which to use: to find a good network, `order-search`. It reaches in a fraction of a second what the network
-does not reach in a minute, and the improved method owes its score to it: its episodes are restarts that have
-been chosen with care. RBNets is here to be compared with.
+Which to use: to find a good network, use `order-search`. In a fraction of a second it reaches scores that the
+Q-network does not reach in a minute, and the improved method owes its score to it: there the episodes only
+choose where the search restarts. RBNets is here for comparison.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
-from dagora.search.components import LocalProblem, feasible_order, knot
+from dagora.search.components import LocalProblem, feasible_order, why_cyclic
 from dagora.search.order.order_search import outcome_of
 from dagora.search.rbnets.bounds import upper_bound
 from dagora.search.rbnets.environment import OrderGraph
@@ -41,10 +41,10 @@ def rbnets(
     """Learn to order the variables in some episodes; `hidden` is the number of units in each hidden layer.
 
     `state` is what the network sees: the set of placed variables as n bits (`set`), or vectors from random
-    walks (`walk`). Numbers in `stats`: `best_seen`, the best score of an episode; `greedy`, that of
-    the order which the network gives at the end; `compile_seconds`, which are no part of learning. With
-    `improve`, `seeded` is what order search came to before the first episode, and `polished` the best
-    that an episode's order was improved to. The learning curve, a score per episode, is in `curves`.
+    walks (`walk`). Numbers in `stats`: `best_seen` is the best score of an episode; `greedy` is that of the
+    greedy policy's order at the end; `compile_seconds` are not part of learning. With `improve`, `seeded` is
+    the score of order search before the first episode, and `polished` the best score that an episode's order
+    was improved to. The learning curve, a score per episode, is in `curves`.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = rbnets(Candidates.of("ab", listed), Run())
@@ -52,7 +52,7 @@ def rbnets(
     ('optimal', -3.0, (('b', 'a'),))
     """
     require_jax("the method rbnets")
-    obstacle = knot(candidates)
+    obstacle = why_cyclic(candidates)
     if obstacle:
         return Outcome(DAG(candidates.names), "failed", obstacle)
     if improve:
@@ -61,7 +61,7 @@ def rbnets(
 
 
 def as_published(candidates: Candidates, run: Run, episodes: int, state: str, hidden: int) -> Outcome:
-    """Algorithm 1, and the better of the best order seen and the greedy one."""
+    """Algorithm 1; the answer is the better of the best order seen and the greedy order."""
     from dagora.search.rbnets.agent import Agent
     from dagora.search.rbnets.faithful import CAPACITY, learn_orders
 
@@ -90,7 +90,7 @@ def as_published(candidates: Candidates, run: Run, episodes: int, state: str, hi
 
 
 def improved(candidates: Candidates, run: Run, episodes: int, state: str, hidden: int) -> Outcome:
-    """Episodes side by side with order search; none where it is proved that they cannot help."""
+    """Episodes combined with order search; no episodes if the search's network is proved optimal."""
     from dagora.search.rbnets.agent import Agent
     from dagora.search.rbnets.improved import CAPACITY, TOGETHER, Searches, learn_and_search
 
@@ -98,8 +98,8 @@ def improved(candidates: Candidates, run: Run, episodes: int, state: str, hidden
         searches = Searches.start(candidates, pool, run)
         searches.prepare()
         found = searches.candidates
-        # The searches' scores are those of networks only where every variable has a permitted set.
         bound = upper_bound(found, run)
+        # This is the score of a network only if the order permits every variable one of its candidate sets.
         seeded = searches.leader.best
         stats = {"episodes": 0.0, "seeded": seeded, "bound": bound}
         curves: dict[str, tuple[float, ...]] = {}

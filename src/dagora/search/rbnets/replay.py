@@ -1,4 +1,4 @@
-"""The replay buffer: the transitions seen last, from which minibatches are drawn uniformly."""
+"""The replay buffer: the most recent transitions, from which minibatches are drawn uniformly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Transitions(NamedTuple):
-    """Transitions (s, a, r, s′) in rows; s′ is terminal where nothing is legal in it."""
+    """Transitions (s, a, r, s′), one per row; s′ is terminal if no action is legal in it."""
 
     states: NDArray[np.bool_]
     actions: NDArray[np.int64]
@@ -44,7 +44,7 @@ class Replay:
         self._stored += len(rows)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Transitions:
-        """Draw transitions uniformly, with replacement: before there are many, some come twice."""
+        """Draw transitions uniformly, with replacement."""
         rows = rng.integers(0, len(self), size=shape)
         own = self._content
         return Transitions(

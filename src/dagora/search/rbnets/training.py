@@ -38,7 +38,7 @@ class Learner(NamedTuple):
 
 def new_learner(network: Network) -> Learner:
     """A learner before its first step."""
-    # Zeros by numpy: JAX would compile a program for every shape.
+    # Zeros by numpy: for zeros by JAX, a program would be compiled for every shape.
     squares = tuple(Layer(*(single(np.zeros(part.shape)) for part in layer)) for layer in network)
     return Learner(network, network, squares, jnp.int32(0))
 
@@ -61,7 +61,7 @@ def loss(network: Network, embedding: Array, batch: Transitions, targets: Array)
 
 
 def update(learner: Learner, embedding: Array, batch: Transitions) -> Learner:
-    """One step of RMSProp on a minibatch, and a new target network where it is due."""
+    """One step of RMSProp on a minibatch; every `TARGET_EVERY` steps the target network is replaced."""
     targets = double_q_targets(learner.network, learner.target, embedding, batch)
     gradient = jax.grad(loss)(learner.network, embedding, batch, targets)
     squares = jax.tree.map(lambda m, g: DECAY * m + (1 - DECAY) * g * g, learner.squares, gradient)
@@ -76,9 +76,9 @@ def update(learner: Learner, embedding: Array, batch: Transitions) -> Learner:
 
 @jax.jit
 def learn(learner: Learner, embedding: Array, batches: Transitions, asked: Array) -> tuple[Learner, Array]:
-    """Take one step for each of some minibatches, then say the values of all actions in states asked for.
+    """Take one gradient step per minibatch, then return the values of all actions in the states `asked`.
 
-    Both in one call: between two actions of an episode nothing else is computed.
+    Both are done in one call, as an episode needs nothing else between two actions.
     """
     taught, _ = lax.scan(lambda now, batch: (update(now, embedding, batch), None), learner, batches)
     return taught, q_values(taught.network, embedding, asked)
