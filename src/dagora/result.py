@@ -7,9 +7,9 @@ it a `Result`, which goes to JSON and back without loss.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from dagora.errors import FormatError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
+
+T = TypeVar("T")
 
 STATUSES = {
     "optimal": "no graph scores higher: proved",
@@ -130,15 +132,12 @@ class Result:
 
     def to_json(self) -> str:
         """JSON text, one object."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Result:
         """Undo `to_json`."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"the text is not a result in JSON: {error!r}") from None
+        return from_json_text(text, cls.from_dict, "result")
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", {self.score_name} {self.score:.4f}"
@@ -157,3 +156,22 @@ SCALARS = (
     "seed",
     "versions",
 )
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """JSON text of an answer: one object on one line, without NaN, which JSON does not know."""
+    return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def from_json_text(text: str, build: Callable[[Any], T], what: str) -> T:
+    """Build an answer from JSON text; text that holds anything else raises one `FormatError`.
+
+    >>> from_json_text("[1]", Result.from_dict, "result")
+    Traceback (most recent call last):
+        ...
+    dagora.errors.FormatError: the text is not a result in JSON: TypeError(...)
+    """
+    try:
+        return build(json.loads(text))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"the text is not a {what} in JSON: {error!r}") from None
