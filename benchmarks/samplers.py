@@ -23,14 +23,12 @@ import numpy as np
 from dagora.data.table import Table
 from dagora.events import Budget
 from dagora.learning import make_score
-from dagora.posterior.chains.build_target import build_target
+from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.chain_state import Plan, room_for
-from dagora.posterior.chains.order_walk import WALK as ORDERS
-from dagora.posterior.chains.order_walk import order_plan
-from dagora.posterior.chains.partition_walk import WALK as PARTITIONS
-from dagora.posterior.chains.partition_walk import partition_plan
-from dagora.posterior.chains.run_chains import Walk, start
+from dagora.posterior.chains.keep_graph import keep_graph
+from dagora.posterior.chains.run_chains import start
 from dagora.posterior.chains.sampling_target import SamplingTarget
+from dagora.posterior.chains.walks import ORDERS, PARTITIONS, Walk
 from dagora.posterior.space.space import MOST_IN_FULL, Space
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
@@ -69,8 +67,8 @@ class Rate:
     accepted: float
 
 
-def pose_problem(nodes: int) -> SamplingTarget:
-    """The problem of one size."""
+def target_of_size(nodes: int) -> SamplingTarget:
+    """The posterior that chains of this size sample from."""
     rng = np.random.default_rng([SEED, nodes])
     rows = rng.normal(size=(ROWS, nodes))
     parents = [sorted(rng.choice(j, min(j, rng.binomial(4, 0.5)), replace=False)) for j in range(nodes)]
@@ -81,9 +79,7 @@ def pose_problem(nodes: int) -> SamplingTarget:
     space = Space.full(nodes)
     if nodes > MOST_IN_FULL:
         space = Space.plus_one([core_of(j, parents, rng) for j in range(nodes)], "true neighbours and others")
-    return build_target(
-        score, Run(), prior="uniform", edge_penalty=0.0, space=space, alpha=0.05, grow="none", memory=4.0
-    )
+    return build_target(score, Run(), SamplingSpec(space=space, grow="none"))
 
 
 def core_of(node: int, parents: list[list[int]], rng: np.random.Generator) -> list[int]:
@@ -94,17 +90,17 @@ def core_of(node: int, parents: list[list[int]], rng: np.random.Generator) -> li
     return [*sorted(near), *others][:CORE]
 
 
-def measure(walk: Walk, plan: Plan, problem: SamplingTarget, seconds: float) -> Rate:
+def measure(walk: Walk, plan: Plan, target: SamplingTarget, seconds: float) -> Rate:
     """Steps and draws per CPU second, after the warm-up."""
-    chain = start(walk, problem, Run(budget=Budget()), 1)[0]
-    kept = room_for(1, len(problem.names))
+    chain = start(walk, target, Run(budget=Budget()), 1)[0]
+    kept = room_for(1, len(target.names))
     never = Plan(0, 1 << 60)
-    walk.steps(problem.lookup, chain, kept, never, plan.warmup)
+    walk.steps(target.lookup, chain, kept, never, plan.warmup)
     few, total = plan.thin, 0
     before = chain.counters.copy()
     begun = time.thread_time()
     while time.thread_time() - begun < seconds:
-        walk.steps(problem.lookup, chain, kept, never, few)
+        walk.steps(target.lookup, chain, kept, never, few)
         total += few
         few = min(2 * few, 1 << 20)
     taken = time.thread_time() - begun
@@ -112,7 +108,7 @@ def measure(walk: Walk, plan: Plan, problem: SamplingTarget, seconds: float) -> 
     begun, drawn = time.thread_time(), 0
     while time.thread_time() - begun < seconds / 4:
         chain.counters[2] = 0
-        walk.keep(problem.lookup, chain, kept)
+        keep_graph(target.lookup, chain, kept, walk.in_blocks)
         drawn += 1
     per_draw = plan.thin * taken / total + (time.thread_time() - begun) / drawn
     return Rate(total / taken, 1 / per_draw, accepted)
@@ -131,11 +127,12 @@ def speed(sizes: list[int], seconds: float, repeats: int) -> list[str]:
     lines: list[list[str]] = []
     judged: list[list[str]] = []
     for nodes in sizes:
-        problem = pose_problem(nodes)
-        for walk, plan in ((ORDERS, order_plan(nodes)), (PARTITIONS, partition_plan(nodes))):
+        target = target_of_size(nodes)
+        for walk in (ORDERS, PARTITIONS):
+            plan = walk.usual_plan(nodes)
             note(f"{nodes} nodes, {walk.name}")
-            rates = [measure(walk, plan, problem, seconds) for _ in range(repeats)]
-            families = int(np.isfinite(problem.tables.log_weights).sum())
+            rates = [measure(walk, plan, target, seconds) for _ in range(repeats)]
+            families = int(np.isfinite(target.tables.log_weights).sum())
             lines.append(
                 [
                     f"{nodes}",

@@ -146,7 +146,13 @@ class Result:
 
 
 def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T]) -> T:
-    """Read an object from its JSON text; whatever is wrong with the text becomes a `FormatError`."""
+    """Read an object from its JSON text; whatever is wrong with the text becomes a `FormatError`.
+
+    >>> from_json_text("[1]", "a result", Result.from_dict)
+    Traceback (most recent call last):
+        ...
+    dagora.errors.FormatError: the text is not a result in JSON: TypeError(...)
+    """
     try:
         return from_dict(json.loads(text))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

@@ -1,6 +1,6 @@
 """The registry of samplers: every way to draw graphs from a posterior, by name.
 
-A new sampler adds an entry here; the command, the contract tests and `dagora methods` then know it.
+To add a sampler, add an entry here: the command, the contract tests and `dagora methods` then list it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Sampler:
 
 
 PRIOR = (
-    Option("prior", "text", "uniform", "what is assumed about graphs before data are seen", choices=PRIORS),
-    Option("edge_penalty", "float", 0.0, "nats that each edge costs besides"),
+    Option("prior", "text", "uniform", "prior over graphs", choices=PRIORS),
+    Option("edge_penalty", "float", 0.0, "penalty for each edge, in nats, on top of the prior"),
 )
 CHAIN = (
     *PRIOR,
@@ -43,30 +43,34 @@ CHAIN = (
         "space",
         "text",
         "auto",
-        "parents that may be drawn: all of them, or those that a search proposes and any one more "
-        "(auto: all up to 12 variables, or 7 where scores are expensive)",
+        "parent sets that may be drawn: all, or those that a search proposes, with any one more parent "
+        "(auto: all up to 12 variables, or 7 if scores are expensive)",
         choices=("auto", "full", "ges", "dual-pc", "candidates"),
     ),
-    Option("alpha", "float", 0.05, "level of the tests with space=dual-pc", low=0.0, high=1.0, open_low=True),
+    Option("alpha", "float", 0.05, "level of the tests of space=dual-pc", low=0.0, high=1.0, open_low=True),
     Option(
         "grow",
         "text",
         "auto",
-        "how a space that leaves something out is enlarged first: by what short chains draw, by the best "
-        "graph (auto: where scores are expensive), or not at all",
+        "how an incomplete space is enlarged before sampling: by the edges that short chains draw, by those "
+        "of the best graph (auto: if scores are expensive), or not at all",
         choices=("auto", "draws", "best", "none"),
     ),
     Option(
-        "thin", "int", None, "steps between two kept draws; without it, by the number of variables", low=1
+        "thin",
+        "int",
+        None,
+        "steps between two kept draws; without it, chosen by the number of variables",
+        low=1,
     ),
     Option(
         "warmup",
         "int",
         None,
-        "steps before the first kept draw; without it, by the number of variables",
+        "steps of warm-up before draws are kept; without it, chosen by the number of variables",
         low=0,
     ),
-    Option("checkpoint", "text", None, "file from which a run that was stopped goes on"),
+    Option("checkpoint", "text", None, "file from which an interrupted run continues"),
     MEMORY,
 )
 
@@ -74,15 +78,15 @@ SAMPLERS = (
     Sampler(
         name="partition",
         summary="Markov chains over ordered partitions of the variables",
-        promise="graphs with the probability that score and prior say, once the chains have mixed",
+        promise="graphs in proportion to score and prior, once the chains have mixed",
         reference="Kuipers & Moffa 2017; Kuipers, Suter & Moffa 2022",
         sampler="dagora.posterior.chains.partition_mcmc:partition_mcmc",
         options=CHAIN,
     ),
     Sampler(
         name="order",
-        summary="Markov chains over orders of the variables; faster, with a prior of its own",
-        promise="graphs once the chains have mixed, favoured by the number of orders they agree with",
+        summary="Markov chains over orders of the variables; faster, but favours graphs with many orders",
+        promise="graphs in proportion to score, prior and the number of orders they agree with, once mixed",
         reference="Friedman & Koller 2003; Kuipers, Suter & Moffa 2022",
         sampler="dagora.posterior.chains.order_mcmc:order_mcmc",
         options=CHAIN,
@@ -97,19 +101,19 @@ SAMPLERS = (
     ),
 )
 
-# Scores that are no log marginal likelihoods: some come near one, others have no business here.
+# Scores that are no log marginal likelihoods: some approximate one, others cannot be used.
 APPROXIMATIONS = {
-    "bic": "exp(BIC) only approximates a marginal likelihood, for many rows: bdeu is one",
-    "bic-gaussian": "exp(BIC) only approximates a marginal likelihood, for many rows: bge is one",
-    "aic": "exp(AIC) is no marginal likelihood and favours many edges: bdeu is one",
+    "bic": "exp(BIC) approximates a marginal likelihood only with many rows: prefer bdeu, a real one",
+    "bic-gaussian": "exp(BIC) approximates a marginal likelihood only with many rows: prefer bge, a real one",
+    "aic": "exp(AIC) is no marginal likelihood and favours many edges: prefer bdeu, a real one",
 }
 REFUSED = {
-    "lasso": "the score lasso is the objective of a program and no log probability: sample with bge or gp",
+    "lasso": "the score lasso is an objective and no log probability: sample with bge or gp",
 }
 
 
 def sampler_named(name: str) -> Sampler:
-    """Find a sampler, or say which there are.
+    """Find a sampler by its name; an unknown name is refused with a list of the known ones.
 
     >>> sampler_named("exact").promise
     'no chains: draws are independent, and edge probabilities carry no Monte Carlo error'
@@ -117,8 +121,8 @@ def sampler_named(name: str) -> Sampler:
     return find("sampler", name, {sampler.name: sampler for sampler in SAMPLERS})
 
 
-def judge_score(score: Score) -> list[str]:
-    """Refuse a score that has no meaning as a log probability; say where one is only near to it."""
+def check_score(score: Score) -> list[str]:
+    """Refuse a score that is no log probability; return a warning for one that only approximates it."""
     if score.name in REFUSED:
         raise OptionError(REFUSED[score.name])
     return [APPROXIMATIONS[score.name]] if score.name in APPROXIMATIONS else []

@@ -20,14 +20,14 @@ from dagora.learning import (
 )
 from dagora.posterior.summary.mixing import diagnose, mixing_warnings
 from dagora.posterior.summary.posterior import Posterior
-from dagora.posterior.summary.reweighting import reweight as weigh
+from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.run import Run
-from dagora.samplers import judge_score, sampler_named
+from dagora.samplers import check_score, sampler_named
 from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score, default_score, score_named
 
 FEWEST_ROWS = 3
-ESTIMATORS = ("qmc", "bridge")  # what draws under a Laplace approximation can be weighed by
+ESTIMATORS = ("qmc", "bridge")  # by which draws under a Laplace approximation can be re-weighted
 
 
 def sample(
@@ -49,10 +49,10 @@ def sample(
 ) -> Posterior:
     """Draw graphs from their posterior given a table, a file, a data frame or any `Statistics`.
 
-    `draws` graphs are kept of each of `chains` chains. Options of the sampler and of the score are keyword
-    arguments; `dagora methods NAME` lists them. Without a `score` it is bge for continuous and bdeu for
-    discrete columns. `reweight` (qmc or bridge) draws under the Laplace approximation of a Gaussian-process
-    score and weighs the draws by that better estimator.
+    Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
+    arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous and bdeu for
+    discrete columns. With `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a
+    Gaussian-process score, and weighted by that more accurate estimator.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -70,7 +70,7 @@ def sample(
     check_rows(statistics.n_rows)
     known.check_nodes(source.names)
     chosen = sampled_score(score, statistics.schema)
-    notes = judge_score(chosen)
+    notes = check_score(chosen)
     if reweight is not None:
         options = laplace_options(chosen, reweight, options)
     sampler_options, score_options = split_options(entry, chosen, options)
@@ -79,7 +79,7 @@ def sample(
     found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
     if reweight is not None and found.log_scores.size:
         asked = chosen.make(statistics, **{**score_options, "estimator": reweight})
-        found = weigh(found, local, asked, run)
+        found = reweight_draws(found, local, asked, run)
     errors, doubts = estimation(asked)
     judged = diagnose(found)
     mixed = mixing_warnings(judged) if found.log_scores.size else []
@@ -113,7 +113,7 @@ def check_rows(number: int) -> None:
 
 
 def check_numbers(draws: int, chains: int) -> None:
-    """Refuse a number of draws or chains that cannot be."""
+    """Refuse a number of draws or chains that is not a positive whole number."""
     for name, value in (("draws", draws), ("chains", chains)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
             raise OptionError(f"{name} must be a whole number, 1 or more, not {value!r}")
@@ -128,7 +128,7 @@ def sampled_score(name: str | None, schema: Schema) -> Score:
 
 
 def laplace_options(score: Score, estimator: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the score sampled with, where draws are weighed afterwards; refuses what does not fit."""
+    """Options of the score that is sampled if draws are re-weighted afterwards; refuses what does not fit."""
     declared = next((option for option in score.options if option.name == "estimator"), None)
     if declared is None:
         raise OptionError(

@@ -1,1 +1,1 @@
-"""A distribution over graphs: chains over orders and partitions, exact sums, and how sure they are."""
+"""Posterior distributions over graphs: chains over orders and partitions, exact sums, and diagnostics."""

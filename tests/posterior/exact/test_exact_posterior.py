@@ -14,7 +14,7 @@ from dagora.graph.dag import topological_order
 from dagora.graph.knowledge import Knowledge
 from dagora.posterior.exact.enumeration import enumerate_posterior, enumerate_weights
 from dagora.posterior.exact.exact_posterior import MOST_NODES, exact, full_log_weights, refuse_too_many
-from dagora.posterior.exact.sums import GraphSums, edge_posteriors
+from dagora.posterior.exact.graph_sums import GraphSums, edge_posteriors
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
@@ -253,7 +253,7 @@ def test_progress_is_told_and_time_is_kept():
 
 
 def test_time_that_ends_amid_the_sum_is_said(monkeypatch):
-    monkeypatch.setattr("dagora.posterior.exact.sums.WORK_PER_ROUND", 10)
+    monkeypatch.setattr("dagora.posterior.exact.graph_sums.WORK_PER_ROUND", 10)
     score = BGe(TableStatistics(random_continuous(np.random.default_rng(1), 50, 5)))
     budget = Budget()
 

@@ -13,7 +13,7 @@ from dagora.events import Budget, Event
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import make_score
-from dagora.posterior.space.family_tables import FamilyTables, family_tables, weigh_families
+from dagora.posterior.space.family_tables import FamilyTables, family_tables, family_tables_in_time
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
 from dagora.run import Run
@@ -123,7 +123,7 @@ def test_when_time_runs_out_small_families_have_been_weighed_and_it_is_said() ->
             budget.stop("interrupted")
 
     run = Run(budget=budget, on_event=observe)
-    tables, missing = weigh_families(RandomScore(5, 1.0), Space.full(5), UNIFORM, run)
+    tables, missing = family_tables_in_time(RandomScore(5, 1.0), Space.full(5), UNIFORM, run)
     assert missing == "sets of 2 or more parents were left out"
     for child in range(5):
         for row, mask, place in entries(tables, child):

@@ -12,7 +12,7 @@ from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.frequent_edges import frequent_edges
 from dagora.posterior.exact.enumeration import enumerate_weights
 from dagora.posterior.exact.exact_posterior import full_log_weights
-from dagora.posterior.exact.sums import GraphSums, edge_posteriors
+from dagora.posterior.exact.graph_sums import GraphSums, edge_posteriors
 from dagora.posterior.space.best_graph import best_graph, undominated
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.find_space import find_space, is_equivalent
@@ -222,11 +222,11 @@ def test_growing_leaves_time_to_score_what_it_led_to(strong, monkeypatch):
             time.sleep(0.01)
         return np.ones((14, 14))
 
-    monkeypatch.setattr("dagora.posterior.chains.frequent_edges.frequent_edges", slow)
-    question = SamplingSpec(space="dual-pc", grow="draws", memory=1.0)
-    problem = build_target(strong[1], Run(budget=Budget(4.0)), question)
-    assert problem.warnings == ()
-    assert problem.note.endswith("ran out of time")
+    monkeypatch.setattr("dagora.posterior.chains.build_target.frequent_edges", slow)
+    spec = SamplingSpec(space="dual-pc", grow="draws", memory=1.0)
+    target = build_target(strong[1], Run(budget=Budget(4.0)), spec)
+    assert target.warnings == ()
+    assert target.note.endswith("ran out of time")
 
 
 @pytest.mark.parametrize("seed", range(4))

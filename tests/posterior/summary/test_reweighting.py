@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from dagora.events import Budget
 from dagora.graph.enumerate import all_parent_sets
 from dagora.posterior.summary.diagnostics import weight_ess
-from dagora.posterior.summary.reweighting import reweight
+from dagora.posterior.summary.reweighting import reweight, weight_warnings
 from dagora.run import Run
 from dagora.scores.local_score import Family, LocalScore
 from dagora.scores.registry import score_named
@@ -94,6 +94,16 @@ def test_few_graphs_that_decide_are_told_of() -> None:
     (warning,) = found.warnings
     assert "of 1000 draws" in warning
     assert posterior_of(found).weights.sum() == pytest.approx(1.0)
+
+
+def test_heavy_tails_lead_to_a_warning() -> None:
+    size = 4000
+    ranks = (np.arange(size) + 0.5) / size
+    light, heavy = -0.1 * np.log(ranks), -0.9 * np.log(ranks)  # Pareto quantiles of shapes 0.1 and 0.9
+    assert weight_warnings(light, weight_ess(light)) == []
+    (warning,) = weight_warnings(heavy, size)
+    assert warning.startswith("the weights have a heavy tail (Pareto shape 0.")
+    assert "limit 0.7" in warning
 
 
 def test_a_target_without_an_answer_gives_no_weight() -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import invgamma
 
-from dagora.scores.gp.additive import Additive, log_prior
+from dagora.scores.gp.additive import Additive
 from dagora.scores.gp.matrices import triangular_inverses
+from dagora.scores.gp.prior import log_prior
 from tests.scores.gp.problems import dense_log_likelihood, standardised, wavy_columns
 
 CHILD = np.array([4])
@@ -45,7 +46,7 @@ def test_heavy_tails_and_ties_keep_the_accuracy():
     model = Additive(x)
     for scales in [(0.3, 0.3), (0.1, 2.0), (5.0, 0.06)]:
         parameters = np.log([[*scales, 0.5]])
-        found = model.log_density(np.array([2]), np.array([[0, 1]]), parameters) - log_prior(parameters)
+        found = model.log_density(np.array([2]), np.array([[0, 1]]), parameters) - log_prior(parameters, 2)
         assert found[0] == pytest.approx(dense_log_likelihood(x[:, 2], x[:, :2], scales, 0.5), abs=1e-3)
 
 

@@ -109,7 +109,7 @@ def test_a_gaussian_has_its_evidence_by_every_way():
     from dagora.scores.gp.mode import Modes
 
     density = Gaussian()
-    modes = Modes(np.zeros((1, 2)), np.array([density.constant]), 3 * np.eye(2)[None], 1)
+    modes = Modes(np.zeros((1, 2)), np.array([density.constant]), 3 * np.eye(2)[None])
     bridged = bridge(density, np.array([0]), np.array([[1]]), modes)
     assert bridged.log_score == pytest.approx(3.0, abs=0.05)
     # A proposal in the wrong place and too narrow is widened by further rounds.

@@ -1,6 +1,6 @@
 """Build what chains sample from: choose a search space, enlarge it, and score its families.
 
-Enlarging runs short chains (`frequent_edges`), which is why this stands above the chains themselves.
+Enlarging runs short chains (`frequent_edges`), so this module imports the chains and not the other way round.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dagora.options import find
 from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.frequent_edges import frequent_edges
 from dagora.posterior.chains.sampling_target import SamplingTarget
-from dagora.posterior.space.family_tables import weigh_families
+from dagora.posterior.space.family_tables import family_tables_in_time
 from dagora.posterior.space.find_space import find_space
 from dagora.posterior.space.growth import find_space_iteratively
 from dagora.posterior.space.lookup import lookup_of
@@ -23,17 +23,22 @@ from dagora.scores.local_score import LocalScore, is_expensive
 
 SPACES = ("auto", "full", "ges", "dual-pc", "candidates")
 GROWTHS = ("auto", "draws", "best", "none")
-# Edges in more than this share of short chains' draws belong in the cores.
+# Edges in more than this share of the draws of short chains are added to the cores.
 OFTEN = 0.1
-# Finding a space and scoring it take no more than this share of a limited time; the chains need the rest.
+# Finding a space and scoring it may take this share of a time limit; the chains need the rest.
 SCORING_SHARE = 0.6
-# Share of that for growing the space: what it leads to must still be scored.
+# Growing the space may take this share of that time: the grown space must still be scored.
 GROWING_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class SamplingSpec:
-    """What is asked about: a prior, a search space and how it grows; `memory` in GiB bounds tables."""
+    """Options that say which posterior is sampled.
+
+    `prior` and `edge_penalty` name the prior over graphs. `space` is a search space, or the name of a method
+    that finds one (`alpha` is the level of the tests of dual-pc), `grow` the way to enlarge it. `memory` in
+    GiB bounds the tables.
+    """
 
     prior: str = "uniform"
     edge_penalty: float = 0.0
@@ -43,14 +48,14 @@ class SamplingSpec:
     memory: float = 4.0
 
     def check(self) -> None:
-        """Refuse names that nobody knows, before any work is done."""
+        """Refuse unknown names, before any work is done."""
         prior_named(self.prior, edge_penalty=self.edge_penalty)
         if not isinstance(self.space, Space):
             find("search space", self.space, dict.fromkeys(SPACES))
         find("way to grow the search space", self.grow, dict.fromkeys(GROWTHS))
 
     def settings(self) -> dict[str, object]:
-        """What must be the same for a run to go on."""
+        """Settings in which two runs must agree for one to continue the other."""
         return {
             "prior": self.prior,
             "edge_penalty": self.edge_penalty,
@@ -63,7 +68,7 @@ class SamplingSpec:
 def build_target(
     score: LocalScore, run: Run, spec: SamplingSpec, checkpoint: Checkpoint | None = None
 ) -> SamplingTarget:
-    """Choose the space, weigh its families and arrange them for the chains."""
+    """Choose the space, score its families and arrange them for the chains."""
     prior = prior_named(spec.prior, edge_penalty=spec.edge_penalty)
     names = score.schema.names
     run.knowledge.check_nodes(names)
@@ -72,10 +77,10 @@ def build_target(
     with checkpoint.scoring(early) if checkpoint else nullcontext(early) as watched:
         known = checkpoint.space if checkpoint else None
         found = known or chosen_space(score, prior, watched, spec)
-        tables, missing = weigh_families(score, found, prior, watched, memory=spec.memory)
+        tables, missing = family_tables_in_time(score, found, prior, watched, memory=spec.memory)
     note = found.note if run.knowledge.is_empty else f"{found.note}, as far as the knowledge permits"
     note += f", but {missing}" if missing else ""
-    # The limit of this part alone is a number that nobody asked for.
+    # The budget of this part has a limit that the user never set: name the user's limit instead.
     up = run.budget.reason if run.budget.exhausted else f"{SCORING_SHARE:.0%} of the time limit had passed"
     return SamplingTarget(
         tables=tables,
@@ -91,7 +96,7 @@ def build_target(
 
 
 def chosen_space(score: LocalScore, prior: Prior, run: Run, spec: SamplingSpec) -> Space:
-    """Take the space that is given, or make and enlarge the one of a name."""
+    """Take the given space, or find and enlarge one by the named method."""
     space = spec.space
     if isinstance(space, Space):
         return space
@@ -99,14 +104,14 @@ def chosen_space(score: LocalScore, prior: Prior, run: Run, spec: SamplingSpec) 
     if space == "full" or (space == "auto" and nodes <= most_in_full(score)):
         return Space.full(nodes)
     found = find_space(score, run, space, alpha=spec.alpha)
-    return grown(score, prior, run, found, spec.grow, spec.memory)
+    return enlarged(score, prior, run, found, spec.grow, spec.memory)
 
 
-def grown(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str, memory: float) -> Space:
+def enlarged(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str, memory: float) -> Space:
     """Enlarge a space that leaves something out: by the edges of short chains, or of the best graph alone.
 
-    A space as a search proposes it can miss nearly all of the posterior. The best graph alone asks for fewer
-    families, which is the default where each is expensive to score.
+    A space as a search proposes it can miss nearly all of the posterior. The best graph alone needs fewer
+    families, and is the default where each is expensive to score.
     """
     way = ("best" if is_expensive(score) else "draws") if grow == "auto" else grow
     if start.complete or way == "none":

@@ -1,7 +1,7 @@
-"""The state of one chain, what it keeps, and when: plain arrays that kernels change in place.
+"""The state of one chain, the draws it keeps, and when: plain arrays that kernels change in place.
 
-A chain's future depends on its places and its random numbers alone, so that a run cut into pieces of any
-length, or saved and taken up again, gives the same draws to the last bit.
+A chain's future depends only on its places and on the state of its random numbers. So a run that is cut into
+pieces of any length, or saved and continued, gives the same draws to the last bit.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bits import Rows, words_for
 
+# Positions in `Chain.counters`.
 STEPS, ACCEPTED, KEPT = 0, 1, 2
 
 
 class Chain(NamedTuple):
-    """Where each node stands (position in an order, or block of a partition), and the log sum at each.
+    """Where a chain stands.
 
+    `places[i]` is the position of node i in the order, or its block in the partition; `values[i]` the log of
+    the total weight of the families that this permits to node i. `random` is the state of the random numbers.
     `counters` holds the steps made, the proposals accepted and the draws kept.
     """
 
@@ -30,14 +33,14 @@ class Chain(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """The draws of a chain: bit rows of parents, log scores of the graphs."""
+    """The draws of a chain: parents as bit rows, [draw, node, word], and the log score of each graph."""
 
     parents: Rows
     log_scores: NDArray[np.float64]
 
 
 class Plan(NamedTuple):
-    """When a draw is kept: after `warmup` steps every `thin`-th."""
+    """When a draw is kept: after `warmup` steps, every `thin` steps."""
 
     warmup: int
     thin: int
@@ -57,7 +60,12 @@ def room_for(draws: int, nodes: int) -> Kept:
 
 @kernel
 def steps_to_draw(done: int, plan: Plan) -> int:
-    """How many steps there are until the next draw is kept."""
+    """How many steps are left until the next draw is kept.
+
+    >>> plan = Plan(warmup=10, thin=5)
+    >>> steps_to_draw(0, plan), steps_to_draw(12, plan), steps_to_draw(15, plan)
+    (15, 3, 5)
+    """
     since = done - plan.warmup
     return plan.thin - (since % plan.thin if since >= 0 else since)
 

@@ -1,7 +1,7 @@
-"""A run on disk, so that it can be taken up where it stopped: what was scored, and where the chains stand.
+"""A run on disk, so that it can continue where it stopped: the families scored, and where the chains stand.
 
 While families are scored, the file holds what an expensive score has computed. Once chains run, it also holds
-their positions, their random numbers, the draws they have kept, and the search space they run in. A run
+their states, their random numbers, the draws they have kept, and the search space they run in. A run
 continues only from a file with the same settings, the same fingerprint of an expensive score, and the same
 weights of all families (which depend on data, score, prior, space and knowledge). The number of draws may
 differ: a longer run continues a shorter one.
@@ -35,7 +35,8 @@ Arrays = dict[str, NDArray[np.generic]]
 
 VERSION = "dagora chains 2"
 SAVE_EVERY = 10.0  # seconds
-# Names of arrays: of what every file has, and of those that chains add; what a score remembers has a prefix.
+# Names of the arrays: those that every file has, those of the space and of the chains once these run, and the
+# prefix of what a score remembers.
 HEAD = ("version", "settings", "score")
 OF_SPACE = ("weights", "cores", "extras", "note")
 OF_CHAINS = ("places", "random", "counters", "parents", "log_scores")
@@ -43,7 +44,7 @@ OF_SCORE = "score_"
 
 
 class Checkpoint:
-    """The file of one run; a file of another run is refused before any work is done."""
+    """The file of one run. A file of another run is refused before any work is done."""
 
     def __init__(self, path: PathLike, score: LocalScore, settings: Mapping[str, object]) -> None:
         check_place(path)
@@ -64,7 +65,7 @@ class Checkpoint:
 
     @property
     def keeps_scores(self) -> bool:
-        """Whether the file holds scores: where those are expensive."""
+        """Whether the file holds scores; it does if they are expensive."""
         return self._score is not None
 
     @property
@@ -80,7 +81,7 @@ class Checkpoint:
 
     @contextmanager
     def scoring(self, run: Run) -> Iterator[Run]:
-        """Keep what the score learns inside the block, now and then and at its end, however that comes."""
+        """Save what the score computes inside the block: every few seconds, and at the end even on errors."""
         if self.has_chains or not self.keeps_scores:
             yield run
             return
@@ -96,7 +97,7 @@ class Checkpoint:
             self._write()
 
     def begin(self, tables: FamilyTables, space: Space, chains: Sequence[Chain], kept: list[Kept]) -> bool:
-        """Bring chains to where the file left them; False where it has none yet."""
+        """Bring chains to where the file left them; False if it has none yet."""
         weights = fingerprint(tables)
         if self.has_chains and str(self._space["weights"]) != weights:
             raise OptionError(
@@ -137,7 +138,7 @@ class Checkpoint:
 
     @property
     def is_due(self) -> bool:
-        """Whether the file was written, or the work begun, a while ago."""
+        """Whether the last save, or the start, is more than `SAVE_EVERY` seconds ago."""
         return time.monotonic() - self._saved > SAVE_EVERY
 
     def _write(self) -> None:
@@ -150,7 +151,7 @@ class Checkpoint:
             **self._chains,
         }
         content = io.BytesIO()
-        np.savez(content, **arrays)  # type: ignore[arg-type]  # its stub takes any name for an option's
+        np.savez(content, **arrays)  # type: ignore[arg-type]  # the stub takes every name for an option
         write_whole(self.path, content.getvalue(), error=OptionError)
         self._saved = time.monotonic()
 
@@ -205,7 +206,7 @@ def fingerprint(tables: FamilyTables) -> str:
 
 
 def read(path: PathLike) -> Arrays:
-    """Read the arrays of a checkpoint; anything else is refused in one line."""
+    """Read the arrays of a checkpoint; any other file is refused in one line."""
     with (
         refusing_other_files(path),
         np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as content,
@@ -222,7 +223,7 @@ def read(path: PathLike) -> Arrays:
 
 @contextmanager
 def refusing_other_files(path: PathLike) -> Iterator[None]:
-    """Say in one line that a file is no checkpoint, where its content does not let itself be read as one."""
+    """Turn any error of reading a file's content into one line: this is no checkpoint."""
     try:
         yield
     except (OSError, ValueError, LookupError, EOFError, AttributeError, TypeError, zipfile.BadZipFile):

@@ -1,10 +1,10 @@
-"""Steps that change single edges: for what partitions are slow at, equivalent graphs and tight knowledge.
+"""Steps that change single edges: they help where partitions mix slowly, among equivalent graphs.
 
-A graph is drawn from the partition by its weight; edges are added, deleted and reversed one at a time, each
-change accepted by the ratio of weights (structure MCMC, Madigan & York 1995); the graph's partition is where
-the chain goes on. Drawing a graph given its partition and walking among graphs both leave the posterior over
-graphs as it is, and with it that over partitions. Every graph that knowledge permits can be reached this way,
-also where no partition in between has a graph.
+A graph is drawn given the partition. Its edges are added, deleted and reversed one at a time, each change
+accepted by the ratio of weights (structure MCMC, Madigan & York 1995). The chain continues from the partition
+of the resulting graph. Drawing a graph given its partition and walking among graphs both leave the posterior
+over graphs invariant, and so the one over partitions. Every graph that the knowledge permits can be reached
+this way, even if no partition between two permitted ones has a permitted graph.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 @kernel
 def rewire(lookup: Lookup, labels: Ints, values: Floats, random: Rows, graph: Rows, changes: int) -> bool:
-    """Draw a graph, propose so many changes, and go to its partition; `graph` is room for bit rows."""
+    """Draw a graph, propose `changes` changes, and go to its partition; `graph` is room for its bit rows."""
     nodes = len(labels)
     weights = np.empty(nodes)
     for node in range(nodes):
@@ -47,7 +47,7 @@ def rewire(lookup: Lookup, labels: Ints, values: Floats, random: Rows, graph: Ro
 def change_edge(
     lookup: Lookup, weights: Floats, graph: Rows, parent: int, child: int, reverse: bool, random: Rows
 ) -> bool:
-    """Propose to reverse an edge, or else to delete it where it is and add it where it is not."""
+    """Propose to reverse an edge, or else to delete it if it is there and to add it if it is not."""
     present = has_bit(graph[child], parent)
     if reverse and not present:
         return False
@@ -59,7 +59,7 @@ def change_edge(
         at_parent = family_weight(lookup, parent, graph[parent])
     gain = at_child - weights[child] + at_parent - weights[parent]
     possible = gain > -np.inf and random_unit(random) <= np.exp(min(gain, 0.0))
-    # The edge that is new, if there is one, must not close a circle.
+    # The new edge, if there is one, must not close a cycle.
     if possible and reverse:
         possible = not is_ancestor(graph, parent, child)
     elif possible and not present:
@@ -117,7 +117,7 @@ def is_ancestor(graph: Rows, above: int, below: int) -> bool:
 
 @kernel
 def blocks_of(graph: Rows) -> Ints:
-    """Each node's block: the number of edges of the longest path that ends in it."""
+    """Each node's block: the number of edges on the longest path that ends in it."""
     nodes = len(graph)
     labels = np.zeros(nodes, dtype=np.int64)
     risen = True

@@ -1,7 +1,8 @@
-"""What all samplers by chains do: check what is asked, weigh families, run chains, keep both on disk.
+"""What order MCMC and partition MCMC share: check the options, score families, run chains, keep a checkpoint.
 
-Chains sample from the families that were scored. Where time runs out before all are, larger parent sets are
-left out, and the answer says which; where nothing is left to draw from, or no time, there are no draws.
+Chains sample from the families that were scored. If time runs out before all of them are, larger parent sets
+are left out, and the result says which. If no parent set at all could be scored, or no time is left for the
+chains, there are no draws.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from dagora.graph.bits import words_for
 from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.chain_state import Plan
 from dagora.posterior.chains.checkpoint import Checkpoint
-from dagora.posterior.chains.run_chains import Walk, check_counts, sample_chains
+from dagora.posterior.chains.run_chains import check_counts, sample_chains
 from dagora.posterior.chains.sampling_target import SamplingTarget
+from dagora.posterior.chains.walks import Walk
 from dagora.posterior.draws import Draws
+from dagora.posterior.space.space import Space
 from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 
@@ -26,19 +29,28 @@ def draw_by_chains(
     walk: Walk,
     score: LocalScore,
     run: Run,
-    spec: SamplingSpec,
-    usual: Plan,
     *,
-    draws: int,
-    chains: int,
-    thin: int | None,
-    warmup: int | None,
-    checkpoint: PathLike | None,
-    prior_besides: str = "",
+    draws: int = 1000,
+    chains: int = 4,
+    prior: str = "uniform",
+    edge_penalty: float = 0.0,
+    space: str | Space = "auto",
+    alpha: float = 0.05,
+    grow: str = "auto",
+    thin: int | None = None,
+    warmup: int | None = None,
+    checkpoint: PathLike | None = None,
+    memory: float = 4.0,
 ) -> Draws:
-    """Draw graphs by chains of one kind; `prior_besides` is what these add to the prior that is asked for."""
+    """Draw graphs by chains of one kind.
+
+    A chain makes `warmup` steps and then keeps a draw after every `thin` steps; without these numbers they
+    depend on the number of variables. `SamplingSpec` explains the options about prior and space.
+    """
     check_counts(draws, chains, thin, warmup)
+    spec = SamplingSpec(prior, edge_penalty, space, alpha, grow, memory)
     spec.check()
+    usual = walk.usual_plan(len(score.schema))
     plan = Plan(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)
     settings = {
         "sampler": walk.name,
@@ -50,19 +62,20 @@ def draw_by_chains(
     }
     file = None if checkpoint is None else Checkpoint(checkpoint, score, settings)
     target = build_target(score, run, spec, file)
-    prior = f"{target.prior.sentence}{prior_besides}"
+    assumed = f"{target.prior.sentence}{walk.adds_to_prior}"
     if not target.missing:
         return sample_chains(
-            walk, target, run, plan, draws=draws, chains=chains, prior=prior, checkpoint=file
+            walk, target, run, plan, draws=draws, chains=chains, prior=assumed, checkpoint=file
         )
     if run.budget.exhausted or target.has_one_graph or (file and file.has_chains):
-        return no_draws(target, chains, prior, file)
-    found = sample_chains(walk, target, run, plan, draws=draws, chains=chains, prior=prior)
+        return no_draws(target, chains, assumed, file)
+    # These draws are of smaller parent sets only: a checkpoint of them would spoil a later, complete run.
+    found = sample_chains(walk, target, run, plan, draws=draws, chains=chains, prior=assumed)
     return found if file is None else replace(found, warnings=(*found.warnings, what_is_kept(file)))
 
 
 def no_draws(target: SamplingTarget, chains: int, prior: str, file: Checkpoint | None) -> Draws:
-    """What is said where scoring ended too early for any draw to mean something."""
+    """The answer without draws, where scoring ended too early for any draw to mean something."""
     nodes = len(target.names)
     advice = "allow more time, or ask for less: a narrower space, fewer parents (max_parents)"
     return Draws(
@@ -78,7 +91,7 @@ def no_draws(target: SamplingTarget, chains: int, prior: str, file: Checkpoint |
 
 
 def what_is_kept(file: Checkpoint) -> str:
-    """What the same command can go on from, where scoring ended early."""
+    """From what the same command can continue, where scoring ended early."""
     if file.has_chains:
         return f"the chains in {file.path} are as they were: allow more time"
     if file.keeps_scores:

@@ -1,10 +1,9 @@
 """Steps of a chain over orders (Friedman & Koller 2003).
 
-The log score of an order is Σ_i log Σ weight of the families of i with all parents before i. A step swaps
-two neighbours, swaps any two nodes, or takes one node elsewhere; each proposal is as likely as its reverse,
-so that it is accepted with probability min(1, ratio of scores). Only nodes between the two places concerned
-are summed anew. A graph is drawn when one is kept: each node's family by its weight among those the order
-permits.
+The log score of an order is Σ_i log Σ weight of the families of i with all parents before i. A step swaps two
+neighbours, swaps any two nodes, or moves one node elsewhere. Each proposal is as likely as its reverse, so it
+is accepted with probability min(1, ratio of scores). Only nodes between the two positions are summed anew. A
+graph is drawn only when one is kept (see `keep_graph`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from dagora.compiled import inlined, kernel
 from dagora.kernel_random import random_below, random_unit
 from dagora.posterior.chains.chain_state import (
     ACCEPTED,
-    KEPT,
     STEPS,
     Chain,
     Kept,
@@ -24,19 +22,20 @@ from dagora.posterior.chains.chain_state import (
     is_kept,
     steps_to_draw,
 )
-from dagora.posterior.space.lookup import Lookup, draw_family, quick_before, sum_before
+from dagora.posterior.chains.keep_graph import keep_graph
+from dagora.posterior.space.lookup import Lookup, quick_before, sum_before
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Of so many proposals these are swaps of neighbours, and up to the second number swaps of any two nodes; the
-# rest are relocations. Neighbours are cheapest, the others carry a chain further.
+# A number below MOVES is drawn: below NEIGHBOURS it swaps neighbours, below SWAPS any two nodes, and above it
+# relocates one. Half of the steps are the cheapest, a quarter each of the two that carry a chain further.
 MOVES, NEIGHBOURS, SWAPS = 8, 4, 6
 
 
 @kernel
 def order_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps: int) -> None:
-    """Make many steps, and keep graphs when the plan says so."""
+    """Make `steps` steps, and keep a graph whenever the plan says so."""
     order = np.argsort(chain.places)
     for node in range(len(order)):
         chain.values[node] = sum_before(lookup, node, chain.places, chain.places[node])
@@ -47,14 +46,19 @@ def order_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps: int
         chain.counters[STEPS] += few
         left -= few
         if is_kept(chain, kept, plan):
-            keep_from_order(lookup, chain, kept)
+            keep_graph(lookup, chain, kept, in_blocks=False)
 
 
 @kernel
 def walk_orders(
     lookup: Lookup, places: Ints, values: Floats, random: NDArray[np.uint64], order: Ints, steps: int
 ) -> int:
-    """Propose and accept or refuse; return how many proposals were accepted."""
+    """Propose and accept or reject; return how many proposals were accepted.
+
+    In the order (a, b, c) a swap of the positions 0 and 1 gives (b, a, c). Only a and b see other nodes
+    before them: `fresh` holds their new log sums, the gain is the sum of new minus old, and c is not looked
+    at. A rejected proposal is undone by the reverse change.
+    """
     nodes = len(order)
     fresh = np.empty(nodes)
     accepted = 0
@@ -68,7 +72,7 @@ def walk_orders(
             other = random_below(random, nodes - 1)
             other += other >= one
         else:
-            # A node may also go where it is: a chain that always moves could be periodic.
+            # A node may also stay where it is: a chain that always moves could be periodic.
             one = random_below(random, nodes)
             other = random_below(random, nodes)
         change_order(order, places, one, other, kind >= SWAPS)
@@ -93,7 +97,7 @@ def walk_orders(
 def careful_gain(
     lookup: Lookup, places: Ints, values: Floats, order: Ints, low: int, high: int, fresh: Floats
 ) -> float:
-    """Gain of an order, where quick sums do not have the digits."""
+    """Gain of an order, where the scaled sums of `quick_before` underflow."""
     gain = 0.0
     for position in range(low, high + 1):
         node = order[position]
@@ -120,24 +124,11 @@ def change_order(order: Ints, places: Ints, one: int, other: int, relocation: bo
 
 
 @kernel
-def keep_from_order(lookup: Lookup, chain: Chain, kept: Kept) -> None:
-    """Draw a graph given the order, and keep it."""
-    draw = chain.counters[KEPT]
-    log_score = 0.0
-    for node in range(len(chain.places)):
-        log_total = sum_before(lookup, node, chain.places, chain.places[node])
-        row = kept.parents[draw, node]
-        log_score += draw_family(lookup, node, chain.places, False, log_total, chain.random, row)
-    kept.log_scores[draw] = log_score
-    chain.counters[KEPT] += 1
-
-
-@kernel
 def start_order(lookup: Lookup, chain: Chain) -> int:
     """Bring a chain to a random order that permits a graph; return how many nodes found no place.
 
-    Nodes are placed one after the other, each drawn from those that have a family among the nodes placed;
-    more predecessors never take a family away, so that a node left over means that no order exists.
+    Nodes are placed one after the other, each drawn from those that have a family among the nodes placed so
+    far. More predecessors never take a family away, so a node that is left over means that no order exists.
     """
     nodes = len(chain.places)
     places = chain.places

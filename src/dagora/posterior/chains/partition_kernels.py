@@ -1,11 +1,10 @@
 """Steps of a chain over ordered partitions (Kuipers & Moffa 2017).
 
-Every DAG belongs to exactly one partition: its nodes without parents are the first block, and a node is in
-the block after the last of its parents. So a node of a later block has at least one parent in the block
-just before it, and all of them in earlier ones; the sum of the weights of such families, multiplied over
-nodes, is the total weight of the partition's DAGs. The chain has no bias towards graphs with many orders,
-as chains over orders have.
-Now and then single edges are changed (see `graph_moves`).
+Every DAG belongs to exactly one partition: its nodes without parents are the first block, and any other node
+is in the block after the last of its parents. So a node of a later block has at least one parent in the block
+just before its own, and all of them in earlier blocks. The sum of the weights of such families, multiplied
+over nodes, is the total weight of the partition's DAGs. Chains over orders prefer graphs that agree with many
+orders; this chain has no such bias. One step in `REWIRE_EVERY` changes single edges (see `graph_moves`).
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from dagora.posterior.chains.chain_state import (
     steps_to_draw,
 )
 from dagora.posterior.chains.graph_moves import blocks_of, rewire
-from dagora.posterior.chains.order_kernels import keep_from_order
+from dagora.posterior.chains.keep_graph import keep_graph
 from dagora.posterior.chains.partition_moves import IMPOSSIBLE, KINDS, propose
-from dagora.posterior.space.lookup import Lookup, draw_family, quick_touching, sum_in_block
+from dagora.posterior.space.lookup import Lookup, quick_in_block, sum_in_block
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Once in so many steps single edges are changed instead, so many times per node.
+# One step in REWIRE_EVERY changes single edges instead, CHANGES proposals per node.
 REWIRE_EVERY, CHANGES = 32, 2
 
 
 @kernel
 def partition_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps: int) -> None:
-    """Make many steps, and keep graphs when the plan says so."""
+    """Make `steps` steps, and keep a graph whenever the plan says so."""
     for node in range(len(chain.places)):
         chain.values[node] = sum_in_block(lookup, node, chain.places)
     left = steps
@@ -49,14 +48,20 @@ def partition_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps:
         chain.counters[STEPS] += few
         left -= few
         if is_kept(chain, kept, plan):
-            keep_from_partition(lookup, chain, kept)
+            keep_graph(lookup, chain, kept, in_blocks=True)
 
 
 @kernel
 def walk_partitions(
     lookup: Lookup, labels: Ints, values: Floats, random: NDArray[np.uint64], steps: int
 ) -> int:
-    """Propose and accept or refuse; return how many proposals were accepted."""
+    """Propose and accept or reject; return how many proposals were accepted.
+
+    With the blocks {a, b}, {c} the labels are (0, 0, 1). Splitting the first block proposes (0, 1, 2). All
+    but a have other families to choose from: b needs the parent a, and c a parent b. Their log sums go to
+    `fresh`. The proposal is accepted with probability min(1, exp(gain + ratio)), the log ratio that of
+    `propose`.
+    """
     nodes = len(labels)
     proposed = np.empty(nodes, dtype=np.int64)
     changed = np.empty(nodes, dtype=np.bool_)
@@ -76,7 +81,7 @@ def walk_partitions(
         gain = 0.0
         for node in range(nodes):
             if changed[node]:
-                fresh[node] = quick_touching(lookup, node, proposed)
+                fresh[node] = quick_in_block(lookup, node, proposed)
                 gain += fresh[node] - values[node]
         if np.isnan(gain):
             gain = careful_gain(lookup, proposed, changed, values, fresh)
@@ -94,7 +99,7 @@ def walk_partitions(
 def careful_gain(
     lookup: Lookup, proposed: Ints, changed: NDArray[np.bool_], values: Floats, fresh: Floats
 ) -> float:
-    """Gain of a partition, where quick sums do not have the digits."""
+    """Gain of a partition, where the scaled sums of `quick_in_block` lose their digits."""
     gain = 0.0
     for node in range(len(proposed)):
         if changed[node]:
@@ -106,21 +111,8 @@ def careful_gain(
 
 
 @kernel
-def keep_from_partition(lookup: Lookup, chain: Chain, kept: Kept) -> None:
-    """Draw a graph of the partition, and keep it."""
-    draw = chain.counters[KEPT]
-    log_score = 0.0
-    for node in range(len(chain.places)):
-        log_total = sum_in_block(lookup, node, chain.places)
-        row, later = kept.parents[draw, node], chain.places[node] > 0
-        log_score += draw_family(lookup, node, chain.places, later, log_total, chain.random, row)
-    kept.log_scores[draw] = log_score
-    chain.counters[KEPT] += 1
-
-
-@kernel
 def start_partition(lookup: Lookup, chain: Chain, spare: Kept) -> None:
-    """Turn a random order into the partition of a graph that is drawn given it; `spare` has room for one."""
-    keep_from_order(lookup, chain, spare)
+    """Turn an order into the partition of a graph drawn given that order; `spare` has room for one draw."""
+    keep_graph(lookup, chain, spare, in_blocks=False)
     chain.counters[KEPT] = 0
     chain.places[:] = blocks_of(spare.parents[0])

@@ -1,17 +1,17 @@
 """Proposals of a chain over ordered partitions (Kuipers & Moffa 2017), with their proposal ratios.
 
-A partition is a label per node, 0 to m − 1, every label in use. There are four kinds of proposals; the kind
-is chosen with fixed probabilities and each kind is reversible on its own:
+A partition is a label per node, 0 to m − 1, every label in use. There are four kinds of proposals. The kind
+is chosen with fixed probabilities, and each kind is reversible on its own. All choices below are uniform:
 
-- split or join, a fair coin. Split: a block of at least two nodes, evenly; the size of its first part,
-  evenly; the nodes of that part, evenly. Join: two neighbouring blocks, evenly.
-- a node, evenly, goes to any other place that the other nodes leave it: into one of their blocks, or a block
-  of its own before, between or after them. The others stay as they are, so the way back is as likely.
-- two nodes of neighbouring blocks change places: two blocks evenly, a node of each evenly.
-- any two nodes change places.
+- split or join, by a fair coin. Split: choose a block of at least two nodes, the size of its first part, and
+  the nodes of that part. Join: choose two neighbouring blocks.
+- relocation: choose a node and another place for it, in a block of the other nodes or in a block of its own
+  before, between or after them. The other nodes stay as they are, so the way back is as likely.
+- swap of neighbours: choose two neighbouring blocks and a node of each, which change places.
+- swap: choose any two nodes, which change places.
 
-What cannot be done (a join in the one-block partition, a swap within a block) is proposed all the same, and
-counts as a step that stays: leaving it out would give such partitions too little weight.
+An impossible proposal (a join in the one-block partition, a swap within a block) counts as a step that stays:
+leaving it out would give such partitions too little weight.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Random = NDArray[np.uint64]
 
 SPLIT_JOIN, RELOCATION, NEIGHBOURS, SWAP = 0, 1, 2, 3
 IMPOSSIBLE = 0
-# Of so many proposals, the kind of each.
+# One of these is drawn for every proposal: a kind is as frequent as it is listed.
 KINDS = (SPLIT_JOIN, SPLIT_JOIN, RELOCATION, RELOCATION, RELOCATION, RELOCATION, NEIGHBOURS, SWAP)
 
 
@@ -38,10 +38,10 @@ KINDS = (SPLIT_JOIN, SPLIT_JOIN, RELOCATION, RELOCATION, RELOCATION, RELOCATION,
 def propose(
     kind: int, labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags
 ) -> tuple[int, float]:
-    """Write proposed labels, and which nodes' sums change; return the number of blocks and the log ratio.
+    """Write the proposed labels and which nodes' sums change; return the number of blocks and the log ratio.
 
-    The ratio is that of the probabilities to propose the way back and the way there. No blocks: it cannot
-    be done.
+    The ratio is the probability of proposing the way back over that of the way there. The number of blocks is
+    `IMPOSSIBLE` where there is nothing to propose.
     """
     proposed[:] = labels
     changed[:] = False
@@ -144,7 +144,12 @@ def relocate(labels: Ints, blocks: int, random: Random, proposed: Ints, changed:
 
 @kernel
 def sight(place: int, block: int) -> int:
-    """What a node's place is to a block: not before it, alone or in company just before, or further off."""
+    """How a block sees a place (see `relocate`): 0 not before it, 1 or 2 just before it, 3 further away.
+
+    1 is a new block just before it, 2 the existing one.
+
+    A node's sum changes only if the moved node's old and new place differ in this.
+    """
     ahead = 2 * block + 1 - place
     return min(max(ahead, 0), 3)
 

@@ -1,17 +1,16 @@
 """Run many chains side by side: dispersed starts, warm-up, thinning, progress, time limits, checkpoints.
 
-Chains advance together in short rounds, on threads (the kernels hold no interpreter lock). Between rounds the
-clock is read, progress told with R-hat and the effective number of draws of the log score, and now and then a
-checkpoint written. How long a round is has no influence on the draws.
+Chains advance together in short rounds, on threads (the kernels release the interpreter lock). Between rounds
+the clock is read, progress is reported with R-hat and the effective number of draws of the log score, and
+every few seconds a checkpoint is written. The length of a round has no influence on the draws.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,30 +19,23 @@ from dagora.errors import KnowledgeError, OptionError
 from dagora.events import Event
 from dagora.posterior.chains.chain_state import ACCEPTED, KEPT, STEPS, Chain, Kept, Plan, new_chain, room_for
 from dagora.posterior.chains.checkpoint import Checkpoint
+from dagora.posterior.chains.keep_graph import keep_graph
 from dagora.posterior.chains.order_kernels import start_order
 from dagora.posterior.chains.sampling_target import SamplingTarget
+from dagora.posterior.chains.walks import Walk
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.lookup import Lookup
 from dagora.posterior.summary.mixing import counted
 from dagora.run import Run
 
-# Seconds: length of a round, between two lines of progress.
+# Seconds that a round takes, and seconds between two reports of progress.
 ROUND, TELL_EVERY = 0.1, 0.5
+# Steps of the first round; later rounds are adapted to `ROUND`.
 FIRST_ROUND = 200
 
 
-@dataclass(frozen=True)
-class Walk:
-    """A kind of chain: its kernels for many steps, for one draw, and for what a start order becomes."""
-
-    name: str
-    steps: Callable[[Lookup, Chain, Kept, Plan, int], None]
-    keep: Callable[[Lookup, Chain, Kept], None]
-    enter: Callable[[Lookup, Chain, Kept], None] | None = None
-
-
 def check_counts(draws: int, chains: int, thin: int | None, warmup: int | None) -> None:
-    """Refuse numbers that cannot be."""
+    """Refuse numbers that are too small."""
     for name, value, least in (
         ("draws", draws, 1),
         ("chains", chains, 1),
@@ -65,7 +57,7 @@ def sample_chains(
     prior: str,
     checkpoint: Checkpoint | None = None,
 ) -> Draws:
-    """Run the chains to their end, or until time is up; every chain gives as many draws, at least one."""
+    """Run the chains to their end, or until time is up; all chains give equally many draws, at least one."""
     states = start(walk, target, run, chains)
     kept = [room_for(draws, len(target.names)) for _ in range(chains)]
     resumed = checkpoint is not None and checkpoint.begin(target.tables, target.space, states, kept)
@@ -105,7 +97,9 @@ def sample_chains(
         how += ", taken up from a checkpoint"
     warnings = target.warnings
     if most == 0:
-        warnings += ("no chain finished its warm-up: the draws are where the chains stood, and mean little",)
+        warnings += (
+            "the chains were stopped during warm-up: the draws are where they stood then, and mean little",
+        )
     return Draws(
         names=target.names,
         parents=np.stack([each.parents[: max(1, most)] for each in kept]),
@@ -120,7 +114,7 @@ def sample_chains(
 
 
 def start(walk: Walk, target: SamplingTarget, run: Run, chains: int) -> list[Chain]:
-    """Chains at random starts, each with random numbers of its own."""
+    """Place chains at random starts, each with its own stream of random numbers."""
     nodes = len(target.names)
     states = []
     for seed in np.random.SeedSequence(run.seed).spawn(chains):
@@ -131,22 +125,23 @@ def start(walk: Walk, target: SamplingTarget, run: Run, chains: int) -> list[Cha
                 f"no graph is possible: {stuck} can have no permitted parents in any order; look at the "
                 "required and forbidden edges, tiers, max_parents and the search space"
             )
-        if walk.enter is not None:
-            walk.enter(target.lookup, chain, room_for(1, nodes))
+        if walk.from_order is not None:
+            walk.from_order(target.lookup, chain, room_for(1, nodes))
         states.append(chain)
     return states
 
 
 def only_draw(walk: Walk, lookup: Lookup, chain: Chain) -> Kept:
-    """One draw from where a chain stands, without moving it."""
+    """Make one draw from where a chain stands, without moving it."""
     spare = room_for(1, len(chain.places))
     counters = np.zeros_like(chain.counters)
-    walk.keep(lookup, Chain(chain.places, chain.values, chain.random.copy(), counters), spare)
+    standing = Chain(chain.places, chain.values, chain.random.copy(), counters)
+    keep_graph(lookup, standing, spare, walk.in_blocks)
     return spare
 
 
 class Rounds:
-    """Advances all chains by the same number of steps, as many as take a moment."""
+    """Advances all chains by the same number of steps, as many as take about `ROUND` seconds."""
 
     def __init__(self, walk: Walk, lookup: Lookup, plan: Plan, states: list[Chain], kept: list[Kept]) -> None:
         self._walk = walk
@@ -159,7 +154,7 @@ class Rounds:
 
     @contextmanager
     def threads(self, jobs: int) -> Iterator[None]:
-        """Use so many threads inside the block."""
+        """Run the chains on `jobs` threads inside the block."""
         if jobs == 1:
             yield
             return
@@ -168,7 +163,7 @@ class Rounds:
 
     def advance(self, total: int) -> bool:
         """Make one round; False where all chains are at their end."""
-        # Chains that were cut off within a round are not level: those behind catch up first.
+        # A run that broke off within a round left chains at different steps: those behind catch up first.
         target = min(total, min(int(state.counters[STEPS]) for state in self._states) + self._few)
         behind = [k for k, state in enumerate(self._states) if state.counters[STEPS] < target]
         if not behind:
@@ -189,7 +184,7 @@ class Rounds:
 
 
 class Progress:
-    """Tells where the chains are, and how well they agree."""
+    """Reports how far the chains are, and how well they agree."""
 
     def __init__(self, run: Run, states: list[Chain], kept: list[Kept], plan: Plan, draws: int) -> None:
         self._run = run
@@ -201,7 +196,7 @@ class Progress:
         self._every = TELL_EVERY
 
     def tell(self, *, last: bool = False) -> None:
-        """Report, unless that was done a moment ago."""
+        """Report, unless the last report was a moment ago."""
         begun = time.monotonic()
         if not last and begun - self._told < self._every:
             return
@@ -218,7 +213,7 @@ class Progress:
             )
         )
         self._told = time.monotonic()
-        # Long runs have many draws to look at; that shall not take more than a twentieth of the time.
+        # Long runs have many draws to look at: reports take no more than a twentieth of the time.
         self._every = max(TELL_EVERY, 20 * (self._told - begun))
 
 

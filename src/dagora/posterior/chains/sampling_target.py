@@ -1,4 +1,4 @@
-"""What chains sample from: the families of a search space, weighed by score and prior under knowledge."""
+"""What chains sample from: the families of a search space, weighted by score and prior, under knowledge."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dagora.posterior.space.space import Space
 class SamplingTarget:
     """A posterior over the graphs of a space, as far as the knowledge permits them.
 
+    `note` describes the space in a sentence, `seconds` is the time that finding and scoring it took.
     `missing` says which families of the space were not scored in time, and `late` why.
     """
 
@@ -31,7 +32,7 @@ class SamplingTarget:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What there is to be said about missing families."""
+        """A sentence about missing families, if there are any."""
         return (f"{self.late}: {self.missing}",) if self.missing else ()
 
     @property

@@ -1,6 +1,6 @@
 """The whole posterior, graph by graph: 29 281 graphs on five nodes, each with its probability.
 
-Everything a sampler says about so few nodes can be checked against it.
+Samplers are checked against it where there are so few nodes.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Enumeration:
 def enumerate_posterior(
     score: LocalScore, run: Run, *, prior: str = "uniform", edge_penalty: float = 0.0
 ) -> Enumeration:
-    """Every graph on the score's variables, five at most, with its probability under the prior."""
+    """Every graph on the score's variables, five at most, with its posterior probability."""
     names = score.schema.names
     if len(names) > MOST_NODES:
         raise OptionError(
@@ -114,7 +114,7 @@ def enumerate_weights(names: tuple[str, ...] | list[str], log_weights: NDArray[n
 
 
 def _keys(masks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One number per graph."""
+    """One integer per graph, different for different graphs."""
     nodes = masks.shape[-1]
     shifted = masks << (nodes * np.arange(nodes, dtype=np.int64))
     return np.asarray(shifted.sum(axis=-1), dtype=np.int64)

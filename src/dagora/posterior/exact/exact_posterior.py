@@ -1,8 +1,8 @@
-"""Exact answers for up to about sixteen variables: edge probabilities without error, draws without a chain.
+"""Exact posteriors of up to about sixteen variables: edge probabilities up to rounding, independent draws.
 
-All graphs are summed layer by layer (see `exact_kernels`): 4^n steps, 3^n numbers in memory. From the sums
-follow the posterior of every edge and family, and draws that are independent of each other, so that nothing
-needs to converge. The prior is a product over families. (Talvitie, Vuoksenmaa & Koivisto 2019, "Exact
+All graphs are summed layer by layer (see `layer_kernels`): 4^n steps, 3^n numbers in memory. The sums give
+the posterior probability of every edge and family, and draws that are independent of each other, so that
+nothing needs to converge. The prior is a product over families. (Talvitie, Vuoksenmaa & Koivisto 2019, "Exact
 sampling of directed acyclic graphs from modular distributions"; Tian & He 2009 for the edges.)
 """
 
@@ -15,14 +15,15 @@ from dagora.errors import DataError, OptionError
 from dagora.events import Event, OutOfTimeError, Watch
 from dagora.options import GIBIBYTE
 from dagora.posterior.draws import Draws
-from dagora.posterior.exact.sums import GraphSums, bytes_needed, edge_posteriors
+from dagora.posterior.exact.graph_sums import GraphSums, bytes_needed, edge_posteriors
 from dagora.posterior.space.family_tables import FamilyTables, family_tables
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
 from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 
-# Beyond this the sums take an hour and more memory than most machines have.
+# 18 variables need 6.4 GiB (`bytes_needed`); each further one takes three times the memory and four times as
+# long.
 MOST_NODES = 18
 # Draws made between two looks at the clock.
 ROUND = 200
@@ -38,7 +39,7 @@ def exact(
     edge_penalty: float = 0.0,
     memory: float = 4.0,
 ) -> Draws:
-    """Sum over all graphs, then draw `chains` times `draws` of them; `memory` in GiB bounds the tables.
+    """Sum over all graphs, then draw `draws` graphs for each of `chains`; `memory` in GiB bounds the tables.
 
     >>> from dagora.data.table import Table
     >>> from dagora.scores.bdeu import bdeu
@@ -65,7 +66,7 @@ def exact(
         raise DataError("no graph that the knowledge permits can be scored on these rows: get more rows")
     masks, log_scores = draw(sums, run, chains, draws)
     edges: NDArray[np.float64] | None = None
-    # Without time the draws still stand; the edges are then counted among them.
+    # If no time is left, the draws are returned without exact edges: these are then counted among the draws.
     if not run.budget.exhausted:
         try:
             edges = edge_posteriors(sums.families(watch(run, "summing over edges")))
@@ -107,7 +108,7 @@ def refuse_too_many(nodes: int, memory: float) -> None:
 
 
 def watch(run: Run, message: str) -> Watch:
-    """Tell of progress in percent, and end the work when its time is up."""
+    """Report progress in percent, and stop the work when its time is up."""
 
     def tell(done: int, total: int) -> None:
         run.on_event(Event("summing", round(100 * done / total), total=100, message=message))
@@ -133,7 +134,7 @@ def draw(sums: GraphSums, run: Run, chains: int, draws: int) -> tuple[NDArray[np
 
 
 def full_log_weights(tables: FamilyTables) -> NDArray[np.float64]:
-    """Log weights by child and mask over all other nodes (closed up); −inf for what the tables leave out."""
+    """Log weights by child and mask over all other nodes (closed up); −inf for sets outside the space."""
     nodes = len(tables.starts)
     weights = np.full((nodes, 1 << (nodes - 1)), -np.inf)
     for child in range(nodes):

@@ -1,12 +1,15 @@
 """Kernels for the posterior of every family: the probability of all graphs is sent through the layers.
 
-The sums of `exact_kernels` say how likely each step from one layer to the next is. Going through the sets U
-upward, each state (U, L) hands its probability on to the next layers M, and to the families of their nodes:
-a share y of it goes to the sets that contain the first node of L, the rest to those that meet the rest of L,
-and so on. Only products and sums of positive numbers occur: small probabilities are as exact as large ones.
+The table of `layer_kernels` says how likely each step from one layer to the next is. Going through the sets U
+upward, each state (U, L) hands its probability on to the next layers M, and to the families of their nodes. A
+share y of what a child gets goes to the parent sets that contain the first node of L, the rest to those that
+meet the rest of L, and so on. Only products and sums of positive numbers occur, so small probabilities have
+as many correct digits as large ones.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,32 +17,52 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.posterior.exact.layer_kernels import (
     Floats,
-    Integers,
-    fill_layers,
-    fill_meeting,
+    LayerTable,
+    Outside,
+    ParentShares,
     first_place,
     fold,
-    list_outside,
     list_shares,
+    meeting_shares,
+    nodes_outside,
     with_bit,
     without_two,
 )
 from dagora.posterior.log_sums import add_logs
 
 
+class Flow(NamedTuple):
+    """Where the probability of all graphs goes, gathered while it passes through the layers.
+
+    `arrivals` has the layout of the table's rows: arrivals times the entry is the probability that a graph's
+    layers pass through (U, L). `sent[v, l]` gathers, per set of the nodes other than v and l, how likely v
+    takes its parents from that set and l, with l among them; `roots[v]` how likely v has no parents.
+    """
+
+    arrivals: Floats
+    sent: NDArray[np.float64]
+    roots: Floats
+
+
+class Workspace(NamedTuple):
+    """Room for one state: shares of the children, sums of `fold`, weights on their way back, flows."""
+
+    shares: Floats
+    levels: Floats
+    spread: Floats
+    joined: Floats
+
+
 @kernel
 def unfold(
-    rows: Floats,
-    begin: int,
-    shares: Floats,
-    children: int,
-    levels: Floats,
-    weight: float,
-    arrivals: Floats,
-    spread: Floats,
-    joined: Floats,
+    rows: Floats, begin: int, children: int, weight: float, workspace: Workspace, arrivals: Floats
 ) -> None:
-    """Send `weight` back through `fold`: to the next layers (`arrivals`) and to each child (`joined`)."""
+    """Send `weight` back through `fold`: to the next layers (`arrivals`) and to each child (`joined`).
+
+    A row (p, q, r, s) with shares x and y gets the arrivals (1, x, y, x y) times the weight; the first child
+    is joined by x (q + y s) times the weight, the second by y (r + x s).
+    """
+    shares, levels, spread, joined = workspace
     spread[0] = weight
     for child in range(children - 1):
         half = 1 << child
@@ -81,38 +104,27 @@ def unfold(
 
 
 @kernel
-def send_rows(
-    nodes: int,
-    start: int,
-    work: int,
-    offsets: Integers,
-    rows: Floats,
-    arrivals: Floats,
-    with_parent: NDArray[np.float64],
-    without_parent: NDArray[np.float64],
-    sent: NDArray[np.float64],
-    roots: Floats,
-) -> int:
-    """Send on what arrived in the rows U = start, start + 1, … for about `work` terms; return what is next.
+def send_rows(nodes: int, start: int, work: int, table: LayerTable, shares: ParentShares, flow: Flow) -> int:
+    """Send on what arrived in the rows U = start, start + 1, … for about `work` terms; return the next U.
 
-    `sent[v, l]` gathers, per set of the nodes other than v and l, how likely v takes its parents from that
-    set with l, and l among them for sure; `roots[v]` how likely v has none.
+    In the example of `layer_kernels` arrivals begin as ⅓ throughout row ∅ = (0, 1, 1, 1). At L = {a} the
+    probability ⅓ goes to roots[a]. Of the next layers only {b} is left, with share ½ and row {a} = (0, 1), so
+    total = ½, and ⅓ / ½ · ½ = ⅓ arrives at place {b} of row {a} and joins child b: sent[b, a] = ⅓. At L = {a,
+    b} both are roots. In the end roots = (⅔, ⅔) and sent[a, b] = sent[b, a] = ⅓.
     """
     full = (1 << nodes) - 1
-    outside = np.empty(nodes, dtype=np.int64)
-    shares = np.empty(nodes)
+    offsets, rows, _ = table
+    arrivals, sent, roots = flow
+    children_shares = np.empty(nodes)
     joined = np.empty(nodes)
     placed = start
     while placed < full and work > 0:
-        count = list_outside(nodes, placed, outside)
         begin = offsets[placed]
-        layers = np.empty(1 << count, dtype=np.int64)
-        meeting = np.empty((1 << count, count))
+        outside = nodes_outside(nodes, placed)
+        count = outside.number
+        meeting = meeting_shares(outside, shares)
         flows = np.zeros((1 << count, count))
-        levels = np.empty(1 << count)
-        spread = np.empty(1 << count)
-        fill_layers(outside, count, layers)
-        fill_meeting(placed, outside, count, layers, with_parent, without_parent, meeting)
+        workspace = Workspace(children_shares, np.empty(1 << count), np.empty(1 << count), joined)
         for layer in range(1, 1 << count):
             visited = arrivals[begin + layer] * rows[begin + layer]
             if visited == 0.0:
@@ -120,22 +132,22 @@ def send_rows(
             if placed == 0:
                 for place in range(count):
                     if layer >> place & 1:
-                        roots[outside[place]] += visited
-            children = list_shares(layer, count, meeting, shares)
+                        roots[outside.nodes[place]] += visited
+            children = list_shares(layer, count, meeting, children_shares)
             if children == 0:
                 continue
-            first = offsets[placed | layers[layer]]
-            total = fold(rows, first, shares, children, levels)
+            first = offsets[placed | outside.layers[layer]]
+            total = fold(rows, first, children_shares, children, workspace.levels)
             work -= 1 << children
             if total <= 0.0:
                 continue
-            unfold(rows, first, shares, children, levels, visited / total, arrivals, spread, joined)
+            unfold(rows, first, children, visited / total, workspace, arrivals)
             child = 0
             for place in range(count):
                 if not layer >> place & 1:
                     flows[layer, place] = joined[child]
                     child += 1
-        share_families(placed, outside, count, layers, with_parent, without_parent, meeting, flows, sent)
+        share_families(outside, shares, meeting, flows, sent)
         work -= 1 << count
         placed += 1
     return placed
@@ -143,27 +155,25 @@ def send_rows(
 
 @kernel
 def share_families(
-    placed: int,
-    outside: Integers,
-    count: int,
-    layers: Integers,
-    with_parent: NDArray[np.float64],
-    without_parent: NDArray[np.float64],
+    outside: Outside,
+    shares: ParentShares,
     meeting: NDArray[np.float64],
     flows: NDArray[np.float64],
     sent: NDArray[np.float64],
 ) -> None:
-    """Split the flow into each child by the first node of L among its parents."""
+    """Split the flow into each child, by the first node of L among its parents, into `sent`."""
+    placed, nodes, count, layers = outside
+    with_parent, without_parent = shares
     for layer in range((1 << count) - 1, 0, -1):
         first = first_place(layer)
-        node = outside[first]
+        node = nodes[first]
         smaller = layer ^ 1 << first
         rest = placed | layers[smaller]
         for place in range(count):
             flow = flows[layer, place]
             if flow == 0.0 or layer >> place & 1:
                 continue
-            child = outside[place]
+            child = nodes[place]
             at = without_two(rest, child, node)
             flow /= meeting[layer, place]
             sent[child, node, at] += flow * with_parent[child, node, at]
@@ -172,7 +182,7 @@ def share_families(
 
 @kernel
 def add_families(child: int, own: Floats, sent: NDArray[np.float64], families: Floats) -> None:
-    """Add to each family of a child what was sent to it, undoing the subset sums one node at a time."""
+    """Add to each family of a child what was sent to it, undoing the sums over subsets one node at a time."""
     size = len(own) // 2
     bits = 0
     while 1 << bits < size:

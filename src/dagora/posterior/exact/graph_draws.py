@@ -1,9 +1,11 @@
-"""Kernels that draw graphs from the sums of `exact_kernels`: layer by layer, then the parents of each node.
+"""Kernels that draw graphs from the table of `layer_kernels`: the layers one after the other, then parents.
 
 Every draw is independent of the others and has exactly the posterior's distribution, but for rounding.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,8 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.posterior.exact.layer_kernels import (
     Floats,
-    Integers,
+    LayerTable,
+    ParentShares,
     fold,
     list_outside,
     with_bit,
@@ -20,22 +23,23 @@ from dagora.posterior.exact.layer_kernels import (
 )
 
 
+class FamilyWeights(NamedTuple):
+    """Log weights of the families by child and mask, their sums over subsets, and the heaviest first."""
+
+    own: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    order: NDArray[np.int64]
+
+
 @kernel
-def meeting_share(
-    child: int,
-    placed: int,
-    layer: int,
-    nodes: int,
-    with_parent: NDArray[np.float64],
-    without_parent: NDArray[np.float64],
-) -> float:
+def meeting_share(child: int, placed: int, layer: int, nodes: int, shares: ParentShares) -> float:
     """The share d of the parent sets of a child within U ∪ L that meet L."""
     share = 0.0
     rest = placed
     for node in range(nodes - 1, -1, -1):
         if layer >> node & 1:
             at = without_two(rest, child, node)
-            share = with_parent[child, node, at] + without_parent[child, node, at] * share
+            share = shares.with_parent[child, node, at] + shares.without_parent[child, node, at] * share
             rest |= 1 << node
     return share
 
@@ -65,19 +69,13 @@ def pick_layer(
 
 @kernel
 def pick_parents(
-    child: int,
-    placed: int,
-    layer: int,
-    log_share: float,
-    own: Floats,
-    sums: Floats,
-    order: Integers,
-    uniform: float,
+    child: int, placed: int, layer: int, log_share: float, weights: FamilyWeights, uniform: float
 ) -> int:
-    """Draw the parents of a child, within U ∪ L and at least one in L; likely families are tried first."""
+    """Draw the parents of a child within U ∪ L, at least one of them in L; heavy families are tried first."""
+    own, order = weights.own[child], weights.order[child]
     within = without_bit(placed | layer, child)
     closed_layer = without_bit(layer, child)
-    total = sums[within] + log_share
+    total = weights.sums[child, within] + log_share
     left = uniform
     chosen = -1
     for k in range(len(order)):
@@ -95,21 +93,23 @@ def pick_parents(
 
 @kernel
 def draw_graphs(
-    offsets: Integers,
-    rows: Floats,
-    own: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    order: NDArray[np.int64],
-    with_parent: NDArray[np.float64],
-    without_parent: NDArray[np.float64],
+    table: LayerTable,
+    weights: FamilyWeights,
+    shares: ParentShares,
     uniforms: NDArray[np.float64],
     parents: NDArray[np.int64],
     log_scores: Floats,
 ) -> None:
-    """Draw one graph per row of `parents`, from 2n uniforms each: for the layers, then for the families."""
-    nodes = len(own)
+    """Draw one graph per row of `parents`, from 2n uniforms each: for the layers, then for the families.
+
+    In the example of `layer_kernels` row ∅ is (0, 1, 1, 1) with the sum 3. The first uniform u picks the
+    first layer: u < ⅓ takes {b}, since a is asked first and the layers without a have the share ⅓; u < ⅔
+    takes {a}, the rest {a, b}. After {b} only {a} can follow, and the third uniform, for the parents of a,
+    has one family to choose from: {b}. See the doctest of `GraphSums.draws`.
+    """
+    nodes = len(weights.own)
     outside = np.empty(nodes, dtype=np.int64)
-    shares = np.empty(nodes)
+    children_shares = np.empty(nodes)
     levels = np.empty(1 << nodes)
     for k in range(len(parents)):
         placed = 0
@@ -120,29 +120,21 @@ def draw_graphs(
             together = placed | layer
             children = list_outside(nodes, together, outside)
             for place in range(children):
-                shares[place] = 1.0
+                children_shares[place] = 1.0
                 if layer:
-                    shares[place] = meeting_share(
-                        outside[place], placed, layer, nodes, with_parent, without_parent
-                    )
-            chosen = pick_layer(rows, offsets[together], shares, children, levels, uniforms[k, depth])
+                    children_shares[place] = meeting_share(outside[place], placed, layer, nodes, shares)
+            begin = table.offsets[together]
+            chosen = pick_layer(table.rows, begin, children_shares, children, levels, uniforms[k, depth])
             following = 0
             for place in range(children):
                 if chosen >> place & 1:
                     child = outside[place]
                     following |= 1 << child
-                    found = pick_parents(
-                        child,
-                        placed,
-                        layer,
-                        np.log(shares[place]),
-                        own[child],
-                        sums[child],
-                        order[child],
-                        uniforms[k, nodes + child],
-                    )
+                    log_share = np.log(children_shares[place])
+                    uniform = uniforms[k, nodes + child]
+                    found = pick_parents(child, placed, layer, log_share, weights, uniform)
                     parents[k, child] = found
-                    score += own[child, without_bit(found, child)]
+                    score += weights.own[child, without_bit(found, child)]
             placed = together
             layer = following
             depth += 1

@@ -1,1 +1,1 @@
-"""Where samplers look: search spaces, priors, and the weights of all families in a space."""
+"""Search spaces of samplers, priors over graphs, and the weights of all families in a space."""

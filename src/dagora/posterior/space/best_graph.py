@@ -1,7 +1,7 @@
-"""The heaviest graph of a search space: a search over orders on the families that could be part of it.
+"""A graph of high weight in a search space, by a search over orders.
 
-A family is left out where one of its subsets weighs as much: the subset could stand in its place in any
-graph. What is left are candidates, on which the iterated search over orders runs as on any others.
+A family is left out if one of its subsets weighs as much: the subset could replace it in any graph. The
+remaining families are candidates, as in any other search over orders.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
 from dagora.search.order.order_search import order_search
 
-# Disturbances without gain after which the search ends: a short one, for a hint and not for a proof.
+# The search ends after this many perturbations without gain: a short search, since the graph is only a hint.
 PATIENCE = 200
 
 
@@ -37,7 +37,7 @@ def undominated(tables: FamilyTables) -> Candidates:
 
 
 def undominated_sets(tables: FamilyTables, child: int) -> ParentSets:
-    """Those of one child, best first."""
+    """The undominated parent sets of one child, best first."""
     nodes, size, rows = len(tables.starts), int(tables.sizes[child]), 1 + int(tables.counts[child])
     start = int(tables.starts[child])
     weights = tables.log_weights[start : start + (rows << size)].reshape(rows, 1 << size)

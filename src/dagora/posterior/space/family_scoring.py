@@ -1,8 +1,8 @@
-"""Weigh the families of a search space: score and log prior, small parent sets first.
+"""Score the families of a search space, small parent sets first: a log weight is score + log prior.
 
-Only families that can have weight are scored: those with all required parents, none forbidden, and not too
-many. Scores can be expensive, so the clock is watched. Sizes are finished one after the other: where time
-runs out, larger families are left without weight, and it is said which.
+Only permitted families are scored: those with all required parents, no forbidden ones, and not too many.
+Scores can be expensive, so the clock is watched. Sizes are finished one after the other: if time runs out,
+larger families keep the weight zero, and the answer says which.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from dagora.scores.local_score import BlockScore, LocalScore
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Families that are handed to a score together: as many as this, and no more than take a moment.
+# Families that are handed to a score in one call: at most this many, and about as many as take MOMENT
+# seconds.
 MOST_TOGETHER = 1 << 17
 MOMENT = 0.1
 
@@ -54,10 +55,10 @@ class Batch:
     places: Ints
 
 
-def weigh(
+def score_families(
     score: LocalScore, layout: Layout, prior: Prior, run: Run, starts: Ints, log_weights: Floats
 ) -> str:
-    """Write the log weights of all permitted families; say what is missing where time ran out."""
+    """Write the log weights of all permitted families; return which are missing, "" if none are."""
     nodes = len(layout.cores)
     largest = max(len(core) + bool(extra) for core, extra in layout.rows)
     sizes = range(min(layout.most, largest) + 1)
@@ -67,7 +68,8 @@ def weigh(
         factor = prior.log_factor(np.array([size], dtype=np.int64), nodes)[0]
         places: list[Ints] = []
         try:
-            # Without these there is no graph at all, so they are scored whatever the clock says.
+            # Families up to the size `least` are scored whatever the clock says: without them there is no
+            # graph.
             for batch in batches(layout, size, starts):
                 log_weights[batch.places] = scoring.scores(batch, hasty=size > least) + factor
                 places.append(batch.places)
@@ -79,7 +81,7 @@ def weigh(
 
 
 class Scoring:
-    """Scores batches, tells of progress and watches the clock."""
+    """Scores batches, reports progress and watches the clock."""
 
     def __init__(self, score: LocalScore, run: Run, total: int) -> None:
         self._score = score
@@ -89,7 +91,7 @@ class Scoring:
         self._together = 16
 
     def scores(self, batch: Batch, *, hasty: bool) -> Floats:
-        """Scores of a batch; a hasty one is given up when time is up."""
+        """Scores of a batch; with `hasty` it is given up when time is up."""
         size = batch.parents.shape[1]
 
         def watch(done: int, _: int) -> None:
@@ -99,7 +101,7 @@ class Scoring:
             if hasty and self._run.budget.exhausted and self._done + done < self._total:
                 raise OutOfTimeError
 
-        # A block is sorted by keys, which very large sets do not fit in.
+        # `block` sorts families by integer keys, which are too short for very large sets.
         if isinstance(self._score, BlockScore) and size < largest_size(len(self._score.schema)):
             values = self._score.block(batch.children, batch.parents, watch)
         else:
@@ -164,7 +166,7 @@ def families_of(layout: Layout, child: int, size: int, start: int) -> Iterator[B
         if extra is not None:
             added = np.full((len(masks), 1), extra, dtype=np.int64)
             parents = np.sort(np.concatenate([parents, added], axis=1), axis=1)
-        # Scores are quickest where neighbours differ in their last parent only.
+        # Scores are fastest if neighbouring families differ only in their last parent.
         order = np.lexsort(parents.T[::-1]) if size else np.zeros(1, dtype=np.int64)
         places = start + (row << len(core)) + masks
         yield Batch(np.full(len(masks), child, dtype=np.int64), parents[order], places[order])

@@ -1,10 +1,10 @@
-"""Everything a sampler looks up: the weights of all families of a search space, and their sums over subsets.
+"""What samplers look up: the weights of all families of a search space, and their sums over subsets.
 
 The weight of a family is exp(score + log prior). Child i has one row of 2^k entries for the subsets of its
-core, and one more row for each extra parent, whose families are a core subset with that parent. Beside each
-weight stands the log of the sum of the weights of all subsets of the mask in that row (zeta transform), so
-that the total weight of the families permitted by an order is a few look-ups (Friedman & Koller 2003;
-Kuipers, Suter & Moffa 2022). Knowledge enters here: a family that it excludes weighs nothing.
+core, and one more row for each extra parent, whose families are a core subset with that parent. A second
+table holds for each mask the log of the sum of the weights of all its subsets in that row (zeta transform),
+so that the total weight of the families permitted by an order takes a few look-ups (Friedman & Koller 2003;
+Kuipers, Suter & Moffa 2022). Knowledge enters here: a family that it excludes has weight zero.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dagora.compiled import kernel
 from dagora.errors import OptionError
 from dagora.graph.knowledge import Knowledge
 from dagora.options import GIBIBYTE
-from dagora.posterior.log_sums import add_logs
-from dagora.posterior.space.family_scoring import Layout, weigh
+from dagora.posterior.log_sums import sum_over_subsets
+from dagora.posterior.space.family_scoring import Layout, score_families
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
 from dagora.run import Run
@@ -29,7 +29,7 @@ from dagora.scores.local_score import LocalScore
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Weights, their sums, and the sums once more as the kernels read them.
+# Three doubles: the weight, its sum over subsets, and that sum scaled (`lookup`).
 BYTES_PER_ENTRY = 24
 
 
@@ -52,17 +52,17 @@ class FamilyTables(NamedTuple):
 def family_tables(
     score: LocalScore, space: Space, prior: Prior, run: Run, *, memory: float = 4.0
 ) -> FamilyTables:
-    """Weigh every family that the space and the knowledge permit; `memory` in GiB bounds the tables."""
-    tables, missing = weigh_families(score, space, prior, run, memory=memory)
+    """Score every family that the space and the knowledge permit; `memory` in GiB bounds the tables."""
+    tables, missing = family_tables_in_time(score, space, prior, run, memory=memory)
     if missing:
         raise OptionError(f"{run.budget.reason} before all families were scored ({missing}): allow more time")
     return tables
 
 
-def weigh_families(
+def family_tables_in_time(
     score: LocalScore, space: Space, prior: Prior, run: Run, *, memory: float = 4.0
 ) -> tuple[FamilyTables, str]:
-    """Weigh the families, small ones first; also say what was left out (nothing) where time ran out."""
+    """Score the families, small ones first; also return which were left out, "" if time sufficed for all."""
     names = score.schema.names
     layout = permitted(space, run.knowledge, names)
     entries = sum((1 + len(extra)) << len(core) for core, extra in layout.rows)
@@ -75,13 +75,13 @@ def weigh_families(
             f"{len(layout.cores[widest])} parents in any combination), forbid edges, or allow more memory"
         )
     tables = empty_tables(layout)
-    missing = weigh(score, layout, prior, run, tables.starts, tables.log_weights)
-    sum_over_subsets(tables)
+    missing = score_families(score, layout, prior, run, tables.starts, tables.log_weights)
+    fill_log_sums(tables)
     return tables, missing
 
 
 def permitted(space: Space, knowledge: Knowledge, names: tuple[str, ...]) -> Layout:
-    """Take forbidden parents out of a space, and required ones into the cores."""
+    """Remove forbidden parents from a space, and add required ones to the cores."""
     forbidden = knowledge.forbidden_matrix(names)
     needed = knowledge.required_matrix(names)
     required = tuple(tuple(np.flatnonzero(needed[:, i]).tolist()) for i in range(len(names)))
@@ -98,7 +98,7 @@ def permitted(space: Space, knowledge: Knowledge, names: tuple[str, ...]) -> Lay
 
 
 def empty_tables(layout: Layout) -> FamilyTables:
-    """Tables of a layout in which no family weighs anything."""
+    """Tables of a layout in which every family has weight zero."""
     blocks = [(1 + len(extra)) << len(core) for core, extra in layout.rows]
     starts = np.array([0, *itertools.accumulate(blocks)], dtype=np.int64)
     return FamilyTables(
@@ -121,15 +121,11 @@ def padded(lists: tuple[tuple[int, ...], ...]) -> Ints:
 
 
 @kernel
-def sum_over_subsets(tables: FamilyTables) -> None:
-    """Fill `log_sums` from `log_weights`: one bit after the other is summed out, in log space."""
-    sums = tables.log_sums
-    sums[:] = tables.log_weights
+def fill_log_sums(tables: FamilyTables) -> None:
+    """Fill `log_sums` from `log_weights`, row by row."""
+    tables.log_sums[:] = tables.log_weights
     for child in range(len(tables.starts)):
         size = tables.sizes[child]
         for row in range(1 + tables.counts[child]):
             start = tables.starts[child] + (row << size)
-            for bit in range(size):
-                for mask in range(1 << size):
-                    if mask >> bit & 1:
-                        sums[start + mask] = add_logs(sums[start + mask], sums[start + (mask ^ (1 << bit))])
+            sum_over_subsets(tables.log_sums[start : start + (1 << size)])

@@ -1,10 +1,10 @@
-"""Which parents may be combined freely: a search space for samplers, found before they start.
+"""Find a search space before sampling: for each node the parents that may be combined freely.
 
-With a dozen variables nothing is left out. With more, each node gets a core of promising parents from a fast
-method, whose 2^k subsets are all weighed, and any one further parent beyond it (Kuipers, Suter & Moffa 2022).
-The methods: `dual-pc` tests partial correlations, `ges` climbs over classes of graphs (or, where the score or
-the knowledge tells equivalent graphs apart, over graphs), `candidates` looks at each node's small parent
-sets.
+With up to a dozen variables nothing is left out. With more, a fast method gives each node a core of promising
+parents; all 2^k subsets of the core are scored, alone and with any one further parent (Kuipers, Suter & Moffa
+2022). The methods: `dual-pc` tests partial correlations; `ges` climbs over equivalence classes (or over
+graphs, if the score or the knowledge distinguishes equivalent graphs); `candidates` takes the parents in each
+node's best small parent sets.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from dagora.search.greedy.hill_climb import hill_climb
 
 Matrix = NDArray[np.bool_]
 
-# Parents of sets that score this many nats less than a node's best set are not promising.
+# Parents that occur only in sets this many nats below a node's best set are not promising: e^−10 is 5e-5.
 MARGIN = 10.0
-# Parents of a set that is looked at, where nothing stricter is known.
+# `candidates` looks at sets of up to this many parents.
 SMALL = 3
-# Share of the time left that looking for a space may take.
+# Finding a space may take this share of the time left.
 SHARE = 0.25
 
 
 def find_space(
     score: LocalScore, run: Run, kind: str = "auto", *, alpha: float = 0.05, most: int = 14
 ) -> Space:
-    """Find a search space; cores have at most `most` parents, the strongest alone with their child."""
+    """Find a search space. Cores have at most `most` parents: those that score highest as the only parent."""
     names = score.schema.names
     run.knowledge.check_nodes(names)
     if kind == "auto":
@@ -48,19 +48,19 @@ def find_space(
     finder = find("search space", kind, KINDS)
     if finder is None:
         return Space.full(len(names))
-    quiet = replace(run, budget=run.budget.part(SHARE), on_event=lambda event: tell(run, event))
+    quiet = replace(run, budget=run.budget.part(SHARE), on_event=lambda event: pass_on(run, event))
     adjacent, note = finder(score, quiet, alpha)
     allowed = adjacent & ~run.knowledge.forbidden_matrix(names)
-    return cut(score, allowed, run.knowledge, most, note)
+    return limited_cores(score, allowed, run.knowledge, most, note)
 
 
 def choose_kind(score: LocalScore) -> str:
-    """Everything where that is possible, else the kind that suits the score."""
+    """All parent sets if there are few, else the method that suits the score."""
     if len(score.schema) <= most_in_full(score):
         return "full"
     if not is_expensive(score) and is_equivalent(score):
         return "ges"
-    # Tests ask nothing of a score that is slow.
+    # The tests of dual-pc need no scores, which may be slow.
     return "dual-pc" if isinstance(score, HasMoments) else "candidates"
 
 
@@ -98,7 +98,7 @@ def by_tests(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:
 
 
 def by_climbing(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:  # noqa: ARG001
-    """Neighbours in the class that GES finds; else the Markov blankets of a graph found by hill climbing."""
+    """Neighbours in the class that GES finds; where GES does not apply, Markov blankets by hill climbing."""
     names = score.schema.names
     try:
         limits_of(run.knowledge, names)
@@ -110,7 +110,7 @@ def by_climbing(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]
     matrix = outcome.graph.to_numpy()
     if classes:
         return matrix | matrix.T, f"neighbours by greedy equivalence search{late}"
-    # Which of two parents of a child points at the other is open: each may need the other.
+    # If two parents of a child are joined, either direction is possible: each may need the other in its core.
     spouses = (matrix.astype(np.int64) @ matrix.T.astype(np.int64)) > 0
     np.fill_diagonal(spouses, val=False)
     return matrix | matrix.T | spouses, f"Markov blankets by hill climbing{late}"
@@ -146,8 +146,8 @@ KINDS: dict[str, Finder | None] = {
 }
 
 
-def cut(score: LocalScore, adjacent: Matrix, knowledge: Knowledge, most: int, note: str) -> Space:
-    """Cores of at most `most` parents: those that are required, then those that gain most on their own."""
+def limited_cores(score: LocalScore, adjacent: Matrix, knowledge: Knowledge, most: int, note: str) -> Space:
+    """Cores of at most `most` parents: first the required ones, then those that score highest alone."""
     names = score.schema.names
     required = knowledge.required_matrix(names)
     cores = []
@@ -170,6 +170,6 @@ def cut(score: LocalScore, adjacent: Matrix, knowledge: Knowledge, most: int, no
     return Space.full(len(names)) if space.complete else space
 
 
-def tell(run: Run, event: Event) -> None:
-    """Pass progress on without its scores, which are not the sampler's."""
+def pass_on(run: Run, event: Event) -> None:
+    """Pass progress on without its scores: those are the search's, not the sampler's."""
     run.on_event(Event("finding the space", event.step, total=event.total, message=event.phase))

@@ -1,7 +1,7 @@
-"""Grow a search space until the best graph no longer asks for more.
+"""Grow a search space until the best graph in it needs no parent outside the cores.
 
-The plus-one parents that a good graph uses belong in the cores, where they combine freely. So: weigh the
-families of the space, find a good graph in it, add its edges to the cores, and again until nothing changes
+The plus-one parents that a good graph uses belong in the cores, where they combine freely. So: score the
+families of the space, find a good graph in it, add its edges to the cores, and repeat until nothing changes
 (Kuipers, Suter & Moffa 2022, "Efficient sampling and structure learning of Bayesian networks").
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagora.events import Event
 from dagora.options import GIBIBYTE
 from dagora.posterior.space.best_graph import best_graph
-from dagora.posterior.space.family_tables import BYTES_PER_ENTRY, FamilyTables, weigh_families
+from dagora.posterior.space.family_tables import BYTES_PER_ENTRY, FamilyTables, family_tables_in_time
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
 from dagora.run import Run
@@ -38,20 +38,21 @@ def find_space_iteratively(
     rounds: int = 10,
     memory: float = 4.0,
 ) -> Space:
-    """Enlarge the cores of `start` by the edges that `find_edges` finds, until they have them all.
+    """Enlarge the cores of `start` by the edges that `find_edges` finds, until the cores have them all.
 
-    With `frequent_edges` and `above` 0.1 more of the posterior is in the space, and more families are scored.
+    With `frequent_edges` and `above` 0.1 the space holds more of the posterior, and more families are scored.
+    A core gets at most `most` parents.
     """
     space = start
     for step in range(rounds):
         if space.complete or run.budget.exhausted:
             break
         run.on_event(Event("growing the space", step + 1, total=rounds))
-        tables, missing = weigh_families(score, space, prior, run, memory=memory)
+        tables, missing = family_tables_in_time(score, space, prior, run, memory=memory)
         if missing:
             break
         edges = find_edges(tables, run)
-        if run.budget.left <= 0.0:  # chains that were cut off stand where they started
+        if run.budget.left <= 0.0:  # chains that were cut off are still near their random starts
             break
         wider = enlarge(space, edges, above=above, most=most)
         if wider.cores == space.cores or wider.families() * BYTES_PER_ENTRY / GIBIBYTE > memory:
@@ -69,7 +70,7 @@ def enlarge(
 ) -> Space:
     """Add to the cores, in both directions, the edges that are more frequent than `above`.
 
-    The most frequent come first, and none where a core has `most` parents already.
+    The most frequent come first, until a core has `most` parents.
 
     >>> narrow = Space.plus_one([(1,), (0,), ()], "as told")
     >>> enlarge(narrow, np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]])).cores

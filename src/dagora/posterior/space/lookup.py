@@ -1,12 +1,13 @@
-"""Sums of weights that samplers ask for a million times a second, and draws of single families.
+"""Sums of family weights, which chains need about a million times a second, and draws of single families.
 
-The total weight of a child's families with parents in a given set is the sum, over the rows whose extra
-parent is in the set, of the table of subset sums at the core members in the set. Those sums stand side by
-side per mask, divided by the largest of them: a sum is then a few additions and one logarithm. Where all
+The total weight of a child's families with parents in a given set is a sum over rows: row 0, and those whose
+extra parent is in the set, each at the mask of the core members in the set. For each mask the rows stand side
+by side, divided by the largest of them, so that a sum is a few additions and one logarithm. Where all
 permitted rows are too small for that, the sum is taken in log space.
 
-The families with at least one parent in a given block are what is left of a sum when the same sum without the
-block is taken away; where the difference would have lost its digits, the families are summed one by one.
+The total weight of the families with at least one parent in a given block is a difference: the sum with the
+block minus the sum without it. Where this difference would lose its digits, the families are summed one by
+one.
 """
 
 from __future__ import annotations
@@ -24,22 +25,29 @@ from dagora.posterior.space.family_tables import FamilyTables
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Below this a sum of scaled weights may have lost digits to underflow.
+# A sum of scaled weights below this may have lost digits to underflow (the smallest normal number is 2e-308).
 TINY = 1e-280
-# A difference this small beside what it is taken from has lost too many digits.
+# A difference below this share of the sum it is taken from has lost 7 of its 16 digits.
 LOST = 1e-7
-# A family whose log probability is below this is never drawn: it would change nothing at double precision.
+# A family whose log probability is below this is never drawn: e^−45 is 3e-20, and the step of doubles at 1 is
+# 2e-16.
 NEGLIGIBLE = -45.0
 
+# Columns of `Lookup.shapes`.
 SIZE, ROWS, START, SCALE = 0, 1, 2, 3
 
 
 class Lookup(NamedTuple):
-    """Family tables in few arrays: what is passed to each kernel is passed very often.
+    """Family tables in few arrays, because passing each to a kernel takes time.
 
-    `members[i]` has the core of child i and then its extras; `shapes[i]` the size of the core, the number
-    of rows, where the child's weights start, and where its scales do. `sums` are subset sums, for each mask
-    the rows side by side, divided by exp of the mask's scale.
+    `members[i]` has the core of child i and then its extras. `shapes[i]` has the size of the core, the number
+    of rows, where the child's weights start, and where its scales start. `sums` holds the sums over subsets,
+    for each mask the rows side by side, divided by exp of the mask's scale.
+
+    Example: child 0 has the core (1,) and the extra 2. Its families are {}, {1} in row 0 and {2}, {1, 2} in
+    row 1. With the weights 1, 2 and 3, 4 the sums over subsets are 1, 3 and 3, 7, so the scales are ln 3
+    (mask 0) and ln 7 (mask 1) and `sums` is (1/3, 3/3, 3/7, 7/7). If node 1 comes before the child and node 2
+    after it, the mask is 1 and only row 0 counts: the total weight of {} and {1} is 7 · 3/7 = 3.
     """
 
     members: Ints
@@ -89,7 +97,7 @@ def arrange(lookup: Lookup) -> None:
 
 @inlined
 def quick_before(lookup: Lookup, child: int, places: Ints, limit: int) -> float:
-    """`sum_before` by scaled sums; NaN where they do not have the digits."""
+    """`sum_before` by scaled sums; NaN where they underflow."""
     size, rows = lookup.shapes[child, SIZE], lookup.shapes[child, ROWS]
     mask = 0
     for c in range(size):
@@ -97,7 +105,7 @@ def quick_before(lookup: Lookup, child: int, places: Ints, limit: int) -> float:
     at = lookup.shapes[child, START] + mask * rows
     total = lookup.sums[at]
     for e in range(rows - 1):
-        # A product, because a branch would be guessed wrong half of the time.
+        # A product, because the processor would mispredict a branch half of the time.
         total += lookup.sums[at + 1 + e] * (places[lookup.members[child, size + e]] < limit)
     return lookup.scales[lookup.shapes[child, SCALE] + mask] + np.log(total) if total > TINY else np.nan
 
@@ -110,8 +118,8 @@ def sum_before(lookup: Lookup, child: int, places: Ints, limit: int) -> float:
 
 
 @inlined
-def quick_touching(lookup: Lookup, child: int, labels: Ints) -> float:
-    """`sum_in_block` by scaled sums; NaN where they do not have the digits."""
+def quick_in_block(lookup: Lookup, child: int, labels: Ints) -> float:
+    """`sum_in_block` by scaled sums; NaN where they underflow or a difference loses its digits."""
     label = labels[child]
     size, rows, start = lookup.shapes[child, SIZE], lookup.shapes[child, ROWS], lookup.shapes[child, START]
     mask = outer = 0
@@ -144,13 +152,13 @@ def sum_in_block(lookup: Lookup, child: int, labels: Ints) -> float:
 
     All parents are in earlier blocks, and at least one is in the block just before; the first block has none.
     """
-    value = quick_touching(lookup, child, labels)
+    value = quick_in_block(lookup, child, labels)
     return careful_sum(lookup, child, labels, labels[child], True) if np.isnan(value) else value
 
 
 @kernel
 def careful_sum(lookup: Lookup, child: int, places: Ints, limit: int, touching: bool) -> float:
-    """Sum in log space; family by family where one must have a parent just below the limit (`touching`)."""
+    """The same sums in log space; family by family if `touching` demands a parent just below the limit."""
     size, rows, start, _ = lookup.shapes[child]
     mask = needed = 0
     for c in range(size):
@@ -184,9 +192,9 @@ def draw_family(
     random: NDArray[np.uint64],
     parents: NDArray[np.uint64],
 ) -> float:
-    """Draw one of the families of a sum by its weight; write its bit row and return its log weight.
+    """Draw one of the families that make up a sum, by its weight; write its bit row, return its log weight.
 
-    `touching` asks for a parent whose place is just below the child's, as in a partition's later blocks.
+    `touching` demands a parent whose place is just below the child's, as in a partition's later blocks.
     """
     size, rows, start, _ = lookup.shapes[child]
     limit = places[child]
@@ -208,7 +216,7 @@ def draw_family(
             if free or subset & needed:
                 share = lookup.log_weights[at + subset] - log_total
                 if share > NEGLIGIBLE:
-                    # The last one stays chosen where rounding leaves a crumb.
+                    # If rounding leaves `left` above zero to the end, the last family stays chosen.
                     chosen_row, chosen_mask = row, subset
                     left -= np.exp(share)
             if subset == 0:

@@ -1,10 +1,10 @@
-"""What is assumed about graphs before data are seen: a prior that is a product over families.
+"""Priors over graphs: products over families.
 
-A prior gives every family a log factor that depends on its number of parents k alone: `uniform` 0; `fair`
-−ln C(n − 1, k), so that every number of parents is as likely as any other; `sparse` −k ln n; `gpn` what the
-published code of Gaussian-process networks adds to its scores without saying so, −3.93 for the first parent
-and −0.69 for each further one. A price per edge in nats can be put on top of each. No prior is normalised:
-constants cancel.
+A prior gives every family a log factor that depends only on its number of parents k: `uniform` 0; `fair` −ln
+C(n − 1, k), so that every number of parents is as likely as any other; `sparse` −k ln n; `gpn` the constants
+that the published code of Gaussian-process networks adds to its scores (the paper does not mention them),
+−3.93 for the first parent and −0.69 for each further one. A penalty per edge, in nats, can be added to each.
+No prior is normalised: constants cancel.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from dagora.options import find
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.int64]
 
-# Nats, read off the published code's constants.
+# Nats; from the constants in the code published with Giudice, Kuipers & Moffa 2023.
 GPN_FIRST, GPN_FURTHER = 3.93, 0.69
 
 
 @dataclass(frozen=True)
 class Prior:
-    """A prior by name; `sentence` says what it assumes, `edge_penalty` nats are paid for each edge."""
+    """A named prior; `sentence` says what it assumes, `edge_penalty` nats are subtracted for each edge."""
 
     name: str
     sentence: str
@@ -46,7 +46,7 @@ class Prior:
 
 
 def prior_named(name: str, *, edge_penalty: float = 0.0) -> Prior:
-    """Find a prior, with a price per edge where one is asked for.
+    """Find a prior by its name, with a penalty per edge.
 
     >>> prior_named("uniform", edge_penalty=1.5).sentence
     'every DAG is as likely as any other, times exp(−1.5) for each edge'

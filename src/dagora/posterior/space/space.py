@@ -1,8 +1,8 @@
 """The search space of a sampler: which parents each node may have at all.
 
-The core of a node are the parents that may occur in any combination, so that all 2^k families are scored in
-advance; beyond the core any one further parent of `extras` may be added (the plus-one space of Kuipers, Suter
-& Moffa 2022). With every other node in the core nothing is left out.
+The core of a node holds the parents that may occur in any combination: all 2^k families are scored in
+advance. To each, any one parent of `extras` may be added (the plus-one space of Kuipers, Suter & Moffa 2022).
+With every other node in the core nothing is left out.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dagora.scores.local_score import is_expensive
 
 Parents = tuple[int, ...]
 
-# Up to so many variables no parent set is left out, unless a narrower space is asked for: n 2^(n-1) families.
+# Up to this many variables no parent set is left out by default: 12 · 2^11 = 24 576 families.
 MOST_IN_FULL = 12
-# The same for scores that take tens of milliseconds a family.
-MOST_IN_FULL_WHERE_DEAR = 7
+# The same for scores that take tens of milliseconds per family: 7 · 2^6 = 448 families.
+MOST_IN_FULL_IF_EXPENSIVE = 7
 
 
 def most_in_full(score: object) -> int:
     """Up to how many variables every family is scored, by how expensive the score is."""
-    return MOST_IN_FULL_WHERE_DEAR if is_expensive(score) else MOST_IN_FULL
+    return MOST_IN_FULL_IF_EXPENSIVE if is_expensive(score) else MOST_IN_FULL
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What draws say: edge probabilities, features, consensus graphs, diagnostics, pictures."""
+"""Summaries of draws: edge probabilities, features, consensus graphs, diagnostics, pictures."""

@@ -1,9 +1,9 @@
-"""How far the graphs of a posterior are from a known truth: the verdicts of `graph.metrics` for many at once.
+"""How far the graphs of a posterior are from a known truth: `graph.metrics` for many graphs at once.
 
 Each pair of nodes is correct, reversed, extra or missing; the structural Hamming distance is the sum of the
-last three, true positives are the correct, false positives the reversed and the extra. (`hamming` counts
-directed edges that differ, and so a reversed one twice.) Expected values (E-SHD, E-TP, E-FP; Lorch et al.
-2021) are their means under the posterior; those of counts follow from edge probabilities alone.
+last three, true positives are the correct ones, false positives the reversed and the extra ones. (`hamming`
+counts directed edges that differ, and so a reversed one twice.) Expected values (E-SHD, E-TP, E-FP; Lorch et
+al. 2021) are their means under the posterior; those of counts follow from edge probabilities alone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def ratio(numerator: Counts, denominator: Counts) -> Floats:
     return np.where(denominator > 0, numerator / np.maximum(denominator, 1), 0.0)
 
 
-# Of the numbers of correct, reversed, extra and missing pairs, and of pairs without an edge in the truth.
+# Functions of the numbers of correct, reversed, extra and missing pairs, and of pairs that the truth leaves
+# apart.
 METRICS: dict[str, Callable[[Counts, Counts, Counts, Counts, Counts], Counts | Floats]] = {
     "shd": lambda _right, swapped, extra, missing, _absent: swapped + extra + missing,
     "hamming": lambda _right, swapped, extra, missing, _absent: 2 * swapped + extra + missing,
@@ -73,7 +74,7 @@ def metric(name: str, graphs: Matrices, truth: Matrices) -> Floats:
     return np.asarray(chosen(*found, absent), dtype=np.float64)
 
 
-# Sums over pairs of nodes, whose mean needs no more than edge probabilities.
+# Metrics that are sums over pairs of nodes: their posterior means follow from edge probabilities.
 COUNTS = ("shd", "hamming", "correct", "wrong", "reversed", "extra", "missing")
 
 

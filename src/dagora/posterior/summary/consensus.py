@@ -1,11 +1,11 @@
-"""One acyclic graph that stands for a posterior: its probable edges, as far as they can stand together.
+"""One acyclic graph that represents a posterior: its probable edges, as far as they form no cycle.
 
 Of all acyclic graphs it has the largest Σ (p − threshold) over its edges, p the posterior probabilities. At
 threshold ½ no DAG has a smaller expected number of wrong directed edges. Edges above the threshold can form
-cycles (three of them may each have probability ⅔), and only inside the strongly connected components of those
-edges is there anything to decide: the best order of a component, by dynamic programming over its subsets
-(Lawler 1964), to 16 nodes. A larger component takes its edges strongest first and leaves out those that would
-close a cycle.
+cycles (three of them may each have probability ⅔). Only inside the strongly connected components of those
+edges is there anything to decide: the best order of a component, found by dynamic programming over its
+subsets (Lawler 1964) if it has up to 16 nodes. In a larger component the graph is not the best one but a
+greedy one: edges are taken by falling probability, and those that would close a cycle are left out.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def best_order(gain: Floats) -> NDArray[np.bool_]:
     best = np.full(1 << nodes, -np.inf)
     best[0] = 0.0
     last = np.zeros(1 << nodes, dtype=np.int64)
-    # A subset with its last node taken out is smaller by one: sizes in turn.
-    sizes = np.bitwise_count(subsets) if hasattr(np, "bitwise_count") else _sizes(subsets)
+    # A subset without its last node is smaller by one, so subsets are handled by size.
+    sizes = np.bitwise_count(subsets)
     for size in range(1, nodes + 1):
         of_size = subsets[sizes == size]
         for node in range(nodes):
@@ -86,13 +86,6 @@ def best_order(gain: Floats) -> NDArray[np.bool_]:
         position[last[left]] = place
         left ^= 1 << int(last[left])
     return np.asarray(position[:, None] < position[None, :], dtype=np.bool_)
-
-
-def _sizes(subsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    sizes = np.zeros_like(subsets)
-    for bit in range(LARGEST_EXACT):
-        sizes += subsets >> bit & 1
-    return sizes
 
 
 def strongest_first(gain: Floats) -> NDArray[np.bool_]:

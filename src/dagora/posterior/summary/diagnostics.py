@@ -1,20 +1,20 @@
 """Whether chains have mixed, and how many independent draws they are worth.
 
-Of `chains × draws` values, each chain cut in halves, with B the variance of the means of the halves times
-their length n and W the mean of their variances (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021):
+Take `chains × draws` values and cut each chain in halves of length n. Let B be n times the variance of the
+means of the halves, and W the mean of their variances (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021):
 
     R-hat = sqrt(((n − 1) / n · W + B / n) / W)
     ESS   = number of draws / (1 + 2 Σ ρ_t)         (ρ_t: autocorrelation at lag t, summed as Geyer does)
 
 Rank-normalised R-hat is the larger of R-hat of the ranks' normal scores and of those of |x − median|. Bulk
 ESS is that of the normal scores, tail ESS the smaller of those of "below the 5 % quantile" and of "below the
-95 % quantile". Weights are worth (Σ w)² / Σ w² draws (Kish); the shape k of a Pareto law fitted to the
-largest tells whether their mean can be trusted at all: not above 0.7 (Vehtari, Simpson,
-Gelman, Yao & Gabry 2024).
+95 % quantile". Weighted draws are worth (Σ w)² / Σ w² equally weighted ones (Kish). A Pareto distribution
+fitted to the largest weights tells whether a weighted mean can be trusted: not if its shape k is above 0.7
+(Vehtari, Simpson, Gelman, Yao & Gabry 2024).
 
 Values are arrays `[chains, draws]` or `[chains, draws, variables]`, answers are one number per variable. A
-value that never changes has R-hat 1; where each half stays at a value of its own, R-hat is infinite: nothing
-is worse. With fewer than four draws per chain nothing can be told: NaN.
+value that never changes has R-hat 1. If every half is constant but their values differ, R-hat is infinite.
+With fewer than four draws per chain the answer is NaN.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def rhat(values: ArrayLike) -> Floats:
 
 
 def plain_rhat(values: ArrayLike) -> Floats:
-    """Split R-hat without ranks; for values 0 and 1 it is the same as with them, and quicker."""
+    """Split R-hat without ranks; for values 0 and 1 it equals the one with ranks, and is faster."""
     return _per_variable(values, lambda block: _rhat(split(block)))
 
 
 def bulk_ess(values: ArrayLike) -> Floats:
-    """Effective number of draws for where most of the mass is."""
+    """Effective number of draws for the bulk of the distribution, by rank-normalised values."""
     return _per_variable(values, lambda block: _ess(normal_scores(split(block))))
 
 
@@ -75,7 +75,7 @@ def mean_ess(values: ArrayLike) -> Floats:
 
 
 def mean_error(values: ArrayLike) -> Floats:
-    """Monte Carlo standard error of the mean of the values; 0 where they are all alike."""
+    """Monte Carlo standard error of the mean of the values; 0 if all are equal."""
 
     def one(block: Floats) -> Floats:
         return np.asarray(block.std(axis=(0, 1), ddof=1) / np.sqrt(_ess(split(block))), dtype=np.float64)
@@ -95,10 +95,10 @@ def weight_ess(log_weights: ArrayLike) -> float:
 
 
 def pareto_shape(log_weights: ArrayLike) -> float:
-    """Shape k of the generalised Pareto law of the largest weights (Zhang & Stephens 2009, with their prior).
+    """Shape k of a generalised Pareto distribution fitted to the largest weights (Zhang & Stephens 2009).
 
-    Above 0.7 the weighted means are not to be trusted; −inf where the largest weights are all alike, NaN
-    where there are too few draws to tell.
+    Above 0.7 weighted means are not reliable. −inf if the largest weights are all equal, NaN if there are too
+    few draws to tell. The last line shrinks k towards 0.5 with the weight of ten draws (Vehtari et al. 2024).
     """
     weights = np.sort(np.asarray(log_weights, dtype=np.float64).ravel())
     number = len(weights)
@@ -108,7 +108,7 @@ def pareto_shape(log_weights: ArrayLike) -> float:
     excess = np.exp(weights[-tail:] - weights[-1]) - math.exp(weights[-tail - 1] - weights[-1])
     if not excess[-1] - excess[0] > 1e-12:
         return -math.inf
-    # Equal graphs have equal weights: what ties with the first weight left out is no part of the tail.
+    # Equal graphs have equal weights: weights equal to the largest one outside the tail do not belong to it.
     excess = excess[excess > 1e-12]
     tail = len(excess)
     if tail < 5:
@@ -117,7 +117,7 @@ def pareto_shape(log_weights: ArrayLike) -> float:
     grid = 1.0 - np.sqrt(points / (np.arange(1, points + 1) - 0.5))
     grid = grid / (3.0 * excess[int(tail / 4 + 0.5) - 1]) + 1.0 / excess[-1]
     shapes = np.log1p(-grid[:, None] * excess).mean(axis=1)
-    # At b = 0 the law is exponential; tied weights can put a point of the grid there.
+    # At b = 0 the distribution is exponential; tied weights can put a grid point there.
     level = shapes == 0.0
     rates = np.where(level, 1.0 / excess.mean(), -grid / np.where(level, 1.0, shapes))
     fit = tail * (np.log(rates) - shapes - 1.0)
@@ -188,7 +188,8 @@ def _ess(chains: Floats) -> Floats:
     variance = covariances[0] + chains.mean(axis=1).var(axis=0, ddof=1)
     correlations = 1.0 - (inside - covariances) / np.where(constant, 1.0, variance)
     correlations[0] = 1.0
-    # Geyer: sums of neighbouring lags fall and stay positive; the first that is not ends the sequence.
+    # Geyer: sums of two neighbouring lags should fall and stay positive; the first that is not positive ends
+    # it.
     last = max(0, (length - 3) // 2)
     pairs = correlations[0 : 2 * last + 2 : 2] + correlations[1 : 2 * last + 2 : 2]
     ended = pairs <= 0.0

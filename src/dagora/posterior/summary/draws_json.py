@@ -1,4 +1,4 @@
-"""Draws as JSON: every different graph once, as parent lists, and for each draw which graph it is."""
+"""Draws as JSON: every distinct graph once, as parent lists, and for each draw the number of its graph."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def draws_to_dict(draws: Draws, distinct: DistinctGraphs) -> dict[str, Any]:
     }
 
 
-def draws_from_dict(names: Sequence[str], content: Mapping[str, Any], **said: str) -> Draws:
-    """Undo `draws_to_dict`; `said` are the sentences and the status."""
+def draws_from_dict(names: Sequence[str], content: Mapping[str, Any], **texts: str) -> Draws:
+    """Undo `draws_to_dict`; `texts` are the status and the sentences of `Draws`."""
     nodes = len(names)
     distinct = parent_rows(content["graphs"], nodes)
     log_scores = _matrix(content["log_scores"])
@@ -47,7 +47,7 @@ def draws_from_dict(names: Sequence[str], content: Mapping[str, Any], **said: st
         independent=content["independent"],
         stats=content["stats"],
         warnings=tuple(content["warnings"]),
-        **said,
+        **texts,
     )
 
 
@@ -82,5 +82,5 @@ def _plain(value: float) -> float | None:
 
 
 def _matrix(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Return numbers of chains × draws; no draws are none per chain."""
+    """Rows of numbers as an array [chains, draws], also if there are no draws."""
     return np.array(rows, dtype=np.float64).reshape(len(rows), -1 if any(map(len, rows)) else 0)

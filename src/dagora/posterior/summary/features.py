@@ -1,10 +1,10 @@
-"""Posterior probabilities of features: what a graph has or has not, weighted by how probable the graph is.
+"""Posterior means of features of a graph, such as "a is an ancestor of b".
 
-With weights w of the draws, the estimate of a feature f is Σ w f(G) / Σ w (Giudice, Kuipers & Moffa 2023,
-eq. 14), and its Monte Carlo standard error that of the mean of w (f − estimate) / mean(w), which counts the
-draws that chains are really worth. A feature is a function of a `DAG`, or one of these about two nodes:
-`edge` a → b; `adjacent` an edge either way; `path` a directed path a ⇝ b (`ancestor` is the same); `blanket`
-a is in the Markov blanket of b. Equal graphs are looked at once.
+With weights w of the draws, the estimate of a feature f is Σ w f(G) / Σ w (Giudice, Kuipers & Moffa 2023, eq.
+14). Its Monte Carlo standard error is that of the mean of w (f − estimate) / mean(w), which takes the
+autocorrelation of chains into account. A feature is a function of a `DAG`, or one of these about two nodes:
+`edge` a → b; `adjacent` an edge in either direction; `path` a directed path from a to b (`ancestor` is the
+same); `blanket` a is in the Markov blanket of b. Each distinct graph is evaluated once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BLOCK = 1 << 24  # cells of adjacency matrices unpacked at a time
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A posterior mean and its Monte Carlo standard error: 0 where exact, NaN where it cannot be told."""
+    """A posterior mean and its Monte Carlo standard error: 0 if exact, NaN if it cannot be estimated."""
 
     mean: float
     error: float
@@ -52,7 +52,7 @@ class DistinctGraphs:
         return len(self.parents)
 
     def matrices(self) -> Iterator[tuple[slice, Matrices]]:
-        """Adjacency matrices ([k, i, j] is i → j in graph k) of some graphs at a time, and of which."""
+        """Yield slices of the graphs with their adjacency matrices; [k, i, j] is i → j in the k-th graph."""
         nodes = len(self.names)
         step = max(1, BLOCK // nodes**2)
         for start in range(0, len(self), step):
@@ -142,15 +142,15 @@ PAIRS: dict[str, Callable[[Matrices], Matrices]] = {
 }
 
 
-# The feature that is about a graph, and not about two nodes.
+# The one feature that is about a graph and not about two nodes.
 OF_A_GRAPH = "cpdag"
 
 
 def check_feature(name: str) -> None:
-    """Refuse a name that is no feature's, and say which there are."""
+    """Refuse an unknown feature, and list the known ones."""
     find("feature", name, dict.fromkeys((*PAIRS, OF_A_GRAPH)))
 
 
 def pair_feature(name: str) -> Callable[[Matrices], Matrices]:
-    """Find a feature of pairs of nodes, or say which there are."""
+    """Find a feature of pairs of nodes; an unknown name is refused with a list of the known ones."""
     return find("feature of two variables", name, PAIRS)

@@ -15,7 +15,7 @@ InferenceData = Any  # of arviz, which may not be installed
 
 
 def inference_data(draws: Draws) -> InferenceData:
-    """Make arviz's own object: InferenceData before version 1, a DataTree since."""
+    """Make ArviZ's own object: InferenceData before version 1, a DataTree from then on."""
     try:
         with warnings.catch_warnings():
             # Version 0.23 announces version 1 whenever it is imported.

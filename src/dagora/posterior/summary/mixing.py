@@ -1,8 +1,8 @@
 """Whether the draws of a posterior can be trusted: R-hat and effective draws of log scores and edges.
 
-Limits follow Vehtari et al. (2021): R-hat of the log score up to 1.01, a hundred effective draws per chain.
-The largest R-hat over hundreds of edges is above 1.01 by chance alone even where all is well, so edges may go
-to 1.05. Chains that have not mixed are never passed over in silence.
+Thresholds follow Vehtari et al. (2021): R-hat of the log score up to 1.01, a hundred effective draws per
+chain. The largest R-hat over hundreds of edges exceeds 1.01 by chance even if the chains have converged, so
+edges may have up to 1.05. Chains above a threshold always lead to a warning.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from dagora.posterior.summary.diagnostics import (
     weight_ess,
 )
 
+# The last one is for the Pareto shape of weights (see `diagnostics`).
 LIMIT_RHAT = 1.01
 LIMIT_EDGE_RHAT = 1.05
 WANTED_PER_CHAIN = 100
@@ -35,10 +36,10 @@ LIMIT_SHAPE = 0.7
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Of the log score R-hat and effective draws; of the edges the worst of each, and where it is.
+    """R-hat and effective draws of the log score; the worst of each over all edges, and the edge it is.
 
     `weight_ess` says how many draws the weights are worth, and `weight_shape` how heavy their tail is; both
-    are None where all draws weigh the same.
+    are None if all draws weigh the same.
     """
 
     chains: int
@@ -54,7 +55,7 @@ class Diagnostics:
     weight_shape: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form; what is not a finite number becomes null."""
+        """JSON form; a number that is not finite becomes null."""
         return {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in asdict(self).items()
@@ -82,8 +83,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def diagnose(draws: Draws) -> Diagnostics:
-    """Judge draws; edges that are in every draw or in none count as mixed."""
-    # Equivalent graphs share their score up to rounding: that is no difference between chains.
+    """Diagnose draws; edges that are in every draw or in none count as mixed."""
+    # Equivalent graphs have the same score up to rounding, which must not count as a difference between
+    # chains.
     log_scores = np.round(draws.log_scores, 6)
     worst_rhat, worst_ess, worst = (1.0, float(log_scores.size), None)
     if draws.per_chain < FEWEST_DRAWS:
@@ -118,15 +120,15 @@ def diagnose(draws: Draws) -> Diagnostics:
 
 
 def mixing_warnings(found: Diagnostics) -> list[str]:
-    """Sentences about what is wrong with the chains; empty where nothing is, as with independent draws."""
+    """Sentences about what is wrong with the chains; none for independent draws."""
     if found.independent:
         return []
     if found.draws < FEWEST_DRAWS:
         made = counted(found.draws, "draw")
-        return [f"with {made} per chain nobody can tell whether the chains have mixed: take more"]
+        return [f"too few draws to tell whether the chains have mixed ({made} per chain): take more"]
     said = []
     if found.chains == 1:
-        said.append("a single chain cannot show that it missed a region: take several (4)")
+        said.append("a single chain cannot show that it missed a region: take several chains, such as 4")
     apart = []
     if not found.rhat <= LIMIT_RHAT:
         apart.append(f"R-hat of the log score is {found.rhat:.3f} (limit {LIMIT_RHAT})")

@@ -1,8 +1,8 @@
-"""A picture of edge probabilities as one self-contained SVG: a square for each pair, the darker the surer.
+"""A picture of edge probabilities as one self-contained SVG: a square for each pair, darker if more probable.
 
 Rows are parents, columns children. Squares go from white to the blue that `graph.drawing` gives correct
-edges, getting darker evenly, so that grey print and colour-blind readers see the same. A frame marks edges
-of the truth where that is known, and numbers stand in the squares as long as there is room for them.
+edges, getting darker evenly, so that they can be read in grey print and by colour-blind readers. Frames mark
+the edges of the truth, if that is given, and squares hold numbers if there are few enough nodes.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def draw_probabilities(
 
 
 def true_edges(truth: Graph | None) -> set[tuple[str, str]]:
-    """Edges of the truth; an undirected one counts both ways."""
+    """Edges of the truth; an undirected edge counts in both directions."""
     if truth is None:
         return set()
     return {*truth.edges, *truth.undirected, *((head, tail) for tail, head in truth.undirected)}
@@ -106,7 +106,7 @@ def _square(corner: tuple[float, float], side: float, value: float, *, numbered:
 
 
 def colour(value: float) -> str:
-    """Shade of a probability; what is not known is grey.
+    """Shade of a probability; one that is not known is grey.
 
     >>> colour(0.0), colour(1.0), colour(float("nan"))
     ('#ffffff', '#004488', '#cccccc')

@@ -1,7 +1,7 @@
-"""A posterior over graphs as the user gets it: draws, what they say about edges and features, and how sure.
+"""A posterior over graphs as the user gets it: draws, probabilities of edges and features, and their errors.
 
-Everything is a mean over the draws by their weights. Where a sampler knows edge probabilities exactly, those
-are used. Standard errors count how many independent draws the chains are worth.
+Every probability is a weighted mean over the draws. If a sampler knows edge probabilities exactly, those are
+used. Standard errors take the autocorrelation of the chains into account.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Graphs drawn from a posterior with everything needed to judge and to repeat them."""
+    """Graphs drawn from a posterior, with everything needed to assess and to reproduce them."""
 
     draws: Draws
     diagnostics: Diagnostics
@@ -82,12 +82,12 @@ class Posterior:
 
     @property
     def message(self) -> str:
-        """The same in a sentence."""
+        """How the sampling ended, in a sentence."""
         return self.draws.message
 
     @cached_property
     def weights(self) -> Floats:
-        """Weight of each draw, `[chains, draws]`; together 1."""
+        """Weight of each draw, `[chains, draws]`; the sum is 1."""
         given = self.draws.log_weights
         if given is None:
             return np.full(self.draws.log_scores.shape, 1.0 / max(1, self.draws.log_scores.size))
@@ -96,7 +96,7 @@ class Posterior:
 
     @property
     def score(self) -> float | None:
-        """Highest log score (with the log prior) among the draws; none without draws."""
+        """Highest log score (with the log prior) among the draws; None without draws."""
         return float(self.draws.log_scores.max()) if self.draws.log_scores.size else None
 
     @property
@@ -108,14 +108,14 @@ class Posterior:
 
     @cached_property
     def edge_probability(self) -> Floats:
-        """Probability of each edge, [i, j] is i → j; exact where the sampler knows it, NaN without draws."""
+        """Probability of each edge, [i, j] is i → j; exact if the sampler knows it, NaN without draws."""
         if self.draws.edges is not None:
             return self.draws.edges
         return self._edges(lambda present: (present * self.weights[:, :, None]).sum(axis=(0, 1)))
 
     @cached_property
     def edge_error(self) -> Floats:
-        """Monte Carlo standard error of each edge's probability; 0 where it is exact."""
+        """Monte Carlo standard error of each edge's probability; 0 if that is exact."""
         if self.draws.edges is not None:
             return np.zeros_like(self.draws.edges)
         scaled = self.weights[:, :, None] * self.weights.size
@@ -232,7 +232,7 @@ class Posterior:
         return graph if graph.nodes == self.nodes else graph.reorder(self.nodes)
 
     def consensus(self, threshold: float = 0.5) -> DAG:
-        """Acyclic graph of the edges above a threshold; see `posterior.consensus` for those in a cycle."""
+        """Acyclic graph of the edges above a threshold; see `consensus` for edges that form cycles."""
         return consensus(self.nodes, self.edge_probability, threshold)
 
     def expected(
@@ -240,7 +240,8 @@ class Posterior:
     ) -> Estimate:
         """Posterior mean of a metric (shd, correct, wrong, tpr, ...), or of a function of graph and truth.
 
-        `on` says what is compared: the graphs as they stand (`dag`), `skeleton`s, or classes (`cpdag`).
+        `on` says what is compared: the graphs themselves (`dag`), their `skeleton`s, or their classes
+        (`cpdag`).
         """
         self._need_draws()
         known = self._aligned(truth)
@@ -275,13 +276,13 @@ class Posterior:
         return self.expected("wrong", truth, on=on)
 
     def to_arviz(self) -> InferenceData:
-        """Log scores, edges and weights for ArviZ: InferenceData before its version 1, a DataTree since."""
+        """Log scores, edges and weights for ArviZ: InferenceData before version 1, a DataTree since then."""
         from dagora.posterior.summary.inference_data import inference_data
 
         return inference_data(self.draws)
 
     def to_dict(self, *, draws: bool = True) -> dict[str, Any]:
-        """JSON form; it is also a graph file of the consensus graph. Without `draws` only what they say."""
+        """JSON form, which is also a graph file of the consensus graph; without `draws` only summaries."""
         probability = self.edge_probability
         content: dict[str, Any] = {
             "method": self.method,
@@ -315,8 +316,8 @@ class Posterior:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Posterior:
         """Undo `to_dict`."""
-        said = {key: content[key] for key in ("prior", "space", "status", "message")}
-        draws = draws_from_dict(content["nodes"], content["draws"], **said)
+        texts = {key: content[key] for key in ("prior", "space", "status", "message")}
+        draws = draws_from_dict(content["nodes"], content["draws"], **texts)
         return cls(
             draws=draws,
             diagnostics=diagnose(draws),

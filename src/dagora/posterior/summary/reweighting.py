@@ -1,8 +1,8 @@
-"""Draws under one score made draws under another, by importance weights.
+"""Importance weights that turn draws under one score into draws under another.
 
-A graph G drawn under the score q gets the weight p(G | D) / q(G | D) of the score p asked about; prior and
-normalising constants cancel (Giudice, Kuipers & Moffa 2023, algorithm 1 and eq. 14). It pays where q is
-cheap and p expensive: each family that occurs in some draw is scored once, few of all that a chain looks at.
+A graph G drawn under the score q gets the weight p(G | D) / q(G | D), p being the target score; prior and
+normalising constants cancel (Giudice, Kuipers & Moffa 2023, algorithm 1 and eq. 14). It pays if q is cheap
+and p expensive: only families that occur in some draw are scored by p, far fewer than a chain looks at.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from dagora.scores.local_score import Family, LocalScore
 
 MOST_AT_ONCE = 1024  # families between two looks at the clock; fewer where they take long
 QUICK_SECONDS, LONG_SECONDS = 0.1, 0.5
-SMALL_SHARE = 0.1
+SMALL_SHARE = 0.1  # a warning is given if the weights are worth less than this share of the draws
 
 
 def reweight(draws: Draws, sampled: LocalScore, target: LocalScore, run: Run) -> Draws:
-    """Weigh draws made under `sampled` so that they speak for `target`; log scores become the target's.
+    """Weight draws made under `sampled` so that they represent `target`; log scores become the target's.
 
-    Where the time does not suffice the draws come back as they were, and say so.
+    If time runs out the draws are returned unchanged, with a warning.
     """
     started = run.budget.elapsed
     families, places = distinct_families(draws)
     change = score_difference(families, sampled, target, run)
     if change is None:
-        warning = f"the draws are not re-weighted, {run.budget.reason}: they speak for the score sampled with"
+        warning = f"the draws are not re-weighted, {run.budget.reason}: they represent the sampled score"
         message = f"{draws.message}; not re-weighted, {run.budget.reason}"
         return replace(draws, status="time-limit", message=message, warnings=(*draws.warnings, warning))
     log_ratio = change[places].sum(axis=2)
@@ -59,7 +59,7 @@ def reweight(draws: Draws, sampled: LocalScore, target: LocalScore, run: Run) ->
 
 
 def distinct_families(draws: Draws) -> tuple[list[Family], NDArray[np.int64]]:
-    """List the families that occur in some draw, with the position in it of each node's family, per draw."""
+    """List the families that occur in some draw; also the position in the list of each draw's families."""
     nodes = len(draws.names)
     families: list[Family] = []
     places = np.empty(draws.parents.shape[:3], dtype=np.int64)
@@ -74,7 +74,7 @@ def distinct_families(draws: Draws) -> tuple[list[Family], NDArray[np.int64]]:
 def score_difference(
     families: list[Family], sampled: LocalScore, target: LocalScore, run: Run
 ) -> NDArray[np.float64] | None:
-    """Target minus sampled score of each family; −∞ where the target has none, None where time ran out."""
+    """Target minus sampled score of each family; −∞ if the target's is not finite, None if time ran out."""
     change = np.empty(len(families))
     done, size = 0, 1
     while done < len(families):
@@ -94,11 +94,11 @@ def score_difference(
 
 
 def weight_warnings(log_weights: NDArray[np.float64], worth: float) -> list[str]:
-    """Say where weights leave little of the draws."""
+    """Warn if a few draws carry most of the weight, or the weights have a heavy tail."""
     size = log_weights.size
     if worth < max(SMALL_SHARE * size, min(WANTED_FOR_EDGES, size)):
         advice = "take more draws, or sample with the score itself"
-        return [f"the weights leave {worth:.0f} of {size} draws, so that a few graphs decide: {advice}"]
+        return [f"the weights are worth {worth:.0f} of {size} draws, so that few graphs dominate: {advice}"]
     shape = pareto_shape(log_weights)
     if shape > LIMIT_SHAPE:
         advice = "their means may be far off; sample with the score itself"

@@ -1,1 +1,1 @@
-"""Gaussian-process networks: the evidence of a family under additive or interacting kernels."""
+"""Gaussian-process networks: the evidence of a family under kernels with and without interactions."""

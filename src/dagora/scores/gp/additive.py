@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagora.scores.gp.batch import Batch
 from dagora.scores.gp.compression import SHORTEST, Level
 from dagora.scores.gp.matrices import cholesky, factored, times, triangular_inverses
-from dagora.scores.gp.prior import LENGTH_SCALE, NOISE
+from dagora.scores.gp.prior import log_prior, prior_derivatives
 from dagora.scores.gp.scan import SCALES, Spectrum, best_noises, peaks
 from dagora.scores.gp.view import Views, grouped
 
@@ -33,9 +33,9 @@ Positions = NDArray[np.int64]
 
 # Below this noise the prior density is exp(−10⁵).
 LEAST_LOG_NOISE = float(np.log(1e-5))
-# From where the modes of several parents are looked for: length-scale of all, and noise.
+# Starts of the climbs with several parents: the length-scale of all of them, and the noise.
 STARTS = ((4.0, 0.7), (1.0, 0.5))
-# Numbers in the matrices that are handled in one go.
+# Matrix entries that are handled in one call: 3 MB of doubles.
 BATCH = 400_000
 
 
@@ -49,9 +49,9 @@ class Derivatives:
 
 
 class Additive:
-    """Additive model of every column of a table given others; levels are made when first needed."""
+    """Additive model of every column of a table given others; levels are built when first needed."""
 
-    together = 32
+    families_at_once = 32
 
     def __init__(self, columns: Array) -> None:
         self.columns = columns
@@ -73,7 +73,7 @@ class Additive:
             return self._levels[number]
 
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
-        """Families' numbers and parameters from which to climb to their modes, at least one each."""
+        """Starts of the climbs: the number of the family, and its parameters; at least one per family."""
         number, size = parents.shape
         if size > 1:
             points = np.log([[*(scale,) * size, noise] for scale, noise in STARTS])
@@ -100,14 +100,14 @@ class Additive:
         factors = factored(covariances, batch.jitter)
         matrix, _ = self._matrix(batch, [factors])
         eigenvalues, vectors = np.linalg.eigh(matrix[0, :-1, :-1])
-        # The noise of that point was one.
+        # That point has the noise variance s = 1, which the matrix contains.
         eigenvalues = np.maximum(eigenvalues - 1.0, 0.0)
         projected = factors[0].T @ batch.bases[0].projections[parent].T
         squares: Array = (vectors[1:].T @ projected) ** 2
         return Spectrum(eigenvalues, squares)
 
     def joined(self, singles: Array) -> Array:
-        """Parameters from which to climb, by the modes of each parent alone."""
+        """A start for several parents, from the modes with each parent alone."""
         return np.append(singles[:, 0], singles[:, 1].min())
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
@@ -147,7 +147,7 @@ class Additive:
         return float(found.values[0]), found.gradients[0]
 
     def _batches(self, children: Positions, parents: Positions, parameters: Array) -> Iterator[Batch]:
-        """Points that are computed together; those out of bounds are left out."""
+        """Yield points that are computed together; points out of bounds are left out."""
         number, size = parameters.shape
         children = np.broadcast_to(children, (number,))
         parents = np.broadcast_to(parents, (number, size - 1))
@@ -181,7 +181,8 @@ class Additive:
 
     def _values(self, batch: Batch) -> Array:
         matrix, _ = self._matrix(batch, self._factors(batch))
-        return self._log_likelihood(cholesky(matrix), batch.s) + log_prior(batch.parameters)
+        likelihood = self._log_likelihood(cholesky(matrix), batch.s)
+        return likelihood + log_prior(batch.parameters, batch.parents.shape[1])
 
     def _matrix(self, batch: Batch, factors: list[Array]) -> tuple[Array, dict[tuple[int, int], Array]]:
         """[[M, h], [hᵀ, yᵀy]], of which only the lower triangle is filled, and the products LᵢᵀGᵢⱼ."""
@@ -222,7 +223,7 @@ class Additive:
         factors = [factored(c, batch.jitter) for c, _, _ in kernels]
         matrix, products = self._matrix(batch, factors)
         triangle = cholesky(matrix)
-        value = self._log_likelihood(triangle, s) + log_prior(batch.parameters)
+        value = self._log_likelihood(triangle, s) + log_prior(batch.parameters, batch.parents.shape[1])
         # Φ's Gram matrix and LᵀG, constant first.
         gram = np.zeros((number, m, m))
         half = np.zeros((number, m, m))
@@ -275,23 +276,7 @@ class Additive:
                 traces = (turned[i][:, :, others] * turned[j][:, :, rows].swapaxes(-1, -2)).sum(axis=(1, 2))
                 bilinear = (pushed[i] * times(w[:, rows, others], pushed[j])).sum(axis=1)
                 hessian[:, i, j] = hessian[:, j, i] = 0.5 * traces - bilinear + (own if i == j else 0.0)
-        slopes, curvatures = prior_derivatives(batch.parameters)
+        slopes, curvatures = prior_derivatives(batch.parameters, p)
         corner = np.arange(size)
         hessian[:, corner, corner] += curvatures
         return value, gradient + slopes, hessian
-
-
-def log_prior(parameters: Array) -> Array:
-    """Log prior density of (log ρ, log σ)."""
-    scales = LENGTH_SCALE.log_density(parameters[:, :-1]).sum(axis=1)
-    prior: Array = scales + NOISE.log_density(parameters[:, -1])
-    return prior
-
-
-def prior_derivatives(parameters: Array) -> tuple[Array, Array]:
-    """First and second derivatives of the log prior, each parameter by itself."""
-    scales, noise = parameters[:, :-1], parameters[:, -1:]
-    return (
-        np.hstack([LENGTH_SCALE.slope(scales), NOISE.slope(noise)]),
-        np.hstack([LENGTH_SCALE.curvature(scales), NOISE.curvature(noise)]),
-    )

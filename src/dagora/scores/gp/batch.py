@@ -1,4 +1,4 @@
-"""Points of additive families that are computed together, and what they need of the rows."""
+"""Points of additive families that are computed together, with all they need to know about the rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Batch:
-    """Points of families, parents and parameters by ascending length-scale; what they need of the rows."""
+    """Points of families; their parents and parameters are sorted by ascending length-scale."""
 
     views: Views
     levels: tuple[int, ...]
@@ -45,7 +45,7 @@ class Batch:
 
     @property
     def jitter(self) -> float:
-        """What keeps the small matrices positive in spite of rounding."""
+        """Added to diagonals, so that rounding does not make small matrices indefinite."""
         jitter: float = self.views.level.jitter
         return jitter
 

@@ -3,8 +3,8 @@
 With N₁ draws θ from the posterior and N₂ draws θ̃ from the proposal g, and l = p/g at each, iterate
   Z ← [N₂⁻¹ Σ l(θ̃)/(s₁ l(θ̃) + s₂ Z)] / [N₁⁻¹ Σ 1/(s₁ l(θ) + s₂ Z)],   sᵢ = Nᵢ/(N₁ + N₂),
 in logarithms (eq. 12; Meng & Wong 1996). N₁ = N₂ = 300 as in the paper, drawn by NUTS. The moments come from
-another 300 draws: fitted to the same ones they would bias the answer. The mean μ is integrated out: the draws
-are of (log ρ, log σ). The error is that of Frühwirth-Schnatter 2004, with the draws' correlation.
+another 300 draws: moments fitted to the same draws would bias the estimate. The mean μ is integrated out: the
+draws are of (log ρ, log σ). The standard error is that of Frühwirth-Schnatter 2004, with the autocorrelation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.laplace import steadied
+from dagora.scores.gp.laplace import bounded_curvatures
 from dagora.scores.gp.mode import Modes
 from dagora.scores.gp.nuts import sample
 from dagora.scores.gp.qmc import Evidence
@@ -22,13 +22,13 @@ from dagora.scores.gp.qmc import Evidence
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-DRAWS = 300
+DRAWS = 300  # as in the paper
 WARMUP = 150
 SEED = 12
 
 
-class Sloped(Protocol):
-    """A density that can be sampled."""
+class DensityWithGradient(Protocol):
+    """A density that NUTS can sample."""
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log densities at parameters."""
@@ -37,10 +37,10 @@ class Sloped(Protocol):
         """Log density and gradient at one point."""
 
 
-def bridge(model: Sloped, children: Positions, parents: Positions, modes: Modes) -> Evidence:
-    """Log evidence of one family, by draws that begin at its best mode; seeded by the family."""
+def bridge(model: DensityWithGradient, children: Positions, parents: Positions, modes: Modes) -> Evidence:
+    """Log evidence of one family, by draws that start at its best mode; the family is the seed."""
     rng = np.random.default_rng([SEED, int(children[0]), *parents[0].tolist()])
-    curvatures, vectors = steadied(modes.precisions[:1])
+    curvatures, vectors = bounded_curvatures(modes.precisions[:1])
     axes = vectors[0] / np.sqrt(curvatures[0])
     centre = modes.points[0]
 
@@ -92,7 +92,7 @@ def meng_wong(posterior: Array, proposed: Array) -> Evidence:
 
 
 def autocorrelation_time(series: Array) -> float:
-    """How many draws count as one, by Geyer's initial positive sequence."""
+    """How many draws are worth one independent draw, by Geyer's initial positive sequence."""
     centred = series - series.mean()
     n = len(centred)
     if not centred.any():

@@ -1,4 +1,4 @@
-"""A column's squared-exponential kernel in few dimensions: a score's cost then does not depend on the rows.
+"""A column's squared-exponential kernel in few dimensions: the cost of a score does not depend on the rows.
 
 For values x and a length-scale ρ the kernel matrix is K(ρ) = [exp(−(x − x')²/2ρ²)]. Fix the shortest
 length-scale ρ₀ that is to be allowed. A pivoted Cholesky factorisation of K(ρ₀) picks landmarks z among the
@@ -8,7 +8,7 @@ because its functions lie in the space of the rougher ones. The leading eigenvec
 K(ρ) ≈ Q C(ρ) Qᵀ with C(ρ) = Pᵀ K_zz(ρ) P, r × r. Ties, outliers and clusters need nothing special: landmarks
 are values that occur. C is smooth in log ρ and is tabulated as a Chebyshev series per octave, whose
 derivatives are exact. A `Level` holds this for all columns of a table and one ρ₀, with the products of all
-bases, QᵢᵀQⱼ, and their projections on all columns: whatever a score needs to know of the rows.
+bases, QᵢᵀQⱼ, and their projections on all columns: everything a score needs to know about the rows.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ LONG = 8.0
 # puts (1 + 2/ρ) exp(−2/ρ) = 1e-26 there.
 FINEST = 16
 SHORTEST = LONG / 2.0 ** (FINEST / 2)
-# No length-scale has a table beyond this number.
+# More than the number of tables any length-scale needs (9); used to number pairs of column and table.
 CELLS = 64
-# Largest diagonal residual of the pivoted Cholesky factor, and what the truncation may cut of the trace.
+# Largest diagonal residual of the pivoted Cholesky factor, and how much of the trace the truncation may lose.
 PIVOT = 1e-13
 TAIL = 1e-9
-# Chebyshev nodes per table: the series of exp(−c e^(−2t)) over an octave falls by 4.6 per term.
+# Chebyshev nodes per table: the terms of the series of exp(−c e^(−2t)) over an octave fall by a factor of
+# 4.6, and 4.6^−22 is 3e-15.
 NODES = 22
-# Values kept of those that lie closely together, as candidates for landmarks.
+# Of values in the same narrow cell this many are kept as candidates for landmarks.
 KEPT = 5
+# Rows handled at a time, to bound the memory.
 CHUNK = 8192
 
 
@@ -77,7 +79,7 @@ def landmarks(values: Array, scale: float, tolerance: float = PIVOT) -> tuple[Ar
             factor = np.hstack([factor, np.zeros((most, min(step, most - step)))])
         row = se_kernel(candidates, candidates[pivot : pivot + 1], scale)[:, 0]
         column = (row - factor[:, :step] @ factor[pivot, :step]) / np.sqrt(left[pivot])
-        # What is chosen is known exactly: its later entries are rounding, and would spoil the triangle.
+        # The residual of a chosen value is exactly zero: rounding errors there would spoil the triangle.
         column[chosen] = 0.0
         factor[:, step] = column
         left = np.maximum(left - column * column, 0.0)
@@ -106,7 +108,7 @@ class ColumnBasis:
 
 
 def column_basis(values: Array, scale: float, tail: float = TAIL) -> ColumnBasis:
-    """The basis of one column that serves length-scales from `scale` upwards; `lost` is the trace it cuts."""
+    """The basis of one column for length-scales from `scale` upwards; `lost` is the trace it leaves out."""
     from scipy.linalg import solve_triangular
 
     points, triangle = landmarks(values, scale)
@@ -121,7 +123,7 @@ def column_basis(values: Array, scale: float, tail: float = TAIL) -> ColumnBasis
     eigenvalues, vectors = np.maximum(eigenvalues[::-1], 0.0), vectors[:, ::-1]
     beyond = np.append(np.cumsum(eigenvalues[::-1])[::-1], 0.0)
     rank = int(np.argmax(beyond <= tail))
-    # An eigenvalue at the level of rounding has no direction.
+    # The eigenvector of an eigenvalue that is only rounding error means nothing.
     rank = min(rank, int((eigenvalues > 1e-15 * eigenvalues[0]).sum()))
     roots = np.sqrt(eigenvalues[:rank])
     kept = vectors[:, :rank]
@@ -130,7 +132,7 @@ def column_basis(values: Array, scale: float, tail: float = TAIL) -> ColumnBasis
 
 
 def level_of(shortest: Array) -> NDArray[np.int64]:
-    """The coarsest level whose bases serve a length-scale.
+    """The coarsest level whose bases are accurate for a length-scale.
 
     >>> level_of(np.array([100.0, 8.0, 7.9, 1.0]))
     array([0, 0, 1, 6])
@@ -173,7 +175,7 @@ class Level:
         self.bases = [column_basis(columns[:, i], self.scale) for i in range(d)]
         self.lost = max(basis.lost for basis in self.bases)
         self.rank = r = max(basis.coefficients.shape[1] for basis in self.bases)
-        # What keeps the small matrices positive in spite of rounding.
+        # Added to diagonals, so that rounding does not make small matrices indefinite.
         self.jitter = 1e-12 * rows + 1e-11
         self._columns = columns
         products = np.zeros((d * r, d + 1))
@@ -184,7 +186,7 @@ class Level:
         self._series: dict[tuple[int, int], Array] = {}
 
     def _wide(self) -> Iterator[tuple[Array, Array]]:
-        """Some rows of the table at a time, and the bases of all columns there, side by side."""
+        """Yield some rows of the table at a time, and the bases of all columns there, side by side."""
         rows, d = self._columns.shape
         for start in range(0, rows, CHUNK):
             some = self._columns[start : start + CHUNK]

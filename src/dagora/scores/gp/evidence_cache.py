@@ -1,7 +1,7 @@
 """What a Gaussian-process score has computed, as arrays that can be written to a file and read again.
 
-Besides the scores there are the modes of pairs, from which the climbs of larger families begin: a score that
-recalls both computes the rest as if it had never been interrupted.
+Besides the scores there are the modes of pairs, from which the climbs of larger families start. A score that
+reads both computes the rest as if it had never been interrupted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 @dataclass(frozen=True)
 class Details:
-    """What is known of a family's score: the best mode (in the parameters' own units) and the error."""
+    """A family's score, its standard error, effective points of how many, best mode, and number of modes.
+
+    The mode is in the parameters' own units, not in logarithms.
+    """
 
     log_score: float
     standard_error: float

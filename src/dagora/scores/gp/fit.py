@@ -1,9 +1,9 @@
-"""Modes of families' hyperparameters: where the climbs begin, and which of their ends are distinct modes.
+"""Modes of families' hyperparameters: where the climbs start, and which of their ends are distinct modes.
 
-The density often has several modes: a parent may be smooth, with more noise, or wiggly. Climbs of one
-parent begin at the peaks along a grid of length-scales, those of several at long, at medium, and at the
-length-scales that each parent has alone, which are found once per pair. So a family's modes do not depend on
-what was scored before it.
+The density often has several modes: a function may be smooth with more noise, or wiggly with less. Climbs
+with one parent start at the peaks along a grid of length-scales. Climbs with several parents start at long
+and at medium length-scales, and at those that each parent has alone, which are found once per pair. So a
+family's modes do not depend on what was scored before it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from dagora.scores.gp.mode import Modes, climb
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-# Modes closer than this, squared and in standard deviations of the Gaussian at the better one, are one.
+# Two ends are the same mode if their squared distance, in standard deviations of the Gaussian at the worse
+# one, is below this.
 SAME = 1.0
-# A mode with this much less log evidence than the best does not count.
+# A mode this many nats of log evidence below the best one is dropped: e^−12 is 6e-6.
 NEGLIGIBLE = 12.0
 
 
 class Model(Protocol):
     """A family's likelihood times prior, in the logarithms of its parameters."""
 
-    together: int
-    """Of how many families the modes are best sought at once."""
+    families_at_once: int
+    """How many families are fitted in one call."""
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log densities at parameters, of one family or of one per row."""
@@ -43,10 +44,10 @@ class Model(Protocol):
         """Log density and gradient of one family at one point."""
 
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
-        """Families' numbers and parameters from which to climb, at least one each."""
+        """Starts of the climbs: the number of the family, and its parameters; at least one per family."""
 
     def joined(self, singles: Array) -> Array:
-        """Parameters from which to climb, by the modes of each parent alone."""
+        """A start for several parents, from the modes with each parent alone."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Fitter:
     def _climbed(
         self, children: Positions, parents: Positions, family: Positions, starts: Array
     ) -> list[Fit]:
-        """Fits by climbs from starts, each for the family with a number."""
+        """Fits by climbs from `starts`; start k is for the family with the number `family[k]`."""
 
         def ask(which: Positions, parameters: Array) -> Derivatives:
             some = family[which]
@@ -99,7 +100,7 @@ class Fitter:
         return [self._singles[pair] for pair in pairs]
 
     def improved(self, child: int, parents: Positions, fit: Fit, point: Array) -> Fit:
-        """The fit with one more climb, from a point that was found to be higher than its modes."""
+        """The fit after one more climb, from a point whose density is higher than that of its modes."""
 
         def ask(which: Positions, parameters: Array) -> Derivatives:
             del which
@@ -111,12 +112,11 @@ class Fitter:
             np.vstack([end.points, old.points]),
             np.append(end.values, old.values),
             np.concatenate([end.precisions, old.precisions]),
-            0,
         )
         return distinct(ends, np.arange(len(ends.points)))
 
     def _from_singles(self, children: Positions, parents: Positions) -> Array:
-        """Starts for several parents, from what each fits alone."""
+        """Starts for several parents, from the fits of each parent alone."""
         size = parents.shape[1]
         pairs = list(zip(np.repeat(children, size).tolist(), parents.ravel().tolist(), strict=True))
         self._singly([pair for pair in pairs if pair not in self.alone])
@@ -126,7 +126,7 @@ class Fitter:
 
 def distinct(ends: Modes, some: Positions) -> Fit:
     """The distinct modes among the ends of some climbs, the best first."""
-    mine = Modes(ends.points[some], ends.values[some], ends.precisions[some], 0)
+    mine = Modes(ends.points[some], ends.values[some], ends.precisions[some])
     evidences = laplace(mine)
     kept: list[int] = []
     for k in np.argsort(-evidences, kind="stable").tolist():
@@ -135,5 +135,5 @@ def distinct(ends: Modes, some: Positions) -> Fit:
         gaps = mine.points[kept] - mine.points[k]
         if not any(gap @ mine.precisions[k] @ gap < SAME for gap in gaps):
             kept.append(k)
-    modes = Modes(mine.points[kept], mine.values[kept], mine.precisions[kept], 0)
+    modes = Modes(mine.points[kept], mine.values[kept], mine.precisions[kept])
     return Fit(modes, evidences[kept])

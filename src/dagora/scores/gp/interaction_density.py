@@ -1,9 +1,9 @@
 """Likelihood of a Gaussian process with main effects and first-order interactions.
 
 S = 1 1ᵀ + m Σᵢ Kᵢ + q Σᵢ<ⱼ Kᵢ∘Kⱼ + s I. Each parent's kernel is written by its own eigenvectors, Kᵢ = ZᵢZᵢᵀ,
-and a product Kᵢ∘Kⱼ then has the columns z_k∘z_l as factor, of which few are long: what is left out of either
-loses about `CUT` s of the trace of S, and moves the log likelihood by about `CUT`. With all columns in
-F = [1, √m Zᵢ, √q z_k∘z_l], S = FFᵀ + s I, and with A = FᵀF + s I
+and a product Kᵢ∘Kⱼ then has the columns z_k∘z_l as factor, of which few are long. The short columns that are
+left out lose about `CUT` s of the trace of S, and change the log likelihood by about `CUT`. With all columns
+in F = [1, √m Zᵢ, √q z_k∘z_l], S = FFᵀ + s I, and with A = FᵀF + s I
   ln det S = (N − w) ln s + ln det A,   yᵀS⁻¹y = (yᵀy − yᵀFA⁻¹Fᵀy) / s,
 both read off one Cholesky factor of [[A, Fᵀy], [yᵀF, yᵀy]]. Where F would have about as many columns w as
 there are rows N, S itself is factored. Arrays hold the columns of Z and F one per row.
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-# Trace that may be lost with the short columns, as a share of the noise variance. In derivatives what is lost
-# counts by its root, where it is beside a long column.
+# Trace that may be lost with the short columns, as a share of the noise variance. Derivatives contain
+# products of short and long columns, so that the error there is of the order of the root.
 CUT = 1e-4
 CUT_DERIVATIVES = 1e-6
-# Beyond this share of the rows, columns do not pay.
+# If F has more columns than this share of the rows, factoring S itself is faster.
 DENSE = 0.7
 
 
@@ -39,7 +39,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Variances:
-    """Those of main effects, of interactions and of the noise, and the trace that may be lost."""
+    """Variances of main effects, of interactions and of the noise, and the trace that may be lost."""
 
     main: float
     product: float
@@ -58,7 +58,7 @@ class Products:
 
 
 def picked(kernels: list[Kernel], variances: Variances) -> list[Products]:
-    """Products of columns that are kept: all but the shortest, which together lose no more than may be."""
+    """Products of columns that are kept: all but the shortest, which together lose at most `lost`."""
     pairs = list(combinations(range(len(kernels)), 2))
     found = []
     for one, other in pairs:
@@ -115,7 +115,7 @@ def width_of(kernels: list[Kernel], products: list[Products]) -> int:
 
 
 def dense_log_likelihood(y: Array, kernels: list[Kernel], variances: Variances) -> float:
-    """The same from the N × N matrix."""
+    """The same log density, from the N × N matrix S."""
     triangle = np.linalg.cholesky(dense_covariance(kernels, variances))
     from scipy.linalg import solve_triangular
 

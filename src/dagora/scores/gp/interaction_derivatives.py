@@ -33,15 +33,16 @@ Array = NDArray[np.float64]
 # A matrix that is zero but for some blocks on its diagonal, by the block's number; a vector is a diagonal.
 Blocks = dict[int, Array]
 
-# Beyond this share of the rows, columns do not pay where derivatives are wanted.
+# If F has more columns than this share of the rows, factoring S itself is faster, derivatives included.
 DENSE = 1.5
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """What derivatives need of S and y: F's blocks, R = FᵀS⁻¹F, E with FᵀS⁻²F = ER, FᵀS⁻¹y and FᵀS⁻²y.
+    """What derivatives need of S and y.
 
-    Apart from F, traces of S⁻¹ and S⁻², and yᵀS⁻²y and yᵀS⁻³y.
+    F's blocks, R = FᵀS⁻¹F, E with FᵀS⁻²F = ER, FᵀS⁻¹y and FᵀS⁻²y; the traces of S⁻¹ and S⁻²; yᵀS⁻²y and
+    yᵀS⁻³y.
     """
 
     blocks: list[slice]
@@ -179,7 +180,7 @@ def contracted(matrix: Array, blocked: Blocks, blocks: list[slice]) -> float:
 
 
 def dense_reduced(y: Array, kernels: list[Kernel], variances: Variances) -> tuple[float, Reduced]:
-    """The same with F = I, from the N × N matrix."""
+    """The same as `reduce`, with F = I and from the N × N matrix S."""
     from scipy.linalg import cho_solve
 
     rows = len(y)
@@ -200,7 +201,7 @@ def dense_reduced(y: Array, kernels: list[Kernel], variances: Variances) -> tupl
 
 
 def dense_terms(kernels: list[Kernel], variances: Variances) -> Terms:
-    """Derivatives of S as they are."""
+    """Derivatives of S as N × N matrices (F = I)."""
     p, main, product = len(kernels), variances.main, variances.product
     plain = [kernel.rows.T @ kernel.rows for kernel in kernels]
     slopes = [kernel.rows.T @ kernel.slope @ kernel.rows for kernel in kernels]

@@ -1,10 +1,10 @@
-"""Where climbs of several parents begin: the density with interactions along a grid of common length-scales.
+"""Starts of climbs with several parents: the density with interactions along a grid of common length-scales.
 
-A short length-scale of an interaction leaves no trace in the parents alone, nor a slope where length-scales
-are long: it must be tried. With one length-scale for all parents and fixed amplitudes the kernel matrix does
-not involve the child, and after its eigendecomposition UΛUᵀ any child and any noise cost N operations (see
-`scan`). For speed this looks at `ROWS` rows only, those in the middle of the parents' values, where
-neighbours are nearest. It decides about starts, not about scores.
+A short length-scale of an interaction cannot be found from the parents alone, nor by the gradient at long
+length-scales: it must be tried. With one length-scale for all parents and fixed amplitudes the kernel matrix
+does not involve the child, and after its eigendecomposition UΛUᵀ any child and any noise cost N operations
+(see `scan`). For speed only `ROWS` rows are used, those in the middle of the parents' values, where
+neighbours are closest. The result decides where climbs start, not what the score is.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dagora.scores.gp.scan import Spectrum, best_noises
 
 Array = NDArray[np.float64]
 
-# Length-scales from which every family climbs; and shorter ones, of which the best is tried besides, for all
-# parents or for two of them.
+# Every family climbs from the first two length-scales. Of the shorter ones the best is tried too, for all
+# parents or for two of them. The amplitudes of main effects and of products are fixed during the scan.
 ALWAYS = (8.0, 3.0)
 SHORTER = (1.7, 1.2, 0.8, 0.5, 0.33)
 MAIN, PRODUCT = 0.6, 0.5
@@ -46,7 +46,7 @@ class JointScan:
         return np.array(found)
 
     def _short(self, child: int, parents: tuple[int, ...]) -> tuple[float, float, float]:
-        """What the best of the shorter length-scales gains over the long ones; itself; and its log σ."""
+        """The best of the shorter length-scales: its gain over the long ones, itself, and its log σ."""
         log_noises, heights = self._scan(parents)
         k = len(ALWAYS) + int(np.argmax(heights[len(ALWAYS) :, child]))
         gain = heights[k, child] - heights[: len(ALWAYS), child].max()

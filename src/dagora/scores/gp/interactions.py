@@ -3,9 +3,9 @@
 k = τ₁ Σᵢ kᵢ + τ₂ Σᵢ<ⱼ kᵢkⱼ, with τ ~ IG(1, 1); a single parent has no τ₂. The published code has other terms,
 τ₁² and τ₂τ₁⁴ in place of τ₁ and τ₂: `variant="published"`. Parameters are log ρ₁, …, log ρ_p, log τ₁, log τ₂
 and log σ; the logarithms of the variances are linear in them, so that derivatives carry over. The likelihood
-is that of `interaction_density`, with kernels from the compressed basis of each parent at its own level. A
-single parent is the additive kernel with an amplitude, and needs no rows; for several the cost grows with the
-rows.
+is that of `interaction_density`, with kernels from the compressed basis of each parent at its own level. With
+a single parent it is the additive kernel with an amplitude, which does not need the rows; with several
+parents the cost grows with the rows.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from dagora.scores.gp.interaction_derivatives import (
     terms,
 )
 from dagora.scores.gp.interaction_scan import MAIN, PRODUCT, JointScan
-from dagora.scores.gp.prior import AMPLITUDE, LENGTH_SCALE, NOISE
+from dagora.scores.gp.prior import log_prior, prior_derivatives
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 VARIANTS = ("paper", "published")
-# Logarithms of parameters beyond this, either way, have no weight.
+# Points with the logarithm of a parameter beyond ±25 are given the density zero.
 LARGEST = 25.0
-# A kernel has few columns, compared with its products, and loses this share of what these may.
+# A kernel has few columns compared with the products, so it may lose only this share of their trace.
 KERNEL_SHARE = 0.01
 NONE = np.empty((0, 0))
 
@@ -50,8 +50,8 @@ NONE = np.empty((0, 0))
 class Interactions:
     """Model with main effects and first-order interactions of every column given others."""
 
-    # Families are computed one by one, each for seconds: no need to wait for many.
-    together = 4
+    # Families are computed one by one and take seconds each: large groups would only delay progress reports.
+    families_at_once = 4
 
     def __init__(self, columns: Array, variant: str = "paper") -> None:
         if variant not in VARIANTS:
@@ -63,7 +63,7 @@ class Interactions:
         self._rows: dict[tuple[int, int], Array] = {}
 
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
-        """Families' numbers and parameters from which to climb to their modes."""
+        """Starts of the climbs: the number of the family, and its parameters; at least one per family."""
         number, size = parents.shape
         if size == 1:
             family, points = self._bases.starts(children, parents)
@@ -75,7 +75,7 @@ class Interactions:
         return np.repeat(np.arange(number), [len(points) for points in found]), np.concatenate(found)
 
     def joined(self, singles: Array) -> Array:
-        """Parameters from which to climb, by the modes of each parent alone."""
+        """A start for several parents, from the modes with each parent alone."""
         return np.array([*singles[:, 0], singles[:, 1].mean(), np.log(PRODUCT), singles[:, 2].min()])
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
@@ -108,10 +108,10 @@ class Interactions:
                 value, gradient, hessian = self._derivatives(int(children[k]), parents[k], parameters[k])
             except np.linalg.LinAlgError:
                 continue
-            slopes, curvatures = prior_derivatives(parameters[k], p)
+            slopes, curvatures = prior_derivatives(parameters[k : k + 1], p)
             found.values[k] = value + log_prior(parameters[k : k + 1], p)[0]
-            found.gradients[k] = gradient @ powers + slopes
-            found.hessians[k] = powers.T @ hessian @ powers + np.diag(curvatures)
+            found.gradients[k] = gradient @ powers + slopes[0]
+            found.hessians[k] = powers.T @ hessian @ powers + np.diag(curvatures[0])
         return found
 
     def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
@@ -123,7 +123,8 @@ class Interactions:
         try:
             return log_likelihood(self._columns[:, child], *self._model(parents, point, 0))
         except np.linalg.LinAlgError:
-            # The kernel is so much larger than the noise that rounding swamps it: far from any mode.
+            # The kernel is so much larger than the noise that the noise is lost in rounding: far from any
+            # mode.
             return -np.inf
 
     def _derivatives(self, child: int, parents: Positions, point: Array) -> tuple[float, Array, Array]:
@@ -158,7 +159,7 @@ class Interactions:
         return kernels, variances
 
     def _single(self, child: int, parent: int, parameters: Array) -> tuple[float, Array, Array]:
-        """The same for one parent, without the rows: its basis is orthonormal."""
+        """`_derivatives` for one parent, without the rows: its basis is orthonormal."""
         variances, lost = self._variances(parameters, 1, 2)
         number = int(level_of(np.exp(parameters[0])))
         level = self._bases.level(number)
@@ -181,7 +182,7 @@ class Interactions:
         covariance, *changes = (each[0, :rank, :rank] for each in found)
         eigenvalues, vectors = np.linalg.eigh(covariance)
         first = int(np.searchsorted(np.cumsum(np.maximum(eigenvalues, 0.0)), lost, side="right"))
-        # An eigenvalue at the level of rounding has no direction.
+        # The eigenvector of an eigenvalue that is only rounding error means nothing.
         first = max(min(first, rank - 1), int((eigenvalues < level.jitter).sum()))
         roots, vectors = np.sqrt(eigenvalues[first:][::-1]), vectors[:, first:][:, ::-1]
         outward = vectors / roots
@@ -199,21 +200,7 @@ class Interactions:
 
 
 def within(parameters: Array, p: int) -> NDArray[np.bool_]:
-    """Which points have a density that is not zero."""
+    """Which points are within bounds; the density of the others is taken as zero."""
     inside: NDArray[np.bool_] = np.abs(parameters).max(axis=1) <= LARGEST
     inside &= (parameters[:, :p].min(axis=1) >= np.log(SHORTEST)) & (parameters[:, -1] >= LEAST_LOG_NOISE)
     return inside
-
-
-def log_prior(parameters: Array, p: int) -> Array:
-    """Log prior density of points."""
-    prior: Array = LENGTH_SCALE.log_density(parameters[:, :p]).sum(axis=1)
-    prior += AMPLITUDE.log_density(parameters[:, p:-1]).sum(axis=1) + NOISE.log_density(parameters[:, -1])
-    return prior
-
-
-def prior_derivatives(point: Array, p: int) -> tuple[Array, Array]:
-    """First and second derivatives of the log prior, each parameter by itself."""
-    parts = ((LENGTH_SCALE, point[:p]), (AMPLITUDE, point[p:-1]), (NOISE, point[-1:]))
-    slopes = np.concatenate([prior.slope(some) for prior, some in parts])
-    return slopes, np.concatenate([prior.curvature(some) for prior, some in parts])

@@ -1,4 +1,4 @@
-"""Many small matrices at once: Cholesky factors, inverses of triangles, products with vectors."""
+"""Stacks of small matrices: Cholesky factors, inverses of triangles, products with vectors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Triangles up to this size are inverted at once.
+# Triangles up to this size are inverted directly.
 SMALL = 16
 
 
@@ -18,7 +18,7 @@ def times(matrices: Array, vectors: Array) -> Array:
 
 
 def triangular_inverses(triangles: Array) -> Array:
-    """Inverses of lower triangles, by halves: most of the work is then products, the fastest there is."""
+    """Inverses of lower triangles, by halves: most of the work is then matrix products, which are fast."""
     size = triangles.shape[-1]
     if size <= SMALL:
         inverted: Array = np.linalg.inv(triangles).astype(np.float64, copy=False)

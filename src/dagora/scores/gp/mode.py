@@ -1,8 +1,8 @@
 """Modes of many log densities at once: Newton's method in a trust region, from several starts.
 
-A step is Newton's in the eigenbasis of the Hessian with the eigenvalues taken positive, cut to the region's
-radius; the region grows where the quadratic model was right and shrinks where it was not. A climb ends where
-the gain that the model still promises is below `GAIN`.
+A step is Newton's, in the eigenbasis of the Hessian and with the absolute values of its eigenvalues, cut to
+the region's radius. The region grows if the quadratic model was right and shrinks if it was not. A climb ends
+when the gain that the model still promises is below `GAIN`.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ Positions = NDArray[np.int64]
 # Derivatives of the densities whose numbers are given, one row of parameters each.
 Ask = Callable[[Positions, Array], Derivatives]
 
-# Promised gain, in nats, below which a climb has arrived.
+# A climb ends when its promised gain, in nats, is below this.
 GAIN = 1e-5
 ITERATIONS = 80
-# A flat direction is taken to curve at least this much.
+# Curvatures below this are raised to it: a step along a flat direction would be too long.
 FLATTEST = 1e-2
 
 
 @dataclass(frozen=True)
 class Modes:
-    """Per density its mode, the log density there, and minus the Hessian; and the evaluations it took."""
+    """Per density its mode, the log density there, and minus the Hessian."""
 
     points: Array
     values: Array
     precisions: Array
-    evaluations: int
 
 
 def climb(ask: Ask, starts: Array) -> Modes:
@@ -46,7 +45,6 @@ def climb(ask: Ask, starts: Array) -> Modes:
     values, gradients, hessians = found.values, found.gradients, found.hessians
     radii = np.ones(number)
     active = everyone
-    evaluations = number
     for _ in range(ITERATIONS):
         curvatures, vectors = np.linalg.eigh(-hessians[active])
         slopes = np.einsum("bij,bi->bj", vectors, gradients[active])
@@ -62,7 +60,6 @@ def climb(ask: Ask, starts: Array) -> Modes:
         promised = (slopes * steps - 0.5 * curvatures * steps * steps).sum(axis=1)
         trial = points[active] + np.einsum("bij,bj->bi", vectors, steps)
         found = ask(active, trial)
-        evaluations += len(active)
         gains = found.values - values[active]
         better = gains > 0
         ratio = gains / np.maximum(promised, 1e-300)
@@ -75,4 +72,4 @@ def climb(ask: Ask, starts: Array) -> Modes:
         moved = active[better]
         points[moved], values[moved] = trial[better], found.values[better]
         gradients[moved], hessians[moved] = found.gradients[better], found.hessians[better]
-    return Modes(points, values, -hessians, evaluations)
+    return Modes(points, values, -hessians)

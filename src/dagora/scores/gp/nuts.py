@@ -1,4 +1,4 @@
-"""The No-U-turn sampler: Hamiltonian paths that stop where they turn back, with a step size found by itself.
+"""The No-U-turn sampler: Hamiltonian paths that stop where they turn back, with an adaptive step size.
 
 Paths are doubled until their ends turn back towards each other; the next draw is taken from the path with
 probabilities ∝ density, preferring the newer half. The step size is adapted during warm-up by dual averaging
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Slopes = Callable[[Array], tuple[float, Array]]
 
+# Mean acceptance probability that the step size aims at, as in Hoffman & Gelman 2014.
 TARGET = 0.8
+# A path has at most 2^DEPTH steps.
 DEPTH = 8
-# A path that loses this much energy has left the world.
+# A path whose energy error exceeds this many nats has diverged, as in Stan.
 DIVERGED = 1000.0
 
 
@@ -40,7 +42,10 @@ class State:
 
 @dataclass
 class Tree:
-    """A path: both ends, the draw from it, its log weight, acceptance so far, and whether it goes on."""
+    """A path: both ends, the draw from it, its log weight, the sum of acceptance probabilities of its steps.
+
+    `going` says whether it may be extended.
+    """
 
     left: State
     right: State
@@ -59,8 +64,8 @@ def leap(slopes: Slopes, state: State, step: float) -> State:
     return State(position, momentum + 0.5 * step * gradient, value, gradient)
 
 
-def goes_on(left: State, right: State) -> bool:
-    """Whether the ends of a path still move apart."""
+def ends_move_apart(left: State, right: State) -> bool:
+    """Whether the ends of a path still move away from each other."""
     across = right.position - left.position
     return float(across @ left.momentum) > 0 and float(across @ right.momentum) > 0
 
@@ -81,7 +86,7 @@ def grow(
 
 
 def joined(near: Tree, far: Tree, forward: bool, rng: np.random.Generator, *, eager: bool) -> Tree:
-    """Two paths end to end; an eager draw prefers the far one."""
+    """Join two paths end to end; with `eager` the draw prefers the far one (biased progressive sampling)."""
     left, right = (near.left, far.right) if forward else (far.left, near.right)
     total = float(np.logaddexp(near.log_weight, far.log_weight))
     chance = far.log_weight - (near.log_weight if eager else total)
@@ -93,12 +98,12 @@ def joined(near: Tree, far: Tree, forward: bool, rng: np.random.Generator, *, ea
         total,
         near.accepted + far.accepted,
         near.steps + far.steps,
-        far.going and goes_on(left, right),
+        far.going and ends_move_apart(left, right),
     )
 
 
 def sample(slopes: Slopes, start: Array, draws: int, warmup: int, rng: np.random.Generator) -> Array:
-    """Draws from a density, after a warm-up that is thrown away."""
+    """Draws from a density, after a warm-up that is discarded."""
     value, gradient = slopes(start)
     state = State(start, np.zeros(len(start)), value, gradient)
     step, anchor, mean_log, gap = 0.7, float(np.log(7.0)), 0.0, 0.0

@@ -47,3 +47,22 @@ class InverseGamma:
 LENGTH_SCALE = InverseGamma(2.0, 2.0)
 NOISE = InverseGamma(1.0, 1.0)
 AMPLITUDE = InverseGamma(1.0, 1.0)
+
+
+def log_prior(parameters: Array, parents: int) -> Array:
+    """Log prior density of points (log ρ of each parent, log τ of each amplitude if any, log σ)."""
+    scales = LENGTH_SCALE.log_density(parameters[:, :parents]).sum(axis=1)
+    amplitudes = AMPLITUDE.log_density(parameters[:, parents:-1]).sum(axis=1)
+    prior: Array = scales + (amplitudes + NOISE.log_density(parameters[:, -1]))
+    return prior
+
+
+def prior_derivatives(parameters: Array, parents: int) -> tuple[Array, Array]:
+    """First and second derivatives of the log prior at points; each parameter has its own factor."""
+    parts = (
+        (LENGTH_SCALE, parameters[:, :parents]),
+        (AMPLITUDE, parameters[:, parents:-1]),
+        (NOISE, parameters[:, -1:]),
+    )
+    slopes = np.hstack([prior.slope(some) for prior, some in parts])
+    return slopes, np.hstack([prior.curvature(some) for prior, some in parts])

@@ -1,12 +1,12 @@
 """Log evidence by importance sampling from heavy-tailed proposals at the modes, with quasi-random points.
 
 Z = E_q[p(θ)/q(θ)], where q is a mixture over the modes of products of t₅ densities along the axes of the
-Hessian, each side of an axis as wide as the density's fall there says. The points are a scrambled Sobol net.
-Its eight sub-nets give eight estimates, whose spread over √8 is the standard error of ln Z that is reported:
-somewhat too large, because a net is more even than its parts. Where it is above `GOAL`, or few points carry
-the weight (Kish's effective number), further rounds are drawn, half of them from a proposal fitted to the
-weighted points so far, and all points are weighted against the mixture of all rounds. Seeds are fixed: the
-same density gives the same number.
+Hessian. Each side of an axis has its own width, from how far the density falls there. The points are a
+scrambled Sobol net. Its eight sub-nets give eight estimates; their standard deviation over √8 is reported as
+the standard error of ln Z. It is somewhat too large, because a net is more even than its parts. If it is
+above `GOAL`, or few points carry the weight (Kish's effective number), further rounds are drawn, half of the
+points from a proposal fitted to the weighted points so far, and all points are weighted against the mixture
+of all rounds. Seeds are fixed: the same density gives the same number.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from math import ceil, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.laplace import steadied
+from dagora.scores.gp.laplace import bounded_curvatures
 
 Array = NDArray[np.float64]
 
+# Degrees of freedom of the t densities: few, so that their tails are heavier than the exponential ones of the
+# priors.
 FREEDOM = 5.0
 SUBNETS = 8
 SEED = 2023
-# A further round is drawn above this standard error (in nats) or below this share of effective points.
+# A further round is drawn above this standard error (in nats), or below this share of effective points.
 GOAL = 0.05
 LEAST_SHARE = 0.15
 ROUNDS = 5
@@ -39,9 +41,9 @@ WIDTHS = (0.3, 3.0)
 
 @dataclass(frozen=True)
 class Evidence:
-    """An estimated log evidence, its standard error in nats, and how many points count of how many.
+    """An estimated log evidence, its standard error in nats, and how many effective points of how many.
 
-    `best` is the point of the highest density that was seen, where points were drawn.
+    `best` is the point of the highest density among the points drawn, None if none were.
     """
 
     log_score: float
@@ -62,12 +64,12 @@ class Proposal:
     right: Array
 
     def draw(self, uniform: Array) -> Array:
-        """Uniform points taken to the proposal's place and shape."""
+        """Turn uniform points into points of the proposal."""
         from scipy.special import stdtrit
 
         below = self.left / (self.left + self.right)
         share = np.where(uniform < below, uniform / below, (1 - uniform) / (1 - below))
-        # Distances from the centre: both halves are halves of one t density.
+        # Distances from the centre: both sides are halves of a t density.
         away = -stdtrit(FREEDOM, np.clip(share / 2, 1e-12, 0.5))
         standard = np.where(uniform < below, -self.left * away, self.right * away)
         points: Array = self.centre + standard @ self.axes.T
@@ -112,7 +114,7 @@ class Mixture:
 
 @lru_cache(maxsize=64)
 def sobol_net(size: int, points: int, draw: int) -> Array:
-    """A scrambled net in [0, 1)^size; `draw` tells the rounds apart."""
+    """A scrambled net in [0, 1)^size, another one for each `draw`."""
     from scipy.stats.qmc import Sobol
 
     net: Array = Sobol(size, scramble=True, rng=np.random.default_rng([SEED, draw])).random_base2(
@@ -124,8 +126,8 @@ def sobol_net(size: int, points: int, draw: int) -> Array:
 def proposals_at(
     log_density: Callable[[Array], Array], points: Array, values: Array, precisions: Array
 ) -> list[Proposal]:
-    """Proposals at modes, as wide on each side of each axis as the density's fall there says."""
-    curvatures, vectors = steadied(precisions)
+    """Proposals at modes; each side of each axis has a width from how far the density falls there."""
+    curvatures, vectors = bounded_curvatures(precisions)
     size = points.shape[1]
     found = []
     for point, value, curvature, vector in zip(points, values, curvatures, vectors, strict=True):
@@ -139,7 +141,7 @@ def proposals_at(
 
 
 def mixture_at(modes: Sequence[Proposal], log_evidences: Array) -> Mixture:
-    """Proposals at several modes, weighted by their evidence, none by very little."""
+    """Mixture of proposals at several modes, weighted by their evidence, none below `LEAST_WEIGHT`."""
     weights = np.maximum(np.exp(log_evidences - log_evidences.max()), LEAST_WEIGHT)
     return Mixture(tuple(modes), weights / weights.sum())
 
@@ -194,7 +196,7 @@ def summary(log_weights: list[Array]) -> Evidence:
 
 
 def refitted(start: Mixture, points: Array, log_weights: Array) -> Mixture:
-    """The first proposal, and as often one with the weighted points' mean and covariance."""
+    """A half-and-half mixture of the first proposal and one with the weighted points' mean and covariance."""
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
     mean = weights @ points

@@ -1,4 +1,4 @@
-"""The density of a single parent along a grid of length-scales, each with its best noise: starts of climbs.
+"""Starts of climbs with one parent: the density along a grid of length-scales, each with its best noise.
 
 At a fixed length-scale the matrix LᵀGL of the compressed problem (see `additive`) does not involve the child.
 With its eigenvalues λ, and w = Vᵀh the child's projections in its eigenbasis,
@@ -19,13 +19,13 @@ from dagora.scores.gp.prior import LENGTH_SCALE, NOISE
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-# Half an octave apart, as the levels are, so that each needs the smallest matrix that serves it.
+# Half an octave apart, as the levels are, so that each uses the smallest basis that is accurate for it.
 SCALES = LONG / 2.0 ** (np.arange(-2, 11) / 2)
-# Noises are looked for on a grid in log σ, which is refined around its best point.
+# The best noise is searched on a grid in log σ, which is then refined around its best point.
 COARSE = np.arange(0.25, -4.0, -0.25)
 FINE = np.arange(-4.0, 5.0) / 4.0
 REFINEMENTS = 4
-# Modes this many nats below the best of all are left alone.
+# Peaks this many nats below the highest one are not climbed: e^−12 is 6e-6.
 HOPELESS = 12.0
 
 

@@ -32,17 +32,18 @@ Array = NDArray[np.float64]
 
 ESTIMATORS = ("qmc", "laplace", "bridge")
 KERNELS = ("additive", "interactions")
-# Points of the importance sampling with a length-scale below this and below a quarter of every mode's count
-# as nothing: they are the most expensive, and the prior has 0.3 % of its mass there, the posterior far less.
+# Points of the importance sampling with a length-scale below this and below a quarter of every mode's are
+# given the density zero: they are the most expensive, and the prior has 0.3 % of its mass there, the
+# posterior far less.
 TAIL = 0.25
-# A point this much higher, in nats, than the modes shows that the climbs missed one.
+# A point this many nats above the modes shows that the climbs missed one.
 MISSED = 0.5
 
 
 class GaussianProcessScore:
-    """Log evidence of Gaussian-process families; deterministic, and remembered family by family."""
+    """Log evidence of Gaussian-process families; deterministic, and computed once per family."""
 
-    # A family takes milliseconds to seconds: samplers had better ask for few.
+    # A family takes milliseconds to seconds: samplers then score fewer families.
     expensive = True
 
     def __init__(
@@ -120,16 +121,16 @@ class GaussianProcessScore:
         }
 
     def fingerprint(self) -> str:
-        """Text that scores share which give the same numbers: of columns and settings."""
+        """A hash of columns and settings: scores with the same fingerprint give the same numbers."""
         said = repr((self._schema.names, self._columns.shape, self._settings)).encode()
         return sha256(said + self._columns.tobytes()).hexdigest()
 
     def remembered(self) -> dict[str, NDArray[np.generic]]:
-        """All that was computed so far."""
+        """Everything computed so far, as arrays."""
         return to_arrays(self._known, self._fitter.alone)
 
     def recall(self, arrays: Arrays) -> int:
-        """Know again what a score with the same fingerprint remembered; return the number of families."""
+        """Load what a score with the same fingerprint remembered; return the number of families."""
         known, alone = from_arrays(arrays)
         self._known.update(known)
         self._fitter.alone.update(alone)
@@ -142,15 +143,15 @@ class GaussianProcessScore:
         if not fresh:
             watch(total, total)
             return
-        # A few at a time, so that the watcher hears of them.
+        # A few at a time, so that progress is reported.
         with ThreadPoolExecutor(self._jobs) as pool:
-            for group in groups_of(fresh, self._fitter.model.together):
-                halves = [group[start :: self._jobs] for start in range(min(self._jobs, len(group)))]
+            for group in groups_of(fresh, self._fitter.model.families_at_once):
+                shares = [group[start :: self._jobs] for start in range(min(self._jobs, len(group)))]
                 fitted = self._fitted(group)
                 found = pool.map(
-                    lambda some, fits=fitted: [(key, self._estimate(key, fits[key])) for key in some], halves
+                    lambda some, fits=fitted: [(key, self._estimate(key, fits[key])) for key in some], shares
                 )
-                # All of them or none: what is left when it is interrupted begins with a new group.
+                # A group is stored as a whole: after an interruption the rest starts with a new group.
                 self._known.update([pair for pairs in found for pair in pairs])
                 done += len(group)
                 watch(done, total)
@@ -208,7 +209,7 @@ def standardised(statistics: Statistics) -> Array:
     table = statistics.rows()
     columns = np.column_stack([table.values(i) for i in range(len(table.schema))])
     centred = columns - columns.mean(axis=0)
-    # Twice, so that a large mean leaves no trace.
+    # Twice, so that the rounding error of a large mean is removed.
     centred -= centred.mean(axis=0)
     scaled: Array = centred / centred.std(axis=0, ddof=1)
     return scaled
@@ -223,12 +224,12 @@ def model_of(kernel: str, columns: Array, variant: str) -> Model:
     return Interactions(columns, variant)
 
 
-def groups_of(keys: Sequence[Key], together: int) -> Iterator[list[Key]]:
-    """Families of one size, some at a time, small sizes first."""
+def groups_of(keys: Sequence[Key], most: int) -> Iterator[list[Key]]:
+    """Yield groups of families of one size, at most `most` in each, small sizes first."""
     for size in sorted({len(parents) for _, parents in keys}):
         same = [key for key in keys if len(key[1]) == size]
-        for start in range(0, len(same), together):
-            yield same[start : start + together]
+        for start in range(0, len(same), most):
+            yield same[start : start + most]
 
 
 def gp(statistics: Statistics, *, estimator: str = "qmc", points: int = 256) -> GaussianProcessScore:

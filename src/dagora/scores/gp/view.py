@@ -1,10 +1,10 @@
-"""A level's bases cut down for parents with longer length-scales, and points grouped by what they need.
+"""Smaller bases for parents with longer length-scales, and points grouped by the bases they need.
 
 A family's bases come from the level of its shortest length-scale. A parent with a longer one needs fewer
-dimensions: for ρ ≥ ρₐ the kernel C(ρ) lies in the span of the leading eigenvectors U of C(ρₐ), so that
-K(ρ) ≈ (QU) (UᵀC(ρ)U) (QU)ᵀ. All bases of a family stay within one level, whose Gram matrices are those of
-actual columns: whatever is cut, the matrices remain positive. Since the kernel is symmetric in the parents,
-these are sorted by length-scale, and points whose parents need the same cuts are computed together.
+dimensions: for ρ ≥ ρₐ the kernel C(ρ) lies in the span of the leading eigenvectors U of C(ρₐ), so that K(ρ) ≈
+(QU) (UᵀC(ρ)U) (QU)ᵀ. All bases of a family come from one level, so that their Gram matrices are those of
+actual columns and remain positive after any cut. Since the kernel is symmetric in the parents, these are
+sorted by length-scale, and points whose parents need the same cuts are computed together.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dagora.scores.gp.compression import LONG, TAIL, Level, covariances, level_o
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-# Parents other than the first are cut at multiples of this level only, so that groups are few and large. What
-# a point needs depends on itself alone: its density must not depend on the points beside it.
+# Parents other than the first are cut only at multiples of this level, so that groups are few and large. The
+# cut depends on the point alone: a density must not depend on which other points are computed with it.
 APART = 3
 
 

@@ -1,6 +1,8 @@
-"""Order MCMC against all graphs, each counted once for every order it agrees with."""
+"""Order and partition MCMC against all graphs; orders count a graph once for every order it agrees with."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import make_score
 from dagora.posterior.chains.order_mcmc import order_mcmc
+from dagora.posterior.chains.partition_mcmc import partition_mcmc
+from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
 from dagora.run import Run
@@ -15,12 +19,15 @@ from tests.posterior.oracle import (
     RandomScore,
     discrete,
     drawn_edges,
+    drawn_graphs,
     edge_matrix,
     family_weights,
     gaussian,
     posterior,
     total_variation,
 )
+
+Sampler = Callable[..., Draws]
 
 SCORES = {
     "all alike": lambda: RandomScore(4, 0.0),
@@ -30,43 +37,50 @@ SCORES = {
     "BDeu": lambda: make_score(discrete(4, 100, 0.6), "bdeu"),
     "GP": lambda: make_score(gaussian(4, 60, 0.5), "gp", points=32),
 }
+PRIOR_OF_ORDERS = ", times the number of orders that the graph agrees with"
+
+
+@pytest.fixture(params=[order_mcmc, partition_mcmc], ids=["order", "partition"])
+def sampler(request: pytest.FixtureRequest) -> Sampler:
+    return request.param
 
 
 @pytest.mark.parametrize(
     ("score", "prior"),
     [*((name, "uniform") for name in SCORES), ("BGe, noise", "fair"), ("BGe, dependent", "sparse")],
 )
-def test_four_nodes_agree_with_enumeration(score: str, prior: str) -> None:
+def test_four_nodes_agree_with_enumeration(sampler: Sampler, score: str, prior: str) -> None:
     local = SCORES[score]()
-    draws = order_mcmc(local, Run(seed=1), draws=5000, chains=4, prior=prior)
-    law = posterior(family_weights(local, 4, prior_named(prior)), 4, orders=True)
+    thin = None if sampler is order_mcmc else 80
+    draws = sampler(local, Run(seed=1), draws=5000, chains=4, prior=prior, thin=thin)
+    law = posterior(family_weights(local, 4, prior_named(prior)), 4, orders=sampler is order_mcmc)
     assert np.abs(drawn_edges(draws) - edge_matrix(law, 4)).max() < 0.015
     distance, usual = total_variation(draws, law)
     assert distance < 2 * usual
     assert draws.status == "finished"
-    assert draws.prior.endswith("times the number of orders that the graph agrees with")
+    assert draws.prior == prior_named(prior).sentence + (PRIOR_OF_ORDERS if sampler is order_mcmc else "")
 
 
-def test_five_nodes_agree_with_enumeration() -> None:
+def test_five_nodes_agree_with_enumeration(sampler: Sampler) -> None:
     score = RandomScore(5, 1.5, seed=3)
-    draws = order_mcmc(score, Run(seed=2), draws=5000, chains=4)
-    law = posterior(family_weights(score, 5), 5, orders=True)
+    draws = sampler(score, Run(seed=2), draws=5000, chains=4)
+    law = posterior(family_weights(score, 5), 5, orders=sampler is order_mcmc)
     assert np.abs(drawn_edges(draws) - edge_matrix(law, 5)).max() < 0.015
 
 
-def test_the_score_of_a_draw_is_that_of_its_graph() -> None:
+def test_the_score_of_a_draw_is_that_of_its_graph(sampler: Sampler) -> None:
     score = RandomScore(4, 2.0)
-    draws = order_mcmc(score, Run(), draws=20, chains=2, prior="sparse")
+    draws = sampler(score, Run(), draws=20, chains=2, prior="sparse")
     weights = family_weights(score, 4, prior_named("sparse"))
     for rows, value in zip(draws.parents.reshape(-1, 4), draws.log_scores.ravel(), strict=True):
         assert value == pytest.approx(sum(weights[i, int(mask)] for i, mask in enumerate(rows)))
 
 
-def test_a_plus_one_space_with_knowledge_agrees_with_the_graphs_left() -> None:
+def test_a_plus_one_space_with_knowledge_agrees_with_the_graphs_left(sampler: Sampler) -> None:
     score = RandomScore(5, 1.5, seed=6)
     space = Space.plus_one([(1, 2), (0,), (), (0,), (3,)], "a few")
     known = Knowledge(required=[("x3", "x1")], forbidden=[("x2", "x0")], max_parents=2)
-    draws = order_mcmc(score, Run(known, seed=3), draws=5000, chains=4, space=space)
+    draws = sampler(score, Run(known, seed=3), draws=5000, chains=4, space=space)
     weights = family_weights(score, 5)
     cores = [*map(set, space.cores)]
     cores[1].add(3)  # required
@@ -75,19 +89,39 @@ def test_a_plus_one_space_with_knowledge_agrees_with_the_graphs_left() -> None:
         outside = len(parents - cores[child]) > 1 or len(parents) > 2
         if outside or (child == 1 and 3 not in parents) or (child == 0 and 2 in parents):
             del weights[child, mask]
-    law = posterior(weights, 5, orders=True)
+    law = posterior(weights, 5, orders=sampler is order_mcmc)
     assert np.abs(drawn_edges(draws) - edge_matrix(law, 5)).max() < 0.015
     assert draws.space == "a few, as far as the knowledge permits"
     assert drawn_edges(draws)[3, 1] == 1.0
 
 
-def test_many_nodes_run_in_a_narrow_space() -> None:
+def test_many_nodes_run_in_a_narrow_space(sampler: Sampler) -> None:
     nodes = 70
     score = make_score(gaussian(nodes, 300, 0.8), "bge")
     cores = [[j for j in (i - 1, i + 1) if 0 <= j < nodes] for i in range(nodes)]
-    draws = order_mcmc(
+    draws = sampler(
         score, Run(), draws=20, chains=2, space=Space.plus_one(cores, "neighbours"), thin=500, warmup=30_000
     )
     assert draws.parents.shape == (2, 20, nodes, 2)
     edges = drawn_edges(draws)
     assert np.all(np.diag(edges, 1) + np.diag(edges, -1) == 1.0)
+
+
+def test_pure_noise_leaves_the_empty_graph_its_due() -> None:
+    # A partition chain that does not count impossible proposals gives the one-block partition too little.
+    score = make_score(gaussian(4, 60, 0.0, seed=5), "bge")
+    law = posterior(family_weights(score, 4), 4)
+    empty = (0, 0, 0, 0)
+    assert law[empty] > 0.2
+    draws = partition_mcmc(score, Run(seed=4), draws=10_000, chains=4)
+    assert drawn_graphs(draws)[empty] / 40_000 == pytest.approx(law[empty], abs=0.01)
+
+
+def test_strong_data_leave_only_equivalent_graphs() -> None:
+    score = make_score(gaussian(4, 3000, 1.0), "bge")
+    law = posterior(family_weights(score, 4), 4)
+    draws = partition_mcmc(score, Run(seed=5), draws=5000, chains=4)
+    assert np.abs(drawn_edges(draws) - edge_matrix(law, 4)).max() < 0.02
+    assert np.allclose(
+        drawn_edges(draws)[[0, 1, 2], [1, 2, 3]] + drawn_edges(draws)[[1, 2, 3], [0, 1, 2]], 1.0
+    )

@@ -1,8 +1,8 @@
 """The sum over all graphs of products of family weights, and what follows from it: families and draws.
 
-`log_weights[v]` holds the log weights of the 2^(n−1) parent sets of node v; a set is a mask over the other
-nodes, closed up (bit j − 1 is node j where j > v), −inf where it may not be. The work is 4^n steps and the
-memory 3^n numbers for the sum, and twice that for the families. See `exact_kernels`.
+`log_weights[v]` holds the log weights of the 2^(n−1) parent sets of node v, −inf for a set that is excluded.
+A set is a mask over the other nodes, closed up (bit j − 1 is node j where j > v). The sum takes 4^n steps and
+3^n numbers in memory, the families twice as much. `layer_kernels` has the formulas.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Watch, unwatched
-from dagora.posterior.exact.family_flows import add_families, send_rows
-from dagora.posterior.exact.graph_draws import draw_graphs
-from dagora.posterior.exact.layer_kernels import fill_rows, fill_shares, subset_sums
+from dagora.posterior.exact.family_flows import Flow, add_families, send_rows
+from dagora.posterior.exact.graph_draws import FamilyWeights, draw_graphs
+from dagora.posterior.exact.layer_kernels import LayerTable, ParentShares, fill_rows, fill_shares
+from dagora.posterior.log_sums import sum_over_subsets
 
 Floats = NDArray[np.float64]
 
-# Terms that are summed between two looks at the clock: about a tenth of a second.
+# Terms that are summed between two looks at the clock: about a tenth of a second of one core.
 WORK_PER_ROUND = 50_000_000
 
 
@@ -46,38 +47,31 @@ class GraphSums:
         self._largest = np.max(log_weights, axis=1)
         centred = log_weights - np.where(np.isfinite(self._largest), self._largest, 0.0)[:, None]
         self._own = np.ascontiguousarray(centred)
-        self._sums = np.empty_like(self._own)
-        self._with = np.zeros((nodes, nodes, max(1, families // 2)))
-        self._without = np.zeros_like(self._with)
+        self._sums = self._own.copy()
+        with_parent = np.zeros((nodes, nodes, max(1, families // 2)))
+        self._shares = ParentShares(with_parent, np.zeros_like(with_parent))
         for child in range(nodes):
-            self._sums[child] = subset_sums(self._own[child])
+            sum_over_subsets(self._sums[child])
             if nodes > 1:
                 fill_shares(
-                    child, self._own[child], self._sums[child], self._with[child], self._without[child]
+                    child,
+                    self._own[child],
+                    self._sums[child],
+                    self._shares.with_parent[child],
+                    self._shares.without_parent[child],
                 )
         self._fill(watch)
 
     def _fill(self, watch: Watch) -> None:
         nodes, full = self.nodes, (1 << self.nodes) - 1
         sizes = np.array([1 << (nodes - placed.bit_count()) for placed in range(full + 1)], dtype=np.int64)
-        self._offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-        self._rows = np.empty(int(sizes.sum()))
-        self._scales = np.empty(full + 1)
+        offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        self._table = LayerTable(offsets, np.empty(int(sizes.sum())), np.empty(full + 1))
         # A row with k nodes outside costs 3^k steps.
         self._costs = np.cumsum(3 ** np.log2(sizes).round().astype(np.int64))
         placed = full
         while placed >= 0:
-            placed = fill_rows(
-                nodes,
-                placed,
-                WORK_PER_ROUND,
-                self._offsets,
-                self._rows,
-                self._scales,
-                self._sums,
-                self._with,
-                self._without,
-            )
+            placed = fill_rows(nodes, placed, WORK_PER_ROUND, self._table, self._sums, self._shares)
             left = int(self._costs[placed]) if placed >= 0 else 0
             watch(int(self._costs[-1]) - left, int(self._costs[-1]))
 
@@ -89,14 +83,14 @@ class GraphSums:
     @property
     def _first(self) -> float:
         """Sum of the row of first layers, relative to its largest entry."""
-        return float(self._rows[: 1 << self.nodes].sum())
+        return float(self._table.rows[: 1 << self.nodes].sum())
 
     @property
     def log_total(self) -> float:
         """Log of the sum over all graphs; −inf where no graph has any weight."""
-        if self._scales[0] == -np.inf:
+        if self._table.scales[0] == -np.inf:
             return -np.inf
-        return float(self._largest.sum() + self._scales[0] + np.log(self._first))
+        return float(self._largest.sum() + self._table.scales[0] + np.log(self._first))
 
     def families(self, watch: Watch = unwatched) -> Floats:
         """Posterior probability of every family, in the layout of the weights.
@@ -106,48 +100,33 @@ class GraphSums:
                [0.66666667, 0.33333333]])
         """
         nodes, full = self.nodes, (1 << self.nodes) - 1
-        arrivals = np.zeros_like(self._rows)
+        arrivals = np.zeros_like(self._table.rows)
         arrivals[: 1 << nodes] = 1.0 / self._first
-        sent = np.zeros_like(self._with)
+        flow = Flow(arrivals, np.zeros_like(self._shares.with_parent), np.zeros(nodes))
         found = np.zeros_like(self._own)
-        roots = np.zeros(nodes)
         placed = 0
         while placed < full:
-            placed = send_rows(
-                nodes,
-                placed,
-                WORK_PER_ROUND // 3,
-                self._offsets,
-                self._rows,
-                arrivals,
-                self._with,
-                self._without,
-                sent,
-                roots,
-            )
+            placed = send_rows(nodes, placed, WORK_PER_ROUND // 3, self._table, self._shares, flow)
             watch(int(self._costs[placed - 1]), int(self._costs[-1]))
-        found[:, 0] = roots
+        found[:, 0] = flow.roots
         for child in range(nodes):
             if nodes > 1:
-                add_families(child, self._own[child], sent[child], found[child])
+                add_families(child, self._own[child], flow.sent[child], found[child])
         return found
 
     def draws(self, uniforms: Floats) -> tuple[NDArray[np.int64], Floats]:
-        """One graph per row of 2n uniform numbers: its parents as masks by node, and its log weight."""
+        """One graph per row of 2n uniform numbers: its parents as masks by node, and its log weight.
+
+        >>> rows = np.array([[0.3, 0.5, 0.5, 0.5], [0.6, 0.5, 0.5, 0.5], [0.9, 0.5, 0.5, 0.5]])
+        >>> GraphSums(np.zeros((2, 2))).draws(rows)[0]
+        array([[2, 0],
+               [0, 1],
+               [0, 0]])
+        """
         parents = np.zeros((len(uniforms), self.nodes), dtype=np.int64)
         log_scores = np.zeros(len(uniforms))
-        draw_graphs(
-            self._offsets,
-            self._rows,
-            self._own,
-            self._sums,
-            self._order,
-            self._with,
-            self._without,
-            np.ascontiguousarray(uniforms),
-            parents,
-            log_scores,
-        )
+        weights = FamilyWeights(self._own, self._sums, self._order)
+        draw_graphs(self._table, weights, self._shares, np.ascontiguousarray(uniforms), parents, log_scores)
         return parents, log_scores + self._largest.sum()
 
 
