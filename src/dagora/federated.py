@@ -116,7 +116,8 @@ def sites_in_threads(
     `watch` may wrap the coordinator's transport, to write down what it sees.
     """
     from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
-    from dagora.parties.horizontal.session.session import CoordinatorSession, serve_site
+    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+    from dagora.parties.horizontal.session.serving import serve_site
     from dagora.parties.transport.in_memory import memory_network
 
     names = [site.name for site in sites]

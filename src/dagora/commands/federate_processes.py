@@ -29,7 +29,7 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
     The first Ctrl-C goes to the coordinator, which ends its search and gives the best so far.
     """
     from dagora.commands.progress import interruptible
-    from dagora.parties.processes.processes import Processes
+    from dagora.parties.processes.party_processes import PartyProcesses
     from dagora.parties.transport.certificates import temporary_certificates
 
     flags = [
@@ -44,7 +44,7 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
     with (
         own_ends(),
         temporary_certificates([COORDINATOR, *files]) as credentials,
-        Processes(on_line=None if request.quiet else relay) as processes,
+        PartyProcesses(on_line=None if request.quiet else relay) as processes,
     ):
         start = ["federate", "coordinator", "--keys", str(credentials[COORDINATOR].ca.parent), "--port", "0"]
         processes.start(COORDINATOR, [*start, "--sites", ",".join(files), *flags, *request.arguments()])
@@ -60,7 +60,7 @@ def run_parties(files: dict[str, Path], kinds: dict[str, list[str]], minimum: in
 @contextmanager
 def own_ends() -> Iterator[None]:
     """End as the party that could not go on: with its output, its last line and its exit code."""
-    from dagora.parties.processes.processes import PartyFailedError
+    from dagora.parties.processes.party_processes import PartyFailedError
 
     try:
         yield

@@ -107,8 +107,8 @@ def host(
 
     asked.check()
     credentials = own_credentials(folder, HOST)
-    holding = asked.holding(data, drop)
-    sessions = own_log(log, folder, max_sessions, holding.table.names)
+    party_data = asked.party_data(data, drop)
+    sessions = own_log(log, folder, max_sessions, party_data.table.names)
     with Listener(
         credentials, [GUEST], host=where, port=port, timeout=asked.patience, on_refusal=warn
     ) as listener:
@@ -116,7 +116,13 @@ def host(
         transport = listener.accept(timeout=wait)
     with asked.progress() as on_event:
         result = learn_with(
-            transport, "host", holding, asked.wishes, on_event=on_event, on_terms=asked.tell, log=sessions
+            transport,
+            "host",
+            party_data,
+            asked.proposal,
+            on_event=on_event,
+            on_terms=asked.tell,
+            log=sessions,
         )
     asked.present(result)
 
@@ -148,12 +154,18 @@ def join(
     asked.check()
     where, port = address(connect)
     credentials = own_credentials(folder, GUEST)
-    holding = asked.holding(data, drop)
-    sessions = own_log(log, folder, max_sessions, holding.table.names)
+    party_data = asked.party_data(data, drop)
+    sessions = own_log(log, folder, max_sessions, party_data.table.names)
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=asked.patience)
     with asked.progress() as on_event:
         result = learn_with(
-            transport, "guest", holding, asked.wishes, on_event=on_event, on_terms=asked.tell, log=sessions
+            transport,
+            "guest",
+            party_data,
+            asked.proposal,
+            on_event=on_event,
+            on_terms=asked.tell,
+            log=sessions,
         )
     asked.present(result)
 
@@ -165,17 +177,17 @@ def join(
 @private_options
 def simulate(*, host_data: str, guest_data: str, in_memory: bool, asked: Asked) -> None:
     """Run both owners as processes of their own on a TLS connection, with fresh certificates."""
-    from dagora.parties.vertical.agreement import put_together
+    from dagora.parties.vertical.agreement import combine_proposals
 
     asked.check()
     # Bad files and terms are refused here, in one line, before anything is started.
-    host, guest = asked.holding(host_data), asked.holding(guest_data)
-    put_together(host.table.names, guest.table.names, asked.wishes.complete(), asked.wishes)
+    host, guest = asked.party_data(host_data), asked.party_data(guest_data)
+    combine_proposals(host.table.names, guest.table.names, asked.proposal.complete(), asked.proposal)
     if in_memory:
         from dagora.vertical import learn_both
 
         with asked.progress() as on_event:
-            result = learn_both(host, guest, asked.wishes, on_event=on_event)
+            result = learn_both(host, guest, asked.proposal, on_event=on_event)
     else:
         with tidy_end():
             result = run_parties(host_data, guest_data, asked)

@@ -20,7 +20,7 @@ from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import Limits
 from dagora.parties.transport.wire_format import HEADER, Kind, pack, parse, parse_tag
-from tests.parties.network import PATIENCE, eventually, start
+from tests.parties.network import PATIENCE, eventually, start, vanish
 from tests.parties.unhurried import Attendance, take_time
 
 HERE = "127.0.0.1"
@@ -400,7 +400,7 @@ def test_a_bad_frame_ends_the_run_on_both_sides(credentials, raw, fault):
 def test_a_frame_cut_short_is_noticed(meeting, cut):
     host, b = meeting.finish()
     say(b, "host", (pack(Kind.MESSAGE, b"tag", 0, 10) + bytes(10))[:cut])
-    b.drop()
+    vanish(b)
     with pytest.raises(
         ProtocolError, match=r"^the connection to party 'b' was lost in the middle of a message$"
     ):

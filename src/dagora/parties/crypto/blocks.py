@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 Words = NDArray[np.uint64]
 
 VECTOR = ir.VectorType(ir.IntType(64), 2)
-_WORD = ir.IntType(64)
 _LANE = ir.IntType(32)
 
 

@@ -67,7 +67,7 @@ def shake_hands(
     try:
         tls.do_handshake()
     except (OSError, ValueError) as error:
-        part(tls)
+        close_refused(tls)
         raise ProtocolError(explain(error)) from None
     return tls
 
@@ -104,7 +104,7 @@ def explain(error: BaseException) -> str:
     return one_line(getattr(error, "strerror", None) or str(error)).lower()
 
 
-def part(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:
+def close_refused(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:
     """Close a connection that was refused, so that what was said last still arrives."""
     with contextlib.suppress(OSError, ValueError):
         # The socket below TLS: what the peer still says is thrown away unread.

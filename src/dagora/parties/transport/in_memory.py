@@ -111,10 +111,6 @@ class MemoryTransport:
         else:
             self._leave(ended(self.name, reason), at_once=True)
 
-    def drop(self) -> None:
-        """Vanish without a word, as in a crash; for tests of faults."""
-        self._leave(lost(self.name), at_once=False)
-
     def _leave(self, fault: str, *, at_once: bool) -> None:
         if self._closed:
             return

@@ -144,11 +144,6 @@ class Inbox:
         with self._changed:
             self._check(sender, self._line(sender), waiting=False)
 
-    def fault_of(self, sender: str) -> str:
-        """What is wrong with a party, or nothing."""
-        with self._changed:
-            return self._lines[sender].fault
-
     def _line(self, sender: str) -> _Line:
         if sender not in self._lines:
             known = ", ".join(f"'{name}'" for name in sorted(self._lines)) or "nobody"

@@ -19,7 +19,7 @@ from typing import Self
 from dagora.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials, server_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
-from dagora.parties.transport.handshake import explain, part, peer_name, shake_hands
+from dagora.parties.transport.handshake import close_refused, explain, peer_name, shake_hands
 from dagora.parties.transport.tcp import HANDSHAKE_SECONDS, TcpTransport
 from dagora.parties.transport.transport import (
     Limits,
@@ -33,7 +33,7 @@ from dagora.parties.transport.transport import (
 from dagora.parties.transport.wire_format import Kind
 
 HANDSHAKES_AT_ONCE = 64
-LOOK_AROUND = 0.02
+POLL_SECONDS = 0.02
 
 
 class Listener:
@@ -110,7 +110,7 @@ class Listener:
     def _open_door(self) -> None:
         poll = select.poll()
         poll.register(self._socket.fileno(), select.POLLIN)
-        if not poll.poll(LOOK_AROUND * 1000.0) or not self._places.acquire(blocking=False):
+        if not poll.poll(POLL_SECONDS * 1000.0) or not self._places.acquire(blocking=False):
             return
         try:
             raw, address = self._socket.accept()
@@ -127,7 +127,7 @@ class Listener:
             try:
                 connection = Connection(tls, peer_name(tls), self._limits)
             except ProtocolError:
-                part(tls)
+                close_refused(tls)
                 raise
             try:
                 _await_hello(connection)

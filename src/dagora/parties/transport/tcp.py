@@ -16,7 +16,7 @@ from typing import Self
 from dagora.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials, client_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
-from dagora.parties.transport.handshake import explain, part, peer_name, shake_hands
+from dagora.parties.transport.handshake import close_refused, explain, peer_name, shake_hands
 from dagora.parties.transport.inbox import Inbox
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
@@ -91,13 +91,6 @@ class TcpTransport:
         for connection in self._connections.values():
             connection.finish(deadline)
 
-    def drop(self) -> None:
-        """Vanish without a word, as in a crash; for tests of faults."""
-        self._closed = True
-        for connection in self._connections.values():
-            connection.drop()
-        self._inbox.close()
-
     def __enter__(self) -> Self:
         return self
 
@@ -134,7 +127,7 @@ def connect(
         name = peer_name(tls)
         connection = Connection(tls, name, limits)
     except (ProtocolError, OSError) as error:
-        part(tls)
+        close_refused(tls)
         raise ProtocolError(f"{where}: {one_line(str(error))}") from None
     try:
         if peer is not None and name != peer:

@@ -54,7 +54,7 @@ _FIELDS: dict[str, Field] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Proposal:
     """What a party wants; None leaves it to the host, which for its part must want something definite.
 
     `order` is None at the host for its own columns first and the guest's after them.
@@ -77,7 +77,7 @@ class Wishes:
         if limit is not None and (isinstance(limit, bool) or not 1 <= limit <= MOST_PARENTS):
             raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit}")
 
-    def complete(self) -> Wishes:
+    def complete(self) -> Proposal:
         """The host's: defaults where nothing was said."""
         return replace(
             self,
@@ -89,7 +89,7 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AgreedTerms:
     """What both have agreed on; variables are numbered, the host's first."""
 
     host: tuple[str, ...]
@@ -124,7 +124,7 @@ class Terms:
     def describe(self) -> str:
         """One line for people.
 
-        >>> Terms(("a",), ("b",), (0, 1), 3, "f", "hidden", "rlwe").describe()
+        >>> AgreedTerms(("a",), ("b",), (0, 1), 3, "f", "hidden", "rlwe").describe()
         'order a, b; at most 1 parent; score f; mode hidden; encryption rlwe'
         """
         order = ", ".join(self.names[variable] for variable in self.order)
@@ -158,14 +158,14 @@ def agree(
     transport: Transport,
     role: Role,
     names: tuple[str, ...],
-    wishes: Wishes,
+    proposal: Proposal,
     *,
     peer: str | None = None,
     tag: str = "agreement",
-) -> Terms:
+) -> AgreedTerms:
     """Agree with the peer; only names of columns and options are sent."""
     channel = Channel.to_peer(transport, peer, tag)
-    own = wishes.complete() if role == "host" else wishes
+    own = proposal.complete() if role == "host" else proposal
     channel.send(
         "wishes",
         version=VERSION,
@@ -182,7 +182,7 @@ def agree(
     message = channel.receive("wishes", _FIELDS)
     other_names, other = _read(channel, role, message)
     host, guest = (names, other_names) if role == "host" else (other_names, names)
-    terms = put_together(host, guest, *((own, other) if role == "host" else (other, own)))
+    terms = combine_proposals(host, guest, *((own, other) if role == "host" else (other, own)))
     digest = terms.digest()
     channel.send("digest", digest=hashlib.sha256(role.encode() + digest).digest())
     theirs = b"guest" if role == "host" else b"host"
@@ -191,8 +191,10 @@ def agree(
     return terms
 
 
-def put_together(host: tuple[str, ...], guest: tuple[str, ...], wanted: Wishes, expected: Wishes) -> Terms:
-    """Terms by the host's wishes, where the guest's do not contradict; both sides come to the same."""
+def combine_proposals(
+    host: tuple[str, ...], guest: tuple[str, ...], wanted: Proposal, expected: Proposal
+) -> AgreedTerms:
+    """AgreedTerms by the host's proposal, where the guest's do not contradict; both sides come to the same."""
     shared = next((name for name in host if name in guest), None)
     if shared is not None:
         raise DisagreementError(f"both parties have a column '{shared}': one must rename it or leave it out")
@@ -207,7 +209,7 @@ def put_together(host: tuple[str, ...], guest: tuple[str, ...], wanted: Wishes, 
     except OptionError as error:
         raise DisagreementError(str(error)) from None
     wanted = wanted.complete()
-    terms = Terms(
+    terms = AgreedTerms(
         host,
         guest,
         tuple(order),
@@ -224,8 +226,8 @@ def put_together(host: tuple[str, ...], guest: tuple[str, ...], wanted: Wishes, 
     return terms
 
 
-def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[str, ...], Wishes]:
-    """The peer's names and wishes, checked."""
+def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[str, ...], Proposal]:
+    """The peer's names and proposal, checked."""
 
     def refuse(reason: str) -> NoReturn:
         channel.refuse("wishes", reason)
@@ -253,7 +255,7 @@ def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[
     if role == "guest" and not all((message["max_parents"], *(message[name] for name in CHOICES))):
         refuse("the host leaves an option open")
     try:
-        wishes = Wishes(
+        proposal = Proposal(
             message["order"] or None,
             message["max_parents"] or None,
             message["score"] or None,
@@ -262,4 +264,4 @@ def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[
         )
     except OptionError as error:
         refuse(str(error)[:200] if str(error).isprintable() else "an option is out of its range")
-    return tuple(names), wishes
+    return tuple(names), proposal

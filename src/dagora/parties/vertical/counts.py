@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.score_circuits import family_score, log_factorial_circuit
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 
 Words = NDArray[np.uint64]
 
@@ -51,17 +51,10 @@ def from_bits(bits: NDArray[np.uint8]) -> Words:
     return words
 
 
-def known_scores(numbers: Numbers, counts: Words) -> Words:
+def known_scores(widths: BitWidths, counts: Words) -> Words:
     """Scores of families whose counts one party knows, to the last bit those that the circuits compute."""
     words, families = counts.shape
-    logs = evaluate_plain(log_factorial_circuit(numbers), to_bits(counts.ravel(), numbers.bits))
-    bits = logs.reshape(numbers.width, words, families).swapaxes(0, 1).reshape(-1, families)
+    logs = evaluate_plain(log_factorial_circuit(widths), to_bits(counts.ravel(), widths.bits))
+    bits = logs.reshape(widths.width, words, families).swapaxes(0, 1).reshape(-1, families)
     parents = (words // 3).bit_length() - 1
-    return from_bits(evaluate_plain(family_score(numbers.width, parents), bits))
-
-
-def score_values(numbers: Numbers, scores: Words) -> NDArray[np.float64]:
-    """Scores in nats."""
-    top = np.uint64(64 - numbers.width)
-    signed = (scores << top).view(np.int64) >> top.astype(np.int64)
-    return signed.astype(np.float64) * 2.0**-numbers.fraction
+    return from_bits(evaluate_plain(family_score(widths.width, parents), bits))

@@ -21,6 +21,7 @@ from dagora.events import Observer, ignore
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 from dagora.parties.transport.transport import Transport, one_line
+from dagora.parties.vertical.dot_request import DotRequest
 
 Role = Literal["left", "right"]
 Crypto = Literal["rlwe", "paillier"]
@@ -66,16 +67,16 @@ def dot_products(
     if not len(pairs):
         return np.zeros(0, dtype=np.uint64)
     columns = np.ascontiguousarray(own_columns, dtype=np.uint8)
-    # Each brings its own packages: they are loaded when they are used.
+    # Each kind of encryption needs packages of its own, so it is imported only when it is used.
     if crypto == "rlwe":
         from dagora.parties.vertical import dot_rlwe
 
-        protocol = dot_rlwe.encrypting if role == "left" else dot_rlwe.multiplying
+        protocol = dot_rlwe.left_shares if role == "left" else dot_rlwe.right_shares
     else:
         from dagora.parties.vertical import dot_paillier
 
-        protocol = dot_paillier.encrypting if role == "left" else dot_paillier.multiplying
-    return protocol(channel, columns, pairs, modulus, on_event, random)
+        protocol = dot_paillier.left_shares if role == "left" else dot_paillier.right_shares
+    return protocol(DotRequest(channel, columns, pairs, modulus, on_event, random))
 
 
 def _check(

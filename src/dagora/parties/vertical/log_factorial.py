@@ -37,46 +37,46 @@ from dagora.parties.crypto.garbling.words import (
     times_digits,
 )
 from dagora.parties.vertical.stirling_tables import log_two, segments, table_values
-from dagora.parties.vertical.widths import PRECISION, SEGMENTS, Numbers
+from dagora.parties.vertical.widths import PRECISION, SEGMENTS, BitWidths
 
 CORRECTION_DIGITS = 5  # of the mantissa within its segment, for 1/(24 z)
 
 
-def log_factorial(build: Builder, numbers: Numbers, count: Word) -> Word:
+def log_factorial(build: Builder, widths: BitWidths, count: Word) -> Word:
     """The word of ln count! + c (count + 1), modulo 2^width."""
-    table = table_values(numbers)
-    if numbers.complete:
-        return lookup(build, one_hot(build, count, len(table)), table, numbers.width)
-    low = lookup(build, one_hot(build, count[: numbers.small]), table, numbers.width)
-    high = stirling(build, numbers, count)
-    return mux(build, build.any(count[numbers.small :]), high, low)
+    table = table_values(widths)
+    if widths.complete:
+        return lookup(build, one_hot(build, count, len(table)), table, widths.width)
+    low = lookup(build, one_hot(build, count[: widths.small]), table, widths.width)
+    high = stirling(build, widths, count)
+    return mux(build, build.any(count[widths.small :]), high, low)
 
 
-def stirling(build: Builder, numbers: Numbers, count: Word) -> Word:
+def stirling(build: Builder, widths: BitWidths, count: Word) -> Word:
     """The value for counts from 2^small on."""
-    scaled, shift = normalise(build, [True, *count], numbers.places)
-    split = numbers.bits - SEGMENTS
-    low, high = scaled[:split], scaled[split : numbers.bits]
+    scaled, shift = normalise(build, [True, *count], widths.places)
+    split = widths.bits - SEGMENTS
+    low, high = scaled[:split], scaled[split : widths.bits]
     wires = one_hot(build, high)
-    total = z_log_z(build, numbers, low, high, wires, shift)
+    total = z_log_z(build, widths, low, high, wires, shift)
     value = shift_right(build, total, shift, signed=True)
-    value = add(build, value, corrected_constant(build, numbers, low, wires, shift, len(value)))
-    return extend([*[False] * (numbers.fraction - PRECISION), *value], numbers.width, signed=True)
+    value = add(build, value, corrected_constant(build, widths, low, wires, shift, len(value)))
+    return extend([*[False] * (widths.fraction - PRECISION), *value], widths.width, signed=True)
 
 
-def z_log_z(build: Builder, numbers: Numbers, low: Word, high: Word, wires: Word, shift: Word) -> Word:
+def z_log_z(build: Builder, widths: BitWidths, low: Word, high: Word, wires: Word, shift: Word) -> Word:
     """2^-e [z ln z + (c − 1) z]: Horner's rule with the exponent's part in the constant and linear terms."""
-    fit = segments(numbers)
+    fit = segments(widths)
     a, b, *inner = fit.polynomial
-    width = numbers.mantissa + 5
-    linear_width = numbers.mantissa - SEGMENTS + 3
+    width = widths.mantissa + 5
+    linear_width = widths.mantissa - SEGMENTS + 3
     total: Word = []
     for row, bits in zip(inner[::-1], fit.inner_widths[::-1], strict=True):
         entry = lookup(build, wires, row, bits)
         total = signed_sum(build, entry, times_digits(build, total, low), bits) if total else entry
     total = times_digits(build, total, low)
     total = signed_sum(build, lookup(build, wires, b, linear_width), total, linear_width)
-    exponent = -log_two() * (1 << (numbers.mantissa - SEGMENTS)) / 4
+    exponent = -log_two() * (1 << (widths.mantissa - SEGMENTS)) / 4
     for word in odd_multiples(build, shift, exponent, linear_width):
         total = add(build, total, word)
     total = times_digits(build, total, low, from_minus_one=True)
@@ -87,13 +87,13 @@ def z_log_z(build: Builder, numbers: Numbers, low: Word, high: Word, wires: Word
 
 
 def corrected_constant(
-    build: Builder, numbers: Numbers, low: Word, wires: Word, shift: Word, width: int
+    build: Builder, widths: BitWidths, low: Word, wires: Word, shift: Word, width: int
 ) -> Word:
     """The constant term less 1/(24 z), which grows with the shift.
 
     As a complement it is below 0 everywhere, so that the bits above it are constant.
     """
-    fit = segments(numbers)
+    fit = segments(widths)
     steep = lookup(build, wires, fit.s, fit.s_width)
     steep = times_digits(build, steep, low[-CORRECTION_DIGITS:], from_minus_one=True)
     small = signed_sum(build, lookup(build, wires, fit.r, fit.r_width), steep, fit.r_width)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from dagora.events import Observer, ignore
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.agreement import Role, Terms
+from dagora.parties.vertical.agreement import AgreedTerms, Role
 from dagora.parties.vertical.dot_products import dot_products
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 
 Words = NDArray[np.uint64]
 Set = tuple[int, ...]
@@ -91,9 +91,9 @@ def product_columns(columns: NDArray[np.uint8], sets: Sequence[Set], first: int)
 def share_moments(
     transport: Transport,
     role: Role,
-    terms: Terms,
+    terms: AgreedTerms,
     columns: NDArray[np.uint8],
-    numbers: Numbers,
+    widths: BitWidths,
     *,
     on_event: Observer = ignore,
 ) -> MomentShares:
@@ -113,7 +113,7 @@ def share_moments(
         products,
         pairs,
         crypto="paillier" if terms.crypto == "paillier" else "rlwe",
-        modulus=1 << numbers.bits,
+        modulus=1 << widths.bits,
         on_event=on_event,
     )
     shares = {(*host[i], *guest[j]): int(v) for (i, j), v in zip(pairs.tolist(), crossed, strict=True)}

@@ -42,7 +42,7 @@ from dagora.parties.crypto.garbling.words import (
     subtract,
 )
 from dagora.parties.vertical.log_factorial import log_factorial
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 from dagora.scores.local_score import TIE
 
 TIE_DROPPED = 20  # bits of a score that do not matter for its tolerance
@@ -81,10 +81,10 @@ def exclude(build: Builder, counts: list[Word], member: int) -> None:
 
 
 @lru_cache(maxsize=16)
-def log_factorial_circuit(numbers: Numbers) -> Circuit:
+def log_factorial_circuit(widths: BitWidths) -> Circuit:
     """One count: its word of ln x! (`log_factorial`)."""
     build = Builder()
-    return build.circuit(log_factorial(build, numbers, build.inputs(numbers.bits)))
+    return build.circuit(log_factorial(build, widths, build.inputs(widths.bits)))
 
 
 @lru_cache(maxsize=64)

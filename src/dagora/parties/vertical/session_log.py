@@ -23,8 +23,8 @@ from dagora.errors import FormatError, OptionError
 from dagora.files import read_text, report_failure
 
 if TYPE_CHECKING:
-    from dagora.parties.vertical.agreement import Role, Terms
-    from dagora.parties.vertical.private_k2 import Learned
+    from dagora.parties.vertical.agreement import AgreedTerms, Role
+    from dagora.parties.vertical.private_k2 import PrivateOutcome
 
 FILE_NAME = "sessions.jsonl"
 MOST_SESSIONS = 10
@@ -112,9 +112,9 @@ class OpenSession:
         self._peer = peer
         self._number = secrets.token_hex(8)
         self._begun = False
-        self.learned: Learned | None = None
+        self.learned: PrivateOutcome | None = None
 
-    def begin(self, terms: Terms) -> None:
+    def begin(self, terms: AgreedTerms) -> None:
         """Note the terms, or refuse: nothing that depends on rows has been sent yet."""
         own, other = (terms.host, terms.guest) if self._role == "host" else (terms.guest, terms.host)
         self._log.check(own)

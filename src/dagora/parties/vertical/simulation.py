@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dagora.errors import DisagreementError, ProtocolError
-from dagora.parties.processes.processes import BAD_INPUT, LineObserver, PartyFailedError, Processes
+from dagora.parties.processes.party_processes import BAD_INPUT, LineObserver, PartyFailedError, PartyProcesses
 from dagora.parties.transport.certificates import temporary_certificates
 from dagora.result import Result
 
@@ -42,7 +42,7 @@ def run_both(
     with (
         common_refusal(),
         temporary_certificates([HOST, GUEST]) as credentials,
-        Processes(on_line=on_line) as processes,
+        PartyProcesses(on_line=on_line) as processes,
     ):
         keys = {name: ["--certificates", str(credentials[name].ca.parent)] for name in (HOST, GUEST)}
         start = ["private", "host", "--data", host_data, *keys[HOST], "--port", "0"]

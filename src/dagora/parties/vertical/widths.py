@@ -21,7 +21,7 @@ WORD = 64  # most bits of a score
 
 
 @dataclass(frozen=True)
-class Numbers:
+class BitWidths:
     """Widths of counts and scores for a number of rows, a limit on parents and a score."""
 
     rows: int

@@ -12,12 +12,12 @@ from dagora.parties.crypto.garbling.yao import (
     DAMAGED,
     Evaluator,
     Garbler,
-    bits_to_share,
     permute_bits,
     share_to_bits,
 )
 from dagora.parties.crypto.hashing import hash_blocks
 from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.vertical.counts import from_bits
 from tests.parties.crypto.garbled import (
     WAYS,
     adder,
@@ -199,14 +199,14 @@ def test_additive_shares_in_and_xor_shares_out():
         return permute_bits(party.run(circuit, both_inputs(party, garbles, mine, yours)))
 
     one, other, _, _ = compute(schedule)
-    assert np.array_equal(bits_to_share(one ^ other), values)
+    assert np.array_equal(from_bits(one ^ other), values)
     assert not np.array_equal(one, other)
 
 
 def test_shares_there_and_back():
     shares = words(np.random.default_rng(4), 100)
-    assert np.array_equal(bits_to_share(share_to_bits(shares, 64)), shares)
-    assert np.array_equal(bits_to_share(share_to_bits(shares, 20)), shares & np.uint64(2**20 - 1))
+    assert np.array_equal(from_bits(share_to_bits(shares, 64)), shares)
+    assert np.array_equal(from_bits(share_to_bits(shares, 20)), shares & np.uint64(2**20 - 1))
 
 
 def test_with_the_real_transfer(network):

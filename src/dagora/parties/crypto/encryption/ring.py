@@ -110,15 +110,6 @@ def to_values(polynomial: Words, *, in_montgomery_form: bool = False) -> Words:
     return result
 
 
-def to_coefficients(values: Words) -> Words:
-    """Transform polynomials uint32[..., 3, N] back to coefficients."""
-    t = tables()
-    result = np.ascontiguousarray(values).copy()
-    flat = result.reshape(-1, len(PRIMES), DEGREE)
-    _transform_back(flat, t)
-    return result
-
-
 @kernel
 def montgomery(product: np.uint64, p: np.uint64, inverse: np.uint64) -> np.uint64:
     """Return product · 2⁻³² modulo p, below p, for any product below 2⁶³."""
@@ -163,25 +154,29 @@ def _left(i: int, k: int) -> int:
 
 
 @kernel
+def _forward_butterfly(
+    x: np.uint32, y: np.uint32, p: np.uint64, w: np.uint64, quotient: np.uint64
+) -> tuple[np.uint32, np.uint32]:
+    """Return x + wy and x − wy (Harvey 2014, algorithm 2): values below 4p in and out."""
+    reduced, product = below(np.uint64(x), p + p), np.uint64(y)
+    product = w * product - ((quotient * product) >> _HALF) * p
+    return np.uint32(reduced + product), np.uint32(reduced + p + p - product)
+
+
+@kernel
 def _spread(left: Words, right: Words, p: np.uint64, w: np.uint64, quotient: np.uint64) -> None:
+    """Apply the butterfly to two stretches of a polynomial that share one root."""
     w, quotient, p = w & _LOW, quotient & _LOW, p & _LOW
     for j in range(left.size):
-        x = below(np.uint64(left[j]), p + p)
-        y = np.uint64(right[j])
-        y = w * y - ((quotient * y) >> _HALF) * p
-        left[j] = np.uint32(x + y)
-        right[j] = np.uint32(x + p + p - y)
+        left[j], right[j] = _forward_butterfly(left[j], right[j], p, w, quotient)
 
 
 @kernel
 def _spread_rows(left: Words, right: Words, p: np.uint64, w: Wide, quotient: Wide) -> None:
+    """Apply the butterfly to two rows with a root of its own for each column."""
     p = p & _LOW
     for j in range(left.size):
-        x = below(np.uint64(left[j]), p + p)
-        y = np.uint64(right[j])
-        y = (w[j] & _LOW) * y - (((quotient[j] & _LOW) * y) >> _HALF) * p
-        left[j] = np.uint32(x + y)
-        right[j] = np.uint32(x + p + p - y)
+        left[j], right[j] = _forward_butterfly(left[j], right[j], p, w[j] & _LOW, quotient[j] & _LOW)
 
 
 @kernel
@@ -207,23 +202,29 @@ def backward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
 
 
 @kernel
+def _backward_butterfly(
+    x: np.uint32, y: np.uint32, p: np.uint64, w: np.uint64, quotient: np.uint64
+) -> tuple[np.uint32, np.uint32]:
+    """Return x + y and w(x − y) (Harvey 2014, algorithm 3): values below 2p in and out."""
+    difference = (np.uint64(x) + p + p - np.uint64(y)) & _LOW
+    product = w * difference - ((quotient * difference) >> _HALF) * p
+    return np.uint32(below(np.uint64(x) + np.uint64(y), p + p)), np.uint32(product)
+
+
+@kernel
 def _gather(left: Words, right: Words, p: np.uint64, w: np.uint64, quotient: np.uint64) -> None:
+    """Undo `_spread`, but for a factor 2."""
     w, quotient, p = w & _LOW, quotient & _LOW, p & _LOW
     for j in range(left.size):
-        x, y = np.uint64(left[j]), np.uint64(right[j])
-        left[j] = np.uint32(below(x + y, p + p))
-        y = (x + p + p - y) & _LOW
-        right[j] = np.uint32(w * y - ((quotient * y) >> _HALF) * p)
+        left[j], right[j] = _backward_butterfly(left[j], right[j], p, w, quotient)
 
 
 @kernel
 def _gather_rows(left: Words, right: Words, p: np.uint64, w: Wide, quotient: Wide) -> None:
+    """Undo `_spread_rows`, but for a factor 2."""
     p = p & _LOW
     for j in range(left.size):
-        x, y = np.uint64(left[j]), np.uint64(right[j])
-        left[j] = np.uint32(below(x + y, p + p))
-        y = (x + p + p - y) & _LOW
-        right[j] = np.uint32((w[j] & _LOW) * y - (((quotient[j] & _LOW) * y) >> _HALF) * p)
+        left[j], right[j] = _backward_butterfly(left[j], right[j], p, w[j] & _LOW, quotient[j] & _LOW)
 
 
 @kernel
@@ -232,13 +233,6 @@ def _transform(polynomials: Words, t: Tables, factors: Wide) -> None:
         for k in range(t.primes.size):
             forward(polynomials[i, k], t.primes[k], t.roots[k], t.root_quotients[k])
             scale(polynomials[i, k], factors[k], t.primes[k], t.inverses[k])
-
-
-@kernel
-def _transform_back(polynomials: Words, t: Tables) -> None:
-    for i in range(polynomials.shape[0]):
-        for k in range(t.primes.size):
-            back(polynomials[i, k], k, t)
 
 
 @kernel

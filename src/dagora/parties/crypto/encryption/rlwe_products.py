@@ -17,8 +17,10 @@ from dagora.parties.crypto.encryption.ring_samples import RandomBytes, errors, p
 from dagora.parties.crypto.encryption.rlwe import PublicKey, flood_bits, scaling, unpacked
 from dagora.parties.crypto.encryption.rlwe_kernels import (
     LAZY,
+    FreshZero,
     add_coefficients,
     add_products,
+    blinding,
     finish_constants,
     freshen,
 )
@@ -39,6 +41,13 @@ class Layout:
     groups: NDArray[np.int64]  # [polynomials, N/rows]: plain columns
     products: NDArray[np.int64]  # [products, 2]: encrypted column, plain polynomial
     results: NDArray[np.int64]  # [results, 2]: product, position
+
+    def messages(self) -> Iterator[tuple[slice, slice]]:
+        """Products whose results go back in one message, and these results."""
+        for first in range(0, len(self.products), FRESH_AT_ONCE):
+            last = min(first + FRESH_AT_ONCE, len(self.products))
+            low, high = np.searchsorted(self.results[:, 0], (first, last)).tolist()
+            yield slice(first, last), slice(low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,31 +122,25 @@ class ProductSums:
         self._multiply()
         layout = self._layout
         public = to_montgomery(self._public.values())
-        for first in range(0, len(layout.products), FRESH_AT_ONCE):
-            last = min(first + FRESH_AT_ONCE, len(layout.products))
-            choice, error = ternary(self._stream, last - first), errors(self._stream, last - first)
+        for products, results in layout.messages():
+            number, count = products.stop - products.start, results.stop - results.start
+            choice, error = ternary(self._stream, number), errors(self._stream, number)
             if not fresh:
                 choice[:], error[:] = 0, 0
-            low, high = np.searchsorted(layout.results[:, 0], (first, last))
-            here = layout.results[low:high] - (first, 0)
-            masks = self._words(high - low, 1, self._plain_bits)[:, 0].astype(np.uint64)
-            shares[low:high] = -masks & np.uint64((1 << self._plain_bits) - 1)
+            masks = self._words(count, 1, self._plain_bits)[:, 0].astype(np.uint64)
+            shares[results] = -masks & np.uint64((1 << self._plain_bits) - 1)
             flooded = flood_bits(self._plain_bits)
-            noise = self._words(high - low, 3, flooded + 1 - 64)
+            noise = self._words(count, 3, flooded + 1 - 64)
             if not flood:
                 # The middle of the range, which the offset takes to zero.
                 noise[:] = (0, 0, 1 << (flooded - 64))
             constants = finish_constants(
-                self._constants[low:high],
-                self._zero,
-                choice,
-                here,
-                masks,
-                noise,
-                flooded,
-                scaling(self._plain_bits),
+                self._constants[results],
+                FreshZero(self._zero, choice),
+                layout.results[results] - (products.start, 0),
+                blinding(masks, scaling(self._plain_bits), noise, flooded),
             )
-            yield Fresh(constants, freshen(self._linear[first:last], public, choice, error))
+            yield Fresh(constants, freshen(self._linear[products], public, choice, error))
 
     def _words(self, count: int, words: int, last_bits: int) -> Words:
         """Draw numbers of `words` words, of the last of which only some bits are used."""

@@ -82,10 +82,6 @@ class Builder:
             return False
         return self._gate(AND, min(a, b), max(a, b))
 
-    def disjunction(self, a: Bit, b: Bit) -> Bit:
-        """A or b, at the cost of one AND."""
-        return self.invert(self.conjunction(self.invert(a), self.invert(b)))
-
     def any(self, bits: Iterable[Bit]) -> Bit:
         """Whether one of the bits is set."""
         return self.invert(self.all(self.invert(bit) for bit in bits))

@@ -28,11 +28,6 @@ def extend(word: Sequence[Bit], width: int, *, signed: bool = False) -> Word:
     return [*word[:width], *[fill] * (width - len(word))]
 
 
-def shift_left(word: Sequence[Bit], by: int) -> Word:
-    """Times 2^by, in as many bits more."""
-    return [*[False] * by, *word]
-
-
 def add_with_carry(
     build: Builder, a: Sequence[Bit], b: Sequence[Bit], carry: Bit = False
 ) -> tuple[Word, Bit]:
@@ -53,11 +48,6 @@ def add(build: Builder, a: Sequence[Bit], b: Sequence[Bit], carry: Bit = False) 
 def subtract(build: Builder, a: Sequence[Bit], b: Sequence[Bit]) -> Word:
     """Difference modulo 2^k."""
     return add(build, a, [build.invert(bit) for bit in b], True)
-
-
-def negate(build: Builder, a: Sequence[Bit]) -> Word:
-    """Two's complement."""
-    return subtract(build, [False] * len(a), a)
 
 
 def less(build: Builder, a: Sequence[Bit], b: Sequence[Bit], *, signed: bool = False) -> Bit:

@@ -275,16 +275,6 @@ def share_to_bits(shares: NDArray[np.uint64], width: int) -> Bits:
     return (shares[None, :] >> places & np.uint64(1)).astype(np.uint8)
 
 
-def bits_to_share(bits: Bits) -> NDArray[np.uint64]:
-    """Numbers of bits, the lowest first: the inverse of `share_to_bits`.
-
-    >>> bits_to_share(np.array([[0, 1], [1, 1], [1, 1]], dtype=np.uint8)).tolist()
-    [6, 7]
-    """
-    places = np.arange(len(bits), dtype=np.uint64)[:, None]
-    return np.asarray((bits.astype(np.uint64) << places).sum(axis=0), dtype=np.uint64)
-
-
 def _check_bits(bits: Bits) -> None:
     # Of anything else, the mask made from it would give part of delta away.
     if bits.dtype != np.uint8 or (bits.size and bits.max() > 1):

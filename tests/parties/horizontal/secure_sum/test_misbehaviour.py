@@ -8,7 +8,7 @@ from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.secure_sum.masks import KeyPair
 from dagora.parties.horizontal.secure_sum.roster import Entry, Roster, encode_roster
 from dagora.parties.transport.messages import decode, encode
-from tests.parties.horizontal.sums import begin, names_of
+from tests.parties.horizontal.secure_sum.sums import begin, names_of
 from tests.parties.network import PATIENCE
 
 NAMES = names_of(5)

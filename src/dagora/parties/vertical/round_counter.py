@@ -9,12 +9,12 @@ from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import Payload, Transport, reason_to_tell
 
 
-class Turns:
+class RoundCounter:
     """A transport that counts its turns from sending to receiving; the number of a round trip is one.
 
     >>> from dagora.parties.transport.in_memory import memory_network
     >>> network = memory_network(["a", "b"])
-    >>> line = Turns(network["a"])
+    >>> line = RoundCounter(network["a"])
     >>> for tag in ("first", "second"):
     ...     network["b"].send("a", tag, b"")
     ...     line.send("b", tag, b"")

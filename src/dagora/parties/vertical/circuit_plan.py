@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.crypto.garbling.circuit import Circuit, evaluate_plain
+from dagora.parties.crypto.garbling.circuit import Circuit
 
-Slots = NDArray[np.int32]
+SlotNumbers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class Stage:
     """One circuit for a batch: `inputs[wire, instance]` and `outputs[wire, instance]` are slots."""
 
     circuit: Circuit
-    inputs: Slots
-    outputs: Slots
+    inputs: SlotNumbers
+    outputs: SlotNumbers
 
     @property
     def n_and(self) -> int:
@@ -38,14 +38,14 @@ class Planner:
         self.n_slots = 0
         self.stages: list[Stage] = []
 
-    def reserve(self, *shape: int) -> Slots:
+    def reserve(self, *shape: int) -> SlotNumbers:
         """Slots that nothing was written to yet."""
         count = int(np.prod(shape))
         slots = np.arange(self.n_slots, self.n_slots + count, dtype=np.int32).reshape(shape)
         self.n_slots += count
         return slots
 
-    def run(self, circuit: Circuit, inputs: NDArray[np.integer]) -> Slots:
+    def run(self, circuit: Circuit, inputs: NDArray[np.integer]) -> SlotNumbers:
         """Run a circuit on slots[wire, instance]; the slots of what comes out, likewise."""
         if inputs.shape[0] != circuit.n_inputs:
             raise ValueError(f"the circuit has {circuit.n_inputs} inputs, not {inputs.shape[0]}")
@@ -53,12 +53,6 @@ class Planner:
         if inputs.shape[1] > 0:
             self.stages.append(Stage(circuit, np.ascontiguousarray(inputs, dtype=np.int32), outputs))
         return outputs
-
-
-def run_plain(stages: Iterable[Stage], memory: NDArray[np.uint8]) -> None:
-    """Run the stages on bits in the clear, in place."""
-    for stage in stages:
-        memory[stage.outputs] = evaluate_plain(stage.circuit, memory[stage.inputs])
 
 
 def count_ands(stages: Iterable[Stage]) -> int:

@@ -25,13 +25,10 @@ from dagora.parties.horizontal.session.questions import (
     encode_ask,
     needs_cryptography,
 )
-from dagora.parties.horizontal.session.serving import Asked, serve_site
 from dagora.parties.transport.transport import Transport, reason_to_tell
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.coordinator import SecureSum
-
-__all__ = ["Asked", "CoordinatorSession", "serve_site"]
 
 
 class CoordinatorSession:

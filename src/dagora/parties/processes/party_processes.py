@@ -24,16 +24,16 @@ from typing import IO, Self
 from dagora.errors import ProtocolError
 from dagora.parties.transport.transport import in_seconds, one_line
 
-GRACE = 3.0
+GRACE_SECONDS = 3.0
 BAD_INPUT = 2  # the exit code of a command that refuses its own input
 KEEP_LINES = 20_000
-LOOK_AROUND = 0.01
+POLL_SECONDS = 0.01
 
 LineObserver = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessEnd:
     """How a party's process ended (a negative code is a signal) and what it said."""
 
     name: str
@@ -58,12 +58,12 @@ class Ended:
 class PartyFailedError(ProtocolError):
     """A party's process that failed, with how it `ended`."""
 
-    def __init__(self, ended: Ended) -> None:
+    def __init__(self, ended: ProcessEnd) -> None:
         super().__init__(ended.complaint, party=ended.name)
         self.ended = ended
 
 
-class Processes:
+class PartyProcesses:
     """Party processes that live no longer than the `with` block.
 
     `on_line(name, line)` hears every line of a party's standard error as it comes, from another thread.
@@ -74,7 +74,7 @@ class Processes:
     ) -> None:
         self._on_line = on_line
         self._module = module
-        self._parties: dict[str, _Party] = {}
+        self._parties: dict[str, _PartyProcess] = {}
         self._ended: list[str] = []
 
     def start(
@@ -95,7 +95,7 @@ class Processes:
             start_new_session=True,
             env={**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", **(environment or {})},
         )
-        self._parties[name] = _Party(name, process, self._on_line)
+        self._parties[name] = _PartyProcess(name, process, self._on_line)
 
     def wait_for_line(self, name: str, pattern: str, timeout: float = 30.0) -> re.Match[str]:
         """Wait until a party has said something on either stream, such as the port it listens on."""
@@ -106,16 +106,16 @@ class Processes:
             if over:
                 party.sweep()
                 party.finish()
-            for line in [*_copy(party.err), *_copy(party.out)]:
+            for line in [*_snapshot(party.err), *_snapshot(party.out)]:
                 if found := re.search(pattern, line):
                     return found
             if over:
                 raise PartyFailedError(party.ended())
             if time.monotonic() > deadline:
                 raise ProtocolError(f"party '{name}' said nothing of its start within {in_seconds(timeout)}")
-            time.sleep(LOOK_AROUND)
+            time.sleep(POLL_SECONDS)
 
-    def wait(self, timeout: float | None = None, *, tolerate: Sequence[str] = ()) -> dict[str, Ended]:
+    def wait(self, timeout: float | None = None, *, tolerate: Sequence[str] = ()) -> dict[str, ProcessEnd]:
         """Wait for all to end well; the first that fails, other than those tolerated, ends the rest.
 
         The one raised need not be the first: see `_culprit`.
@@ -131,7 +131,7 @@ class Processes:
                 raise ProtocolError(
                     f"the run was ended after {in_seconds(timeout or 0.0)}: {names} still at work"
                 )
-            time.sleep(LOOK_AROUND)
+            time.sleep(POLL_SECONDS)
         self._note_ends()
         failed = self._failed(tolerate)
         self.stop()
@@ -151,11 +151,11 @@ class Processes:
         return [party.name for party in ended if party.process.poll() and party.name not in tolerate]
 
     def _give_grace(self) -> None:
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < deadline and any(p.process.poll() is None for p in self._parties.values()):
-            time.sleep(LOOK_AROUND)
+            time.sleep(POLL_SECONDS)
 
-    def results(self) -> dict[str, Ended]:
+    def results(self) -> dict[str, ProcessEnd]:
         """How those that have ended did so."""
         over = [party for party in self._parties.values() if party.process.poll() is not None]
         return {party.name: party.ended() for party in over}
@@ -164,21 +164,12 @@ class Processes:
         """Press Ctrl-C at one party: it may end its work early, and well."""
         self._parties[name].process.send_signal(signal.SIGINT)
 
-    def kill(self, name: str) -> None:
-        """Kill one party at once, as a power cut would; for tests of faults."""
-        self._parties[name].sweep()
-        self._parties[name].process.wait()
-
-    def process_ids(self) -> dict[str, int]:
-        """The process of each party."""
-        return {name: party.process.pid for name, party in self._parties.items()}
-
     def stop(self) -> None:
         """End all that still run, firmly if need be, and reap them."""
         running = [party for party in self._parties.values() if party.process.poll() is None]
         for party in running:
             party.signal(signal.SIGTERM)
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + GRACE_SECONDS
         for party in running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 party.process.wait(max(0.0, deadline - time.monotonic()))
@@ -200,20 +191,7 @@ class Processes:
             raise
 
 
-def run_processes(
-    commands: Mapping[str, Sequence[str]],
-    *,
-    timeout: float | None = None,
-    on_line: LineObserver | None = None,
-) -> dict[str, Ended]:
-    """Run `dagora` commands side by side, one per party, until all have ended well."""
-    with Processes(on_line) as processes:
-        for name, arguments in commands.items():
-            processes.start(name, arguments)
-        return processes.wait(timeout)
-
-
-class _Party:
+class _PartyProcess:
     """A process and the two threads that collect what it says."""
 
     def __init__(self, name: str, process: subprocess.Popen[str], on_line: LineObserver | None) -> None:
@@ -254,31 +232,31 @@ class _Party:
     def finish(self) -> None:
         """Read what is left and close the pipes."""
         for thread in self._threads:
-            thread.join(GRACE)
+            thread.join(GRACE_SECONDS)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             # A stream that a stranger still holds open would block; leave that one to its thread.
             if stream is not None and not any(thread.is_alive() for thread in self._threads):
                 stream.close()
 
-    def ended(self) -> Ended:
+    def ended(self) -> ProcessEnd:
         self.finish()
         code = self.process.returncode
-        return Ended(self.name, code, "".join(_copy(self.out)), "".join(_copy(self.err)))
+        return ProcessEnd(self.name, code, "".join(_snapshot(self.out)), "".join(_snapshot(self.err)))
 
 
-def _culprit(failed: Sequence[Ended]) -> Ended:
+def _culprit(failed: Sequence[ProcessEnd]) -> ProcessEnd:
     """Of those that failed, the one that was the cause; the others have only heard of it.
 
     That is who refused its own input, else who was killed, else who was started first.
     """
 
-    def innocence(party: Ended) -> int:
+    def innocence(party: ProcessEnd) -> int:
         return 0 if party.code == BAD_INPUT else 1 if party.code < 0 else 2
 
     return min(failed, key=innocence)
 
 
-def _copy(lines: deque[str]) -> list[str]:
+def _snapshot(lines: deque[str]) -> list[str]:
     # A thread may still append while we look.
     while True:
         try:
