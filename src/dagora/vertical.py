@@ -43,7 +43,7 @@ def read_party_data(
     missing: str = "error",
     separator: str | None = None,
 ) -> PartyData:
-    """Take a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
+    """Read a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
 
     `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes a level).
     """
@@ -64,9 +64,9 @@ def learn_with(
     on_terms: Callable[[AgreedTerms], None] | None = None,
     log: SessionLog | None = None,
 ) -> Result:
-    """Learn with the peer of a transport, which is closed in the end: in peace, or with the reason.
+    """Learn with the peer of a transport, and close the transport at the end, with the reason of an error.
 
-    `log` keeps this party's sessions and refuses one too many, once the terms are agreed.
+    Once the terms are agreed, `log` records this party's session, or refuses it beyond the limit.
     """
     clock, used = Budget(), time.process_time()
     with ExitStack() as stack:
@@ -112,10 +112,10 @@ def learn_with(
 
 @contextmanager
 def leaving(transport: Transport) -> Iterator[None]:
-    """Close a transport in the end, with the reason of an error.
+    """Close a transport at the end, with the reason of an error.
 
-    A disagreement follows from what both parties have heard, so the one that finds it first leaves in peace:
-    the other then still hears all of it, and finds the same instead of a peer that ended the run.
+    Both parties can find a disagreement from the messages they exchanged. So the one that finds it first
+    closes without a reason: the other still receives all messages and finds the same disagreement by itself.
     """
     with transport:
         try:
@@ -159,10 +159,10 @@ def learn_private(
 def learn_both(
     host: PartyData, guest: PartyData, proposal: Proposal, *, on_event: Observer = ignore
 ) -> Result:
-    """Run both parties as threads; the error of the one that failed first is raised."""
+    """Run both parties as threads; raises the error of the one that failed first."""
     from dagora.parties.transport.in_memory import memory_network
 
-    # First use compiles kernels, for longer than a peer would otherwise wait.
+    # The first use compiles kernels, which takes longer than the default time limit.
     network = memory_network([HOST, GUEST], timeout=600.0)
     with ThreadPoolExecutor(2) as pool:
         parties = [
@@ -171,6 +171,6 @@ def learn_both(
         ]
         failed = [error for party in parties if (error := party.exception()) is not None]
     if failed:
-        # Who failed first knows more than who only heard of it.
+        # The party that failed first knows more than the one that was told of it.
         raise min(failed, key=lambda error: "ended the run" in str(error))
     return parties[0].result()

@@ -221,7 +221,7 @@ def own_log(log: str | None, folder: str, limit: int, columns: tuple[str, ...]) 
     count = sessions.check(columns)
     if count:
         times = "1 session" if count == 1 else f"{count} sessions"
-        warn(f"these columns were in {times} before (limit {limit}): each tells more ({sessions.path})")
+        warn(f"these columns were in {times} before (limit {limit}): each reveals more ({sessions.path})")
     return sessions
 
 

@@ -111,7 +111,7 @@ def test_a_start_that_fails_or_takes_too_long_is_reported(script):
         with pytest.raises(ProtocolError, match=r"party 'a' failed \(exit code 1\): no room"):
             parties.wait_for_line("a", "port", PATIENCE)
         parties.start("b", ["slow"])
-        with pytest.raises(ProtocolError, match=r"party 'b' said nothing of its start within 0\.1 s"):
+        with pytest.raises(ProtocolError, match=r"party 'b' did not report its start within 0\.1 s"):
             parties.wait_for_line("b", "port", 0.1)
         with pytest.raises(ProtocolError, match="party 'b' was started already"):
             parties.start("b", [])

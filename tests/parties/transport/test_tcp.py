@@ -218,7 +218,7 @@ def test_a_caller_that_resets_at_once_is_refused(meeting):
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (b"x" * 24, "party 'b' sent bytes that are no message of dagora"),
+        (b"x" * 24, "party 'b' sent bytes that are not a message of dagora"),
         (pack(Kind.MESSAGE, b"x", 0, 0), "party 'b' did not begin with a hello"),
         (pack(Kind.HELLO)[:10], "it left before the run began"),
         (b"", "it left before the run began"),
@@ -348,7 +348,7 @@ def test_places_where_one_cannot_listen(credentials):
             ProtocolError, match=f"cannot listen on 127.0.0.1:{listener.port}: address already in use"
         ):
             Listener(credentials["host"], ["b"], port=listener.port)
-    with pytest.raises(ProtocolError, match="99999 is no port"):
+    with pytest.raises(ProtocolError, match="99999 is not a port"):
         Listener(credentials["host"], ["b"], port=99999)
 
 
@@ -366,7 +366,7 @@ def say(party, peer, raw: bytes) -> None:
 @pytest.mark.parametrize(
     ("raw", "fault"),
     [
-        (b"x" * 100, "sent bytes that are no message of dagora"),
+        (b"x" * 100, "sent bytes that are not a message of dagora"),
         (pack(Kind.MESSAGE, b"t", 0, 1001), "announced a message of 1001 bytes; the limit is 1000"),
         (pack(Kind.MESSAGE, b"t", 0, (1 << 64) - 1), f"announced a message of {(1 << 64) - 1} bytes"),
         (pack(Kind.MESSAGE, b"t" * 201, 0, 0), "sent a tag of 201 bytes"),

@@ -81,7 +81,7 @@ def test_only_peers_can_be_spoken_to(network):
 def test_odd_tags_are_refused(network, tag):
     host, b = network.open("host", "b")
     for act in (lambda: host.send("b", tag, b""), lambda: b.receive("host", tag)):
-        with pytest.raises(ProtocolError, match="is no tag"):
+        with pytest.raises(ProtocolError, match="is not a tag"):
             act()
     host.send("b", "é" * 100, b"fine")
     assert b.receive("host", "é" * 100) == b"fine"

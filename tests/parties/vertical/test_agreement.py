@@ -1,4 +1,4 @@
-"""AgreedTerms are the same on both sides, or both end with one line that names the option or column."""
+"""The agreed terms are the same on both sides, or both end with one line that names the option or column."""
 
 import numpy as np
 import pytest
@@ -94,16 +94,16 @@ def test_two_hosts():
     ("step", "lie", "line"),
     [
         ("wishes", {"version": 3}, "use the same dagora"),
-        ("wishes", {"statistical": 10}, "other security"),
+        ("wishes", {"statistical": 10}, "security level is not"),
         ("wishes", {"role": "king"}, "neither host nor guest"),
-        ("wishes", {"names": ["q", "q"]}, "one name"),
+        ("wishes", {"names": ["q", "q"]}, "the same name"),
         ("wishes", {"names": [7]}, "printable"),
         ("wishes", {"names": []}, "0 columns"),
         ("wishes", {"max_parents": 77}, "from 1 to 6"),
         ("wishes", {"score": "h"}, "f or g"),
         ("wishes", {"mode": "\x1b"}, "out of its range"),
-        ("wishes", {"names": ["other"]}, "are not the terms here"),
-        ("digest", {"digest": b"x"}, "are not the terms here"),
+        ("wishes", {"names": ["other"]}, "its terms differ from the terms here"),
+        ("digest", {"digest": b"x"}, "its terms differ from the terms here"),
         ("wishes", {"version": 1 << 60_000}, "out of its range"),
         ("wishes", {"max_parents": -1}, "from 1 to 6"),
         ("wishes", {"order": "a1\x1b"}, "one line of names"),

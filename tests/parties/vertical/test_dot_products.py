@@ -280,8 +280,8 @@ def test_bytes_that_are_no_message(payload):
 @pytest.mark.parametrize(
     ("change", "content", "line"),
     [
-        ({"n": b"\x0f"}, None, "no odd number of 640 bits"),
-        ({"base": bytes(160)}, None, "no unit"),
+        ({"n": b"\x0f"}, None, "not an odd number of 640 bits"),
+        ({"base": bytes(160)}, None, "not a unit"),
         ({}, b"\0" * 160, "not between 0 and n²"),
         ({}, b"\xff" * 160, "not between 0 and n²"),
         ({}, b"\1" * 150, "must be an array"),

@@ -86,7 +86,7 @@ def test_a_damaged_log_is_not_passed_over(tmp_path, line):
     begin(log, ("a",))
     with log.path.open("a") as handle:
         handle.write(line + "\n")
-    with pytest.raises(FormatError, match=r"sessions.jsonl: line 3 is no session"):
+    with pytest.raises(FormatError, match=r"sessions.jsonl: line 3 is not a session"):
         log.check(["a"])
 
 

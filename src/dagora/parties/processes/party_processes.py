@@ -1,9 +1,9 @@
 """Several parties as real processes on one machine, for the `simulate` commands and for tests.
 
-Each party is a `dagora` command of its own in a process group of its own. What they say is collected; when
-one fails, the others are given a moment to end by themselves (their peer's end is news to them too) and are
-then ended; who was the cause is told from how they ended. Nothing is left behind, neither on Ctrl-C nor when
-this process is killed (see `child`).
+Each party is a `dagora` command in a process group of its own, and its output is collected. When one fails,
+the others get a moment to end by themselves, since they notice that their peer is gone, and are then ended.
+How they ended tells which of them caused the failure. No process is left behind, neither after Ctrl-C nor
+when this process is killed (see `child`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import IO, Self
 from dagora.errors import ProtocolError
 from dagora.parties.transport.transport import in_seconds, one_line
 
-GRACE_SECONDS = 3.0
+GRACE_SECONDS = 3.0  # for a party to end by itself, or for its output to be read
 BAD_INPUT = 2  # the exit code of a command that refuses its own input
-KEEP_LINES = 20_000
+KEEP_LINES = 20_000  # of each output of a party
 POLL_SECONDS = 0.01
 
 LineObserver = Callable[[str, str], None]
@@ -34,7 +34,7 @@ LineObserver = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnd:
-    """How a party's process ended (a negative code is a signal) and what it said."""
+    """How a party's process ended (a negative code is a signal), and its output."""
 
     name: str
     code: int
@@ -66,7 +66,7 @@ class PartyFailedError(ProtocolError):
 class PartyProcesses:
     """Party processes that live no longer than the `with` block.
 
-    `on_line(name, line)` hears every line of a party's standard error as it comes, from another thread.
+    `on_line(name, line)` is called with every line of a party's standard error, from another thread.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class PartyProcesses:
         self._parties[name] = _PartyProcess(name, process, self._on_line)
 
     def wait_for_line(self, name: str, pattern: str, timeout: float = 30.0) -> re.Match[str]:
-        """Wait until a party has said something on either stream, such as the port it listens on."""
+        """Wait until a party has printed a line with this pattern, such as the port it listens on."""
         deadline = time.monotonic() + timeout
         party = self._parties[name]
         while True:
@@ -112,13 +112,14 @@ class PartyProcesses:
             if over:
                 raise PartyFailedError(party.ended())
             if time.monotonic() > deadline:
-                raise ProtocolError(f"party '{name}' said nothing of its start within {in_seconds(timeout)}")
+                raise ProtocolError(f"party '{name}' did not report its start within {in_seconds(timeout)}")
             time.sleep(POLL_SECONDS)
 
     def wait(self, timeout: float | None = None, *, tolerate: Sequence[str] = ()) -> dict[str, ProcessEnd]:
-        """Wait for all to end well; the first that fails, other than those tolerated, ends the rest.
+        """Wait until all have ended well; a failure of one that is not in `tolerate` ends the others.
 
-        The one raised need not be the first: see `_culprit`.
+        The error names the party that caused the failure, which need not be the first that ended
+        (`_culprit`).
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while running := [p for p in self._parties.values() if p.process.poll() is None]:
@@ -146,7 +147,7 @@ class PartyProcesses:
                 party.sweep()
 
     def _failed(self, tolerate: Sequence[str]) -> list[str]:
-        """Those that failed by themselves, in the order of their start."""
+        """Parties that failed by themselves, in the order of their start."""
         ended = [party for name, party in self._parties.items() if name in self._ended]
         return [party.name for party in ended if party.process.poll() and party.name not in tolerate]
 
@@ -156,16 +157,16 @@ class PartyProcesses:
             time.sleep(POLL_SECONDS)
 
     def results(self) -> dict[str, ProcessEnd]:
-        """How those that have ended did so."""
+        """How each party that has ended did so."""
         over = [party for party in self._parties.values() if party.process.poll() is not None]
         return {party.name: party.ended() for party in over}
 
     def interrupt(self, name: str) -> None:
-        """Press Ctrl-C at one party: it may end its work early, and well."""
+        """Send Ctrl-C to one party: it may stop its search early and still end well."""
         self._parties[name].process.send_signal(signal.SIGINT)
 
     def stop(self) -> None:
-        """End all that still run, firmly if need be, and reap them."""
+        """End all that still run, by force if necessary, and reap them."""
         running = [party for party in self._parties.values() if party.process.poll() is None]
         for party in running:
             party.signal(signal.SIGTERM)
@@ -185,14 +186,14 @@ class PartyProcesses:
         try:
             self.stop()
         except BaseException:
-            # A second Ctrl-C: no more patience.
+            # A second Ctrl-C: kill them at once.
             for party in self._parties.values():
                 party.sweep()
             raise
 
 
 class _PartyProcess:
-    """A process and the two threads that collect what it says."""
+    """A process and the two threads that collect its output."""
 
     def __init__(self, name: str, process: subprocess.Popen[str], on_line: LineObserver | None) -> None:
         self.name = name
@@ -221,9 +222,9 @@ class _PartyProcess:
             os.killpg(self.process.pid, number)
 
     def sweep(self) -> None:
-        """Kill what is left of the group, which may outlive its leader (workers of a pool); once only.
+        """Kill what is left of the group, which may outlive its leader (workers of a pool).
 
-        A number that was free for long may be somebody else's.
+        Once only: the system may later give the group's number to another process.
         """
         if not self._swept:
             self._swept = True
@@ -234,7 +235,7 @@ class _PartyProcess:
         for thread in self._threads:
             thread.join(GRACE_SECONDS)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            # A stream that a stranger still holds open would block; leave that one to its thread.
+            # If another process still holds a stream open, closing it would block; its thread keeps it.
             if stream is not None and not any(thread.is_alive() for thread in self._threads):
                 stream.close()
 
@@ -245,9 +246,9 @@ class _PartyProcess:
 
 
 def _culprit(failed: Sequence[ProcessEnd]) -> ProcessEnd:
-    """Of those that failed, the one that was the cause; the others have only heard of it.
+    """The party that caused the failure; the others failed because of it.
 
-    That is who refused its own input, else who was killed, else who was started first.
+    That is one that refused its own input, else one that was killed, else the one that was started first.
     """
 
     def innocence(party: ProcessEnd) -> int:

@@ -1,8 +1,8 @@
-"""Dot products as shares by Paillier's encryption, as published: the messages around `crypto.paillier`.
+"""Dot products as shares by Paillier's encryption, as in the published protocol.
 
-Left sends its public key and, some rows at a time, the bits of its columns encrypted, those of many columns
-in one ciphertext; right multiplies the ciphertexts at which its own bits are one and returns each product
-masked, slot by slot, and re-randomised. Slots that nobody asked for are masked like all others.
+Left sends its public key and, some rows at a time, its encrypted columns, the bits of many columns in one
+ciphertext. Right multiplies the ciphertexts at which its own bits are one, and returns each product masked
+slot by slot and re-randomised. Slots that no pair uses are masked like all others.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dagora.parties.crypto.encryption.paillier import (
     PublicKey,
     SecretKey,
     pack,
-    slots_of,
+    slots_per_message,
     unpack,
 )
 from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_request import DotRequest
 
-CIPHERTEXTS_AT_ONCE = 1024  # seconds of work: the peer waits for a message no longer than that
+CIPHERTEXTS_AT_ONCE = 1024  # of one message: seconds of work, so the peer does not time out
 RESULTS_AT_ONCE = 128
 
 
@@ -45,7 +45,7 @@ class Packing:
 
 
 def pack_columns(pairs: NDArray[np.int32], slots: int) -> Packing:
-    """Put left columns into slots, in their sequence.
+    """Put left columns into slots, in increasing order.
 
     >>> packing = pack_columns(np.array([[0, 7], [2, 7], [5, 7]], dtype=np.int32), 2)
     >>> packing.groups.tolist(), packing.products.tolist(), packing.slot.tolist()
@@ -63,8 +63,8 @@ def left_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the left party's shares."""
     channel, columns, rows = request.channel, request.columns, request.rows
     key = SecretKey.generate(KEY_BITS, request.random)
-    size, slots = key.public.size, slots_of(KEY_BITS)
-    # Numbers as bytes of fixed length: no size depends on what is inside.
+    size, slots = key.public.size, slots_per_message(KEY_BITS)
+    # Numbers are sent in a fixed number of bytes, so that no size depends on their values.
     channel.send(
         "key",
         n=int(key.public.n).to_bytes(KEY_BITS // 8, "big"),
@@ -102,7 +102,7 @@ def right_shares(request: DotRequest) -> NDArray[np.uint64]:
         public.check(KEY_BITS)
     except ValueError as error:
         channel.refuse("key", str(error))
-    multiplier, size, slots = Multiplier(public, request.random), public.size, slots_of(KEY_BITS)
+    multiplier, size, slots = Multiplier(public, request.random), public.size, slots_per_message(KEY_BITS)
     packing = pack_columns(request.pairs, slots)
     products = packing.products.tolist()
     number = len(packing.groups)

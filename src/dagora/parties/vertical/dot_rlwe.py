@@ -1,8 +1,8 @@
-"""Dot products as shares by lattice encryption: the messages around `crypto.rlwe`.
+"""Dot products as shares by lattice encryption (`crypto.encryption.rlwe`).
 
-Left sends its public key, then, block of rows by block of rows, its encrypted columns; right answers with
-masked results. Columns are encrypted once each, however many pairs they stand in. Where there are very many
-pairs, it is done for some left columns after the others, so that the sums that right holds have a limit.
+Left sends its public key and then its encrypted columns, one block of rows after the other; right answers
+with masked results. Each column is encrypted once, however many pairs it is in. If there are very many pairs,
+the left columns are processed in batches, so that right's memory is bounded.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from dagora.parties.vertical.dot_layout import Arrangement, arrange
 from dagora.parties.vertical.dot_request import DotRequest
 
 COLUMNS_AT_ONCE = 512
-# The sum of a product takes 48 kB: so many take 0.8 GB.
+# The sum of a product takes 48 kB, so this many take 0.8 GB.
 PAIRS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class PairBatch:
-    """Pairs that are done together: all those of some left columns."""
+    """Pairs that are processed together: all pairs of some left columns."""
 
-    pairs: NDArray[np.int64]  # their numbers
+    pairs: NDArray[np.int64]  # indices of pairs
     plan: Arrangement
     first_block: int  # of left's encryption, counted from 1
 
@@ -104,7 +104,7 @@ def _receive_columns(channel: Channel, count: int) -> NDArray[np.uint32]:
 
 
 def pair_batches(rows: int, pairs: NDArray[np.int32], plain_bits: int) -> list[PairBatch]:
-    """Cut the pairs at left columns; both parties compute the same from public numbers."""
+    """Split the pairs into batches of whole left columns; both parties compute the same."""
     order = np.argsort(pairs[:, 0], kind="stable")
     counts = np.unique(pairs[:, 0], return_counts=True)[1]
     ends, held = [], 0

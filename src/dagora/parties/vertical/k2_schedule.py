@@ -1,11 +1,11 @@
-"""What private K2 computes, stage by stage, before any data is seen: all at once, or choice by choice.
+"""The circuits of private K2 in the order in which they run, planned before any data is seen.
 
-`adaptive_plan` is one question of the search, which candidate wins; the answer is revealed and decides what
-is asked next. `hidden_plan` is the whole search: only the parent sets come out. In it the parents chosen so
-far are secret, so the moments that the next step needs are selected by the secret marks of the winner, r
-words for one of them with r candidates left; the winner's place is closed up, so that a step never scores a
-family in vain. Selecting moments is cheap beside ln x!: the plan is hardly longer than a search in the open.
-(Scoring all families up to the limit and then selecting scores would take fourteen times as many logarithms.)
+`adaptive_plan` is one step of the search, which candidate wins; the answer is revealed and decides the next
+step. `hidden_plan` is the whole search, which reveals only the parent sets. In it the parents chosen so far
+are secret, so the moments that the next step needs are selected by the secret marks of the winner: with r
+candidates left, one word out of r. The winner's place is then removed, so that no step scores a family twice.
+Selecting moments is cheap compared to ln x!, and the plan is hardly longer than an adaptive search. (Scoring
+all families up to the limit and selecting scores would take fourteen times as many logarithms.)
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from dagora.parties.vertical.score_circuits import (
 )
 from dagora.parties.vertical.widths import BitWidths
 
-# By a mask of child (bit 0) and parents chosen so far (bits 1, 2, ...) and by places of candidates left.
+# Keys: a mask of the child (bit 0) and the chosen parents (bits 1, 2, ...), and places of candidates left.
 Moments = dict[tuple[int, tuple[int, ...]], SlotNumbers]
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptivePlan:
-    """One choice: fill `shares`, `known` and `own`, run the stages, reveal `winner`, keep its score.
+    """One step: fill `shares`, `known` and `own`, run the stages, reveal `winner`, keep its score.
 
     `shares[party][bit, word * families + family]` takes a party's shares of the words of
-    `counts_from_moments`, for the candidates whose score is not known to one party; `known[bit, family]` the
-    scores of those that are.
+    `counts_from_moments`, for the candidates whose score no party knows alone; `known[bit, family]` takes the
+    scores of the others, and `own` the child's present score.
     """
 
     shares: tuple[SlotNumbers, SlotNumbers]
@@ -59,8 +59,8 @@ class HiddenPlan:
     """The whole search: fill `shares` and `public`, run the stages, reveal `marks`.
 
     `shares[party][bit, set]` takes a party's shares of the moments of `sets` (variables in the order's
-    sequence), `public` the bits `public_bits`, which both know; `marks[edge]` says whether `edges[edge]`, a
-    pair of parent and child, is there.
+    sequence), `public` the bits `public_bits`, which both know; `marks[edge]` says whether the graph has
+    `edges[edge]`, a pair of parent and child.
     """
 
     shares: tuple[SlotNumbers, SlotNumbers]
@@ -76,7 +76,7 @@ class HiddenPlan:
 def adaptive_plan(
     widths: BitWidths, parents: int, candidates: int, known: Sequence[int] = ()
 ) -> AdaptivePlan:
-    """The choice among candidates with some parents chosen; `known` are those that one party scores alone."""
+    """Plan the choice among candidates after `parents` choices; one party alone scores those `known`."""
     planner = Planner()
     secret = [candidate for candidate in range(candidates) if candidate not in known]
     words = 6 << parents
@@ -104,7 +104,7 @@ def plan_scores(planner: Planner, widths: BitWidths, counts: SlotNumbers) -> Slo
 
 
 def hidden_plan(widths: BitWidths, order: Sequence[int]) -> HiddenPlan:
-    """The whole search along an order; the limit on parents is that of the widths."""
+    """Plan the whole search along an order; the limit on parents is that of the widths."""
     planner = Planner()
     limit = min(widths.max_parents, len(order) - 1)
     sets = [places for size in range(1, limit + 2) for places in combinations(range(len(order)), size)]
@@ -154,7 +154,7 @@ def score_stage(
 
 
 class ParentSearch:
-    """The search for the parents of one child, the candidates being those before it."""
+    """The search for the parents of one child among the variables before it in the order."""
 
     def __init__(
         self, child: int, limit: int, moments: dict[tuple[int, ...], SlotNumbers], alive: SlotNumbers
@@ -192,7 +192,7 @@ class ParentSearch:
         ]
 
     def choose(self, planner: Planner, widths: BitWidths, scores: SlotNumbers) -> None:
-        """One step: the winner's marks among the candidates that are left, and among all of them."""
+        """Plan one step: the winner's marks among the candidates that are left, and among all candidates."""
         inputs = np.concatenate([scores.T.ravel(), self.own, self.alive])[:, None]
         outputs = planner.run(step(widths.width, self.left, secret=True), inputs)[:, 0]
         self._winner = outputs[: self.left]
@@ -208,7 +208,7 @@ class ParentSearch:
             self.marks = planner.run(union(self.child), inputs)[:, 0]
 
     def close_up(self, planner: Planner, widths: BitWidths) -> None:
-        """Make the winner a parent: moments with it and without it, by the places that are then left."""
+        """Make the winner a parent: select the moments with and without it, for the places left."""
         self.limit -= 1
         if self.limit == 0 or self.left == 1:
             self.left = 0
@@ -251,7 +251,7 @@ class ParentSearch:
 
 
 def places_before_removal(places: tuple[int, ...], winner: int) -> tuple[int, ...]:
-    """Places before the winner was taken out, and the winner itself.
+    """The places as they were numbered before the winner was removed, and the winner itself.
 
     >>> opened((0, 1), 1)
     (0, 1, 2)
@@ -260,6 +260,6 @@ def places_before_removal(places: tuple[int, ...], winner: int) -> tuple[int, ..
 
 
 def places_shifted(places: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """The last `count` places one further."""
+    """The places, the last `count` of them moved up by one."""
     still = len(places) - count
     return (*places[:still], *(place + 1 for place in places[still:]))

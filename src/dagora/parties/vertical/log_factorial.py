@@ -1,22 +1,23 @@
-"""Fixed-point ln x! of a secret count as a circuit, so fine that scores compare as in floating point.
+"""Fixed-point ln x! of a secret count as a circuit, precise enough that scores compare as in floating point.
 
-Up to 2^10 all values come from one table. Beyond, counts below 2^8 do, and the rest from Stirling's series
-about z = x + ½, ln x! = z ln z − z + ½ ln 2π − 1/(24 z) + 7/(2880 z³) − …: with z = m 2^e and 1 ≤ m < 2,
-z ln z = 2^e [m ln m + e m ln 2], where m ln m is a quartic on each of 256 segments and products with secret
-digits ±1 cost additions only (`times_digits`). The numbers:
+If all counts are below 2^10, all values come from one table. Otherwise counts below 2^8 come from a table,
+and the rest from Stirling's series about z = x + ½, ln x! = z ln z − z + ½ ln 2π − 1/(24 z) + 7/(2880 z³) −
+…: with z = m 2^e and 1 ≤ m < 2, z ln z = 2^e [m ln m + e m ln 2], where m ln m is a quartic on each of 256
+segments and products with secret digits ±1 cost additions only (`times_digits`). Two tricks:
 
 * Σ_j [L(α_j0) + L(α_j1) − L(α_j0 + α_j1 + 1)] does not change when c (x + 1) is added to L(x), so c is chosen
   to make the exponent's digits symmetric and the constant term a whole number.
 * Tables add up whole logarithms of primes, ln x! = Σ_p v_p(x!) round(2^F ln p): scores that are equal as
   rational numbers, such as 5! 0!/6! = 1! 1!/3!, are equal to the last bit.
 
-How much a value outside of tables errs, in units of 2^-PRECISION (5.8e-11). The bracket has five coefficients
+The error of a value outside of tables, in units of 2^-PRECISION (5.8e-11). The bracket has five coefficients
 (½ each), four products (2 each, and what went in), at most four words of `odd_multiples` (1½ each), and the
-quartic's remainder 2^-45/320 (below 1.7): at most 19, halved with each place that it is shifted by. Shifts
-and the correction's roundings add 6. Left out are 7/(2880 z³) < 1.5e-10 and the curve of 1/(24 z) within a
+quartic's remainder 2^-45/320 (below 1.7): at most 19, halved with each place of the shift. Shifts and
+the correction's roundings add 6. Neglected are 7/(2880 z³) < 1.5e-10 and the curve of 1/(24 z) within a
 segment < 9e-11, and from z = 2^13 on, where its slope is multiplied by five digits only, 1/(24 · 2^13 · 2^9 ·
-2^4) = 6.2e-10. Together less than ¼ 1e-9 ln(x + 1) for every x, which is what ties need (`score_circuits`).
-The circuits, run for all counts of all widths, err by at most 5.0e-10, and by at most 5.1e-11 ln(x + 2).
+2^4) = 6.2e-10. Together this is less than ¼ 1e-9 ln(x + 1) for every x, which is what ties need
+(`score_circuits`). Run for all counts of all widths, the circuits err by at most 5.0e-10, and by at most
+5.1e-11 ln(x + 2).
 
 The paper's score g has ½ ln x + x ln x − x in the place of ln x!, and 0 for x = 0; it differs by the constant
 and by 1/(12 x), so that only tables change; its series ends before 1/(24 z²), 1.6e-7 at the worst.
@@ -91,7 +92,7 @@ def corrected_constant(
 ) -> Word:
     """The constant term less 1/(24 z), which grows with the shift.
 
-    As a complement it is below 0 everywhere, so that the bits above it are constant.
+    Written as a complement it is always below 0, so that the bits above it are constant.
     """
     fit = segments(widths)
     steep = lookup(build, wires, fit.s, fit.s_width)
@@ -110,8 +111,8 @@ def odd_product(build: Builder, segment: Word, shift: Word) -> Word:
     """Digits ±1 of (2^(k + 1) + 2 segment + 1) · Σ_j ±2^j for a segment of k bits, signs by the shift's bits.
 
     Both factors are odd, so the product is, and an odd number v = Σ_j ±2^j has the digits of (v − 1)/2, the
-    sign bit turned round. The complement of an odd number lacks 1 to its negative, and that is its lowest
-    bit.
+    sign bit inverted. The complement of a number is 1 less than its negative; for an odd number this concerns
+    only the lowest bit.
     """
     width = len(segment) + 2 + len(shift)
     centre: Word = [True, *segment, True]

@@ -1,14 +1,14 @@
-"""Private K2 of two owners, from the first word to the graph; the same code on both sides, with a role.
+"""Private K2 of two owners, from the agreement to the graph; both sides run the same code with their role.
 
     agreement      names, order, limit, score, mode, encryption; digests of them
     transfer       128 base transfers, from which all later ones are extended
     intersection   which keys both have; both sort the common rows by key
     moments        dot products of product columns, as shares
     search         K2 on the shares by garbled circuits, hidden or adaptive
-    result         both show a hash of the edges they hold
+    result         both compare hashes of their edges
 
-Everything that is sent after the agreement has sizes that follow from the terms, the two numbers of keys and
-the number of common ones; in adaptive mode also from the winners, which both learn. After Wright & Yang 2004.
+The sizes of all messages after the agreement follow from the terms, the two numbers of keys and the number of
+common keys; in adaptive mode also from the winners, which both learn. After Wright & Yang 2004.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ MOST_ROWS = MAX_MODULUS - 2
 
 @dataclass(frozen=True, eq=False)
 class PartyData:
-    """What a party brings: a table of columns of two levels, and a key for each of its rows.
+    """A party's data: a table of columns with two levels, and a key for each row.
 
-    `source` begins the line of an error about the keys.
+    `source` begins the message of an error about the keys.
     """
 
     table: Table
@@ -58,7 +58,7 @@ class PartyData:
 
 @dataclass(frozen=True, eq=False)
 class PrivateOutcome:
-    """The outcome at one party, the terms it was found under, and who learned what."""
+    """The outcome at one party, the agreed terms, and who learned what."""
 
     outcome: Outcome
     terms: AgreedTerms
@@ -67,7 +67,7 @@ class PrivateOutcome:
 
 @dataclass
 class PhaseClock:
-    """Seconds of each phase; its bytes are counted under the same name."""
+    """Measures the seconds of each phase; the ledger counts its bytes under the same name."""
 
     transport: Transport
     on_event: Observer
@@ -95,8 +95,8 @@ def private_k2(
 ) -> PrivateOutcome:
     """Learn with the only peer of the transport, which calls the same with the other role.
 
-    The caller closes the transport, with the reason if this raises. `on_terms` hears what was agreed, before
-    anything that depends on rows is sent, and may raise to end the run.
+    The caller closes the transport, with the reason if this raises. `on_terms` is called with the agreed
+    terms before anything that depends on rows is sent, and may raise to end the run.
     """
     columns = binary_columns(party_data.table)
     line = RoundCounter(transport)
@@ -106,7 +106,7 @@ def private_k2(
         if on_terms is not None:
             on_terms(terms)
     with clock.phase("transfer"):
-        # One set-up serves both: the host receives the intersection, and garbles.
+        # One set-up serves both uses: the host is the receiver of the intersection and the garbler.
         sender = TransferSender(line, random=random) if role == "host" else None
         receiver = None if role == "host" else TransferReceiver(line, random=random)
     with clock.phase("intersection"):
@@ -144,7 +144,7 @@ def private_k2(
 
 
 def check_rows(rows: int) -> None:
-    """Refuse what both see: nothing in common, or more than shares can count."""
+    """Refuse too few common rows, or more than shares can count; both parties see the number."""
     if rows == 0:
         raise DisagreementError("the two parties have no key in common: is it the same key on both sides?")
     if rows == 1:
@@ -154,7 +154,7 @@ def check_rows(rows: int) -> None:
 
 
 def confirm(transport: Transport, role: Role, terms: AgreedTerms, graph: DAG) -> None:
-    """Both end with the same graph, or with an error."""
+    """Make sure that both have the same graph."""
     channel = Channel.to_peer(transport, None, "result")
     content = encode({"terms": terms.digest(), "edges": [list(edge) for edge in graph.edges]})
     ours, theirs = (
@@ -167,7 +167,7 @@ def confirm(transport: Transport, role: Role, terms: AgreedTerms, graph: DAG) ->
 
 
 def conclusion(terms: AgreedTerms, rows: int) -> str:
-    """One sentence for the result."""
+    """The message of the result."""
     mode = "hidden search" if terms.mode == "hidden" else "adaptive search"
     return f"K2 in the agreed order on {rows} common rows, by {mode} with score {terms.score}"
 
@@ -175,7 +175,7 @@ def conclusion(terms: AgreedTerms, rows: int) -> str:
 def work_statistics(
     clock: PhaseClock, line: RoundCounter, found: FoundParents, rows: int
 ) -> dict[str, float]:
-    """BitWidths about the work: rows, gates, rounds, and seconds and bytes of each phase."""
+    """Statistics of the run: rows, gates, rounds, and seconds and bytes of each phase."""
     stats = {"rows": float(rows), "ands": float(found.ands), "rounds": float(line.rounds)}
     if found.choices:
         stats["choices"] = float(found.choices)
@@ -188,25 +188,27 @@ def work_statistics(
 
 
 def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
-    """Who learned what, sentence by sentence."""
+    """Who learned what, in sentences."""
     told = []
     told.append(
         f"Both parties learned the names of all columns, how many keys each has, and which {rows} keys they "
-        "have in common; of other keys nothing."
+        "have in common; they learned nothing about other keys."
     )
     if terms.mode == "hidden":
-        told.append("Of the columns both learned the edges of the result, and nothing on the way to them.")
+        told.append(
+            "From the columns both learned the edges of the result, and nothing about how it was found."
+        )
     else:
         told.append(
-            "Of the columns both learned the edges of the result, the sequence in which each variable took "
-            "its parents, and after which of them no candidate helped."
+            "From the columns both learned the edges of the result, the sequence in which each variable took "
+            "its parents, and after which of them the search for more ended."
         )
     told.append(
         "Neither learned a value, a count or a score of the other, if both followed the protocol "
         "(semi-honest; 128 bits computational, 40 bits statistical)."
     )
     told.append(
-        "What follows from the result and one's own columns is not hidden, and runs that are repeated with "
-        "other columns tell more each time."
+        "What follows from the result and one's own columns is not hidden, and each further run with other "
+        "columns reveals more."
     )
     return tuple(told)

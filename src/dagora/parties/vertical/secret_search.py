@@ -1,10 +1,10 @@
 """K2 by garbled circuits on shares of moments: the whole search at once, or one choice after the other.
 
-`hidden_search` runs the fixed schedule of `hidden_plan`: parents chosen on the way stay secret, and only the
-union of each variable's parents is revealed, to both. `adaptive_search` is the shared control flow of
-`search.k2` with a `choose` of two: the winner of each choice is revealed, and so is where the search ends;
-families within one party's columns are scored by that party alone, and enter as its input. The host garbles,
-the guest evaluates; both call the same functions.
+`hidden_search` runs the fixed schedule of `hidden_plan`: the order in which parents are chosen stays secret,
+and only each variable's set of parents is revealed to both. `adaptive_search` is the search of `search.k2`
+with a `choose` that two parties compute together: the winner of each choice is revealed, and so is where the
+search ends. Families within one party's columns are scored by that party alone and enter as its input. The
+host garbles, the guest evaluates; both call the same functions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PHASE = "search"
 
 @dataclass
 class SecretMemory:
-    """A party's labels by slots of a plan; `side` is 0 for the host and 1 for the guest."""
+    """A party's labels for the slots of a plan; `side` is 0 for the host and 1 for the guest."""
 
     party: Party
     side: int
@@ -44,7 +44,7 @@ class SecretMemory:
         self.memory = np.zeros((self.n_slots, 2), dtype=np.uint64)
 
     def enter(self, slots: SlotNumbers, owner: int, bits: Bits | None) -> None:
-        """Make bits of one side secret; `bits[wire, instance]` are None at the other."""
+        """Enter bits[wire, instance] of one side; they are None at the other side."""
         if not slots.size:
             return
         if owner != self.side:
@@ -81,7 +81,7 @@ def hidden_search(
     moments: MomentShares,
     on_event: Observer = ignore,
 ) -> FoundParents:
-    """Parents of each variable, in the sequence of the order: how they were found is not known."""
+    """Parents of each variable, sorted by the order, since the sequence of choices stays secret."""
     side = 0 if moments.host else 1
     plan = hidden_plan(widths, terms.order)
     secrets = SecretMemory(party, side, plan.n_slots)
@@ -108,7 +108,7 @@ def adaptive_search(
     moments: MomentShares,
     on_event: Observer = ignore,
 ) -> FoundParents:
-    """Parents of each variable, in the sequence in which they won."""
+    """Parents of each variable, in the sequence in which they were chosen."""
     chooser = TwoPartyChooser(party, terms, widths, moments, on_event)
     parents = run_k2(terms.order, terms.limit, chooser.choose)
     return FoundParents(parents, chooser.ands, chooser.choices)
@@ -132,7 +132,7 @@ class TwoPartyChooser:
         self.choices = 0
 
     def choose(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> int | None:
-        """Which candidate wins, if any; both parties hear it."""
+        """Return the candidate that wins, if any; both parties learn it."""
         widths, owner = self._widths, self._owner[child]
         inside = all(self._owner[parent] == owner for parent in parents)
         alone = [k for k, other in enumerate(candidates) if inside and self._owner[other] == owner]
@@ -163,13 +163,13 @@ class TwoPartyChooser:
         return candidates[winner]
 
     def _count_bits(self, families: Sequence[Sequence[int]]) -> Bits:
-        """Bits of this party's shares of the counts of families of both."""
+        """Bits of this party's shares of the counts of families with columns of both parties."""
         shares = self._moments.of_families(families)
         counts = counts_from_moments(shares, self._widths.bits, plus_one=self._moments.host)
         return to_bits(counts.ravel(), self._widths.bits)
 
     def _scores(self, families: Sequence[Sequence[int]]) -> Bits:
-        """Bits of the scores of families of this party."""
+        """Bits of the scores of families within this party's columns."""
         counts = counts_from_moments(
             self._moments.of_families(families, alone=True), self._widths.bits, plus_one=True
         )

@@ -1,7 +1,7 @@
 """The constants of `log_factorial`, as whole numbers in units of the words that hold them.
 
-They are computed in decimal arithmetic of fifty digits: a double has not the bits, and two parties on unlike
-machines must come to the same circuit, bit by bit.
+They are computed in decimal arithmetic with fifty digits: a double is not precise enough, and two parties on
+different machines must build the same circuit, bit for bit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 DIGITS = 50
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
-ROUNDED_OFF = 4  # what products that round down lack on average, in units of the mantissa
+ROUNDED_OFF = 4  # mean loss of the products, which round down, in units of the mantissa
 
 
 def in_decimals(function: Callable[P, T]) -> Callable[P, T]:
@@ -61,7 +61,7 @@ def constant_term(widths: BitWidths) -> Decimal:
 
 @in_decimals
 def mean_exponent(widths: BitWidths) -> Decimal:
-    """Half of the exponents' range, in nats: what is left of them are the digits ±1 of the shift."""
+    """The middle of the exponents' range, in nats; the rest is half the shift in digits ±1."""
     most = (1 << widths.places) - 1
     return (widths.bits - 1 - Decimal(most) / 2) * Decimal(2).ln()
 
@@ -112,7 +112,7 @@ class Segments:
 @lru_cache(maxsize=32)
 @in_decimals
 def segments(widths: BitWidths) -> Segments:
-    """Taylor's series about the centres, its fifth power replaced by Chebyshev's lower ones."""
+    """Taylor's series about the centres; Chebyshev's polynomial T₅ replaces the fifth power by lower ones."""
     count = 1 << SEGMENTS
     half = Decimal(1) / (2 * count)
     step = Decimal(1) / (1 << (widths.bits - SEGMENTS))

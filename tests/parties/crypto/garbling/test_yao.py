@@ -386,8 +386,9 @@ def test_different_circuits_end_the_run():
         return party.run(conjunction if garbles else other, both_inputs(party, garbles, mine, yours))
 
     _, at_evaluator = failures(schedule, None)
-    assert "party 'a', 'yao/run': another circuit or another number of instances than here" in str(
-        at_evaluator
+    assert (
+        "party 'a', 'yao/run': its circuit, its number of instances or its earlier calls differ from ours"
+        in str(at_evaluator)
     )
 
 
@@ -404,7 +405,7 @@ def test_messages_of_wrong_size_end_the_run(tag):
     noticed = errors[0 if tag == "yao/answers" else 1]
     assert isinstance(noticed, ProtocolError)
     assert tag in str(noticed)
-    assert "were due" in str(noticed)
+    assert "were expected" in str(noticed)
 
 
 def test_labels_that_do_not_fit_are_refused_before_anything_is_sent():

@@ -171,7 +171,7 @@ def test_the_same_over_tls(credentials):
         (lambda s: s.gather("quote names", {}), "cannot answer 'quote names' (DataError); see its own output", f"column 'x' holds {SECRET}"),
         (lambda s: s.total("crash", {}, largest=9.0), "cannot answer 'crash' (ValueError); see its own output", "the task 'crash' failed: ValueError"),
         (lambda s: s.count("huge", {}), "cannot answer 'huge': an integer is too large to be summed over 4 sites without wrapping", None),
-        (lambda s: s.total("huge", {}, largest=1e9), "cannot answer 'huge': a number is not within the largest that was agreed on", None),
+        (lambda s: s.total("huge", {}, largest=1e9), "cannot answer 'huge': a number is beyond the largest that was agreed on", None),
         (lambda s: s.gather("object", {}), "'object' has no valid answer: ProtocolError", None),
     ],
 )  # fmt: skip
@@ -324,8 +324,8 @@ def test_different_questions_to_different_sites_open_only_noise():
     ("message", "reason"),
     [
         (encode_ask("count", "rows"), "asks for a sum before keys were exchanged"),
-        (encode_ask("all of it"), "asks for none of count, total, gather, set-up, done"),
-        (encode_ask("gather", "a\nb"), "names no task"),
+        (encode_ask("all of it"), "asks for a kind other than count, total, gather, set-up, done"),
+        (encode_ask("gather", "a\nb"), "the name of the task is not a short printable text"),
         (b"garbage", "is not a message of dagora"),
     ],
 )

@@ -3,12 +3,12 @@
 The primes have 30 bits and are 1 modulo 2²¹. So each has a root of unity of order 2N, and products of
 polynomials become products of values by the number-theoretic transform (negacyclic, Harvey 2014: lazy
 butterflies with a precomputed quotient per root); and q = 1 modulo every t = 2ᵏ up to 2²¹, so that ⌊q/t⌋
-times a sum below t is off by less than one. Thirty bits let the CPU multiply several residues at once, and
-eight products of residues fit into 64 bits. Values are kept modulo p in uint32; factors "in Montgomery
-form" carry 2³², which `montgomery` takes off again.
+times a sum below t is off by less than one. With thirty bits the CPU multiplies several residues at once, and
+the sum of eight products of residues fits into 64 bits. Values are kept modulo p in uint32; factors "in
+Montgomery form" are multiplied by 2³², which `montgomery` divides out again.
 
-A polynomial is uint32[3, N]: by coefficients, or by its values at the roots, in bit-reversed order turned
-into eight rows.
+A polynomial is uint32[3, N]: its coefficients, or its values at the roots, in bit-reversed order and
+transposed into eight rows.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Tables(NamedTuple):
     root_quotients: Wide
     back_roots: Wide
     back_quotients: Wide
-    back_factors: Wide  # [3]: N⁻¹ in Montgomery form, by which the way back ends
+    back_factors: Wide  # [3]: N⁻¹ in Montgomery form, the last factor of the inverse transform
     squares: Wide  # [3]: 2⁶⁴, which brings a value into Montgomery form
-    fractions: Wide  # [3]: (q/p)⁻¹ modulo p in Montgomery form, for the way back from residues
+    fractions: Wide  # [3]: (q/p)⁻¹ modulo p in Montgomery form, to recover x/q from residues
 
 
 @cache
@@ -55,7 +55,7 @@ def tables() -> Tables:
     """Compute the tables, once."""
     order = np.array([int(f"{i:012b}"[::-1], 2) for i in range(DEGREE)])
     for k in (1, 2):
-        # The layers of rows read their roots row by row.
+        # The layers that work on rows read their roots row by row.
         part = slice(DEGREE // _ROWS << k, DEGREE // _ROWS << (k + 1))
         order[part] = order[part].reshape(-1, 1 << k).T.reshape(-1)
     roots: list[Wide] = []
@@ -120,12 +120,12 @@ def montgomery(product: np.uint64, p: np.uint64, inverse: np.uint64) -> np.uint6
 
 @kernel
 def below(value: np.uint64, bound: np.uint64) -> np.uint64:
-    """Take the bound off once if that can be done."""
+    """Subtract the bound once if the value is not below it."""
     return value - bound if value >= bound else value
 
 
-# Loops over two rows of 32-bit words, with factors known to have 32 bits, become vector instructions. The
-# last three layers pair neighbours: there the polynomial is turned into eight rows, and stays so.
+# Loops over two rows of 32-bit words, with factors known to have 32 bits, compile to vector instructions. The
+# last three layers pair neighbours: for them the polynomial is transposed into eight rows, and stays so.
 @kernel
 def forward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
     """Transform one polynomial (below 4p) modulo one prime in place; values stay below 4p."""
@@ -181,7 +181,7 @@ def _spread_rows(left: Words, right: Words, p: np.uint64, w: Wide, quotient: Wid
 
 @kernel
 def backward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
-    """Undo `forward` but for the factor N; values below 2p go in and come out."""
+    """Invert `forward` up to the factor N; values are below 2p before and after."""
     count = a.size // _ROWS
     rows = a.copy().reshape(_ROWS, count)
     for k in range(2, -1, -1):

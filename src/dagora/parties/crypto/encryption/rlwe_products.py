@@ -1,6 +1,6 @@
 """The other party's side of lattice dot products: ciphertexts times plain columns, masked results out.
 
-It works block of rows by block of rows, so that memory holds the sums of the products (48 kB each) and
+It works on one block of rows after the other, so that memory holds the sums of the products (48 kB each) and
 eight blocks of columns, whatever the number of rows.
 """
 
@@ -52,7 +52,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """Results on their way back: of `linear[i]`, and one constant per result."""
+    """Results for the key holder: the linear part c₁ of each product, and one constant per result."""
 
     constants: Words
     linear: Words
@@ -61,8 +61,8 @@ class Fresh:
 class ProductSums:
     """Sums of products over blocks of rows, and their masked, re-randomised, flooded results.
 
-    `first` is the number, counted from 1, of the first block that the key holder encrypts for it.
-    `ValueError` if the public key is none.
+    `first` is the number, counted from 1, of the first block that the key holder encrypts for it. Raises
+    `ValueError` if the public key is invalid.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ProductSums:
     def add(self, packed: Words, bits: NDArray[np.uint8]) -> None:
         """Add one block: encrypted columns uint32[columns, 11520] and plain bits uint8[columns, ≤ rows].
 
-        `ValueError` if these are no ciphertexts.
+        Raises `ValueError` if these are not ciphertexts.
         """
         constants = np.stack([unpacked(row) for row in packed])
         for i in range(len(packed)):
@@ -117,7 +117,8 @@ class ProductSums:
     ) -> Iterator[Fresh]:
         """Yield the results, a few products at a time, and write this party's shares, in the results' order.
 
-        Without `flood` or `fresh` the key holder can tell the plain bits: only for the test that shows it.
+        Without `flood` or `fresh` the key holder can find out the plain bits; only tests that show this use
+        it.
         """
         self._multiply()
         layout = self._layout
@@ -143,7 +144,7 @@ class ProductSums:
             yield Fresh(constants, freshen(self._linear[products], public, choice, error))
 
     def _words(self, count: int, words: int, last_bits: int) -> Words:
-        """Draw numbers of `words` words, of the last of which only some bits are used."""
+        """Draw numbers of `words` words; only the lowest `last_bits` bits of the last word are used."""
         drawn = np.frombuffer(self._stream(4 * words * count), dtype="<u4").reshape(count, words).copy()
         drawn[:, -1] &= np.uint32((1 << last_bits) - 1)
         return drawn

@@ -34,7 +34,7 @@ from dagora.parties.crypto.garbling.circuit import AND, XOR, Circuit
 from dagora.parties.crypto.garbling.slots import Slots, slots_of
 from dagora.parties.crypto.hashing import hash4
 
-# The key of π where no session has drawn one.
+# The key of π outside of a session, which draws its own.
 PUBLIC_KEY = bytes(range(16))
 TWEAKS_PER_AND = 2
 TABLE_WORDS = 4
@@ -96,14 +96,14 @@ def _run(
 
 
 def read_only(tables: Words) -> Words:
-    """Tables as the evaluator has them: from a message's bytes, which numba takes for another type."""
+    """Tables as the evaluator gets them from a message, read-only: a type of its own for numba."""
     view = tables.view()
     view.flags.writeable = False
     return view
 
 
 def check_labels(circuit: Circuit, labels: Words) -> None:
-    """Refuse labels that do not fit the circuit: kernels do not look."""
+    """Refuse labels that do not fit the circuit; kernels do not check."""
     if labels.ndim != 3 or labels.shape[0] != circuit.n_inputs or labels.shape[2] != 2:
         raise ValueError(
             f"the circuit has {circuit.n_inputs} inputs; labels of shape {labels.shape} do not fit"
@@ -113,7 +113,7 @@ def check_labels(circuit: Circuit, labels: Words) -> None:
 
 
 class Wires:
-    """The live labels of one batch of instances on their way through a circuit."""
+    """The live labels of a circuit for one batch of instances."""
 
     def __init__(self, slots: Slots, keys: RoundKeys) -> None:
         self._slots = slots

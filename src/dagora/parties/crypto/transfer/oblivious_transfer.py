@@ -8,10 +8,10 @@ Then, with G the stream of a seed and columns as bit vectors over the transfers,
     receiver  t_i = G(k⁰_i)   sends  u_i = t_i ⊕ G(k¹_i) ⊕ r        16 bytes per transfer, nothing else
     sender    q_i = G(seed_i) ⊕ Δ_i u_i                              so that row by row  q_j = t_j ⊕ r_j Δ
 
-The sender sees r only under a stream it does not know; the receiver sees nothing at all. For random transfer the
-correlation is broken by the tweakable
-correlation robust hash of `hashing`, with tweak j and a key of this session that garbling does not share. The
-lowest bit of Δ is 1 (the permute bit of labels), which leaves 127 bits unknown. Semi-honest adversaries.
+The sender sees r only under a stream it does not know; the receiver sees nothing at all. For random transfer
+the correlation is broken by the tweakable correlation robust hash of `hashing`, with tweak j and a key of
+this session that garbling does not share. The lowest bit of Δ is 1 (the permute bit of labels), which leaves
+127 bits unknown. Semi-honest adversaries.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def random_delta(random: RandomBytes = secrets.token_bytes) -> Labels:
 
 
 class TransferSender:
-    """The side with the labels. Made at the same time as the peer's `TransferReceiver`; then batches in step.
+    """The side with the labels; the peer has a `TransferReceiver` and makes the matching calls.
 
     `delta` is the difference of all labels of the session (drawn when not given); it must stay secret.
     """
@@ -73,7 +73,7 @@ class TransferSender:
         self._channel = Channel.to_peer(transport, peer, tag)
         bits = unpack_bits(self.delta)
         self._streams = ColumnStreams(receive_seeds(self._channel, bits.tolist(), random=random))
-        # A word of ones where the column takes what the receiver sent.
+        # A word of ones for the columns to which the receiver's message is added.
         self._takes = np.where(bits == 1, np.uint64(2**64 - 1), np.uint64(0))
         key = random(KEY_BYTES)
         self._channel.send("key", key=key)
@@ -81,7 +81,7 @@ class TransferSender:
         self._hashed = 0
 
     def fresh_labels(self, count: int) -> Labels:
-        """Zero labels that the protocol draws; this side sends nothing. See `receive_fresh_labels`."""
+        """Random zero labels; this side sends nothing, and the peer calls `receive_fresh_labels`."""
         result = np.empty((count, 2), dtype=np.uint64)
         for part in _slices(count, CHUNK):
             rows = part.stop - part.start
