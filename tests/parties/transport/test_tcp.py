@@ -19,7 +19,7 @@ from dagora.parties.transport.certificates import client_context, make_certifica
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import Limits
-from dagora.parties.transport.wire_format import HEADER, Kind, pack, parse, parse_tag
+from dagora.parties.transport.wire_format import HEADER, Header, Kind, pack, parse, parse_tag
 from tests.parties.network import PATIENCE, eventually, start, vanish
 from tests.parties.unhurried import Attendance, take_time
 
@@ -415,6 +415,14 @@ def test_a_large_send_to_a_party_that_aborts_learns_the_reason(meeting):
     b.close("no more room")
     with pytest.raises(ProtocolError, match=r"^party 'b' ended the run: no more room$"):
         sending.result(PATIENCE)
+
+
+@given(st.integers(1, 200), st.integers(0, 2**64 - 1), st.integers(0, 1000))
+def test_a_valid_header_is_read_as_it_was_written(tag_length, sequence, payload_length):
+    raw = pack(Kind.MESSAGE, b"t" * tag_length, sequence, payload_length)
+    header = parse(raw, Limits(message_bytes=1000))
+    assert header == Header(Kind.MESSAGE, tag_length, sequence, payload_length)
+    assert parse_tag(raw[24:]) == "t" * tag_length
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
