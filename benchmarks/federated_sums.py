@@ -15,8 +15,9 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.secure_sum.coordinator import SecureSum
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, hand_out_keys
 from dagora.parties.horizontal.secure_sum.site import SumSite, epoch_rounds
+from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import Site
-from dagora.parties.horizontal.session.session import CoordinatorSession, serve_site
+from dagora.parties.horizontal.session.serving import serve_site
 from dagora.parties.transport.certificates import Credentials, temporary_certificates
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.listener import Listener

@@ -23,7 +23,7 @@ import numpy as np
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.two_owners import Session, costs, random_rows, run_session
 from dagora.parties.crypto.garbling.half_gates import evaluate, garble
-from dagora.parties.vertical.log_factorial import Numbers
+from dagora.parties.vertical.log_factorial import BitWidths
 from dagora.parties.vertical.score_circuits import log_factorial_circuit
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import note, one_thread
@@ -65,7 +65,7 @@ class Promise:
 def rates_section(options: argparse.Namespace) -> Section:
     """AND gates per second and core, on the circuit that most of a search consists of."""
     instances = 50 if options.small else 2000
-    circuit = log_factorial_circuit(Numbers(100_000, LIMIT, "f"))
+    circuit = log_factorial_circuit(BitWidths(100_000, LIMIT, "f"))
     gates = circuit.n_and * instances
     note(f"garbling and evaluating {gates} AND gates")
     rng = np.random.default_rng(SEED)

@@ -8,8 +8,9 @@ from dagora.data.partition import split_rows
 from dagora.data.schema import Kind
 from dagora.demo_network import greenhouse
 from dagora.errors import DataError, OptionError, ProtocolError, RowsUnavailableError
-from dagora.federated import learn_federated
+from dagora.federated import learn_federated, with_traffic
 from dagora.network.sample import sample
+from dagora.parties.transport.ledger import Ledger
 
 
 def sites(table, parties=3):
@@ -86,3 +87,19 @@ def test_units_beyond_what_can_be_squared_are_refused(method, unit, line):
     table = dagora.Table.from_numpy(rows, names=list("abc"))
     with pytest.raises(DataError, match=rf"column 'a' .*{line}"):
         learn_federated(sites(table), method)
+
+
+def test_traffic_is_counted_per_party_and_direction():
+    ledger = Ledger("coordinator")
+    ledger.sent("a", "ask", payload=1, wire=10)
+    ledger.received("a", "answer", payload=2, wire=300)
+    ledger.sent("b", "ask", payload=1, wire=20)
+    result = dagora.learn(sample(greenhouse(), 50, seed=2))
+    stats = with_traffic(result, ledger.books()).stats
+    assert (stats["bytes_to_a"], stats["bytes_from_a"], stats["bytes_to_b"], stats["bytes_from_b"]) == (
+        10,
+        300,
+        20,
+        0,
+    )
+    assert stats["rounds"] == 2

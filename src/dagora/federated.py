@@ -1,7 +1,7 @@
 """Learn over sites that may not pool their rows: agree on the columns, then learn from secure sums.
 
-`learn_over` is what a coordinator does with any `Federation`. `learn_federated` runs coordinator and sites
-in this process, with the masks and messages of a real run (`secure=True`) or by adding in the clear.
+`learn_over` learns as the coordinator of any `Federation`. `learn_federated` runs coordinator and sites in
+this process, with the masks and messages of a real run (`secure=True`) or with sums in the clear.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def learn_over(
     continuous: Iterable[str] = (),
     **settings: Any,  # noqa: ANN401 - those of `learn`
 ) -> Result:
-    """Learn as `learn` does, from the sums that a federation gives."""
+    """Learn as `learn` does, from the sums of a federation."""
     check_over_sites(method, **settings)
     return learn(agreed_statistics(federation, discrete, continuous), method, **settings)
 
@@ -55,7 +55,7 @@ def check_over_sites(
     score: str | None = None,
     **settings: Any,  # noqa: ANN401 - those of `learn`
 ) -> None:
-    """Refuse, before any site is waited for, what cannot be learned from sums over sites.
+    """Refuse what cannot be learned from sums over sites, before waiting for any site.
 
     >>> check_over_sites("best")
     Traceback (most recent call last):
@@ -79,7 +79,7 @@ def check_over_sites(
 def agreed_statistics(
     federation: Federation, discrete: Iterable[str] = (), continuous: Iterable[str] = ()
 ) -> SecureStatistics:
-    """Let the sites agree on their columns; what they then sum up is the `Statistics` of all their rows."""
+    """Let the sites agree on their columns, and return the `Statistics` of all their rows together."""
     schema = agree(federation, discrete=discrete, continuous=continuous)
     return SecureStatistics(federation, schema)
 
@@ -113,10 +113,11 @@ def sites_in_threads(
 ) -> Iterator[tuple[Any, Any]]:
     """A coordinator's session with sites that are threads of this process.
 
-    `watch` may wrap the coordinator's transport, to write down what it sees.
+    `watch` may wrap the coordinator's transport, to record what it sees.
     """
     from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
-    from dagora.parties.horizontal.session.session import CoordinatorSession, serve_site
+    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+    from dagora.parties.horizontal.session.serving import serve_site
     from dagora.parties.transport.in_memory import memory_network
 
     names = [site.name for site in sites]
@@ -131,7 +132,7 @@ def sites_in_threads(
             )
             for name, site in zip(names, sites, strict=True)
         }
-        # Whatever goes wrong here, the sites hear of it and do not wait for ever.
+        # If anything fails here, the session tells the sites, so they do not wait for ever.
         with (
             own_refusals(work),
             network[COORDINATOR] as transport,
@@ -144,7 +145,7 @@ def sites_in_threads(
 
 @contextmanager
 def own_refusals(work: Mapping[str, Future[list[Asked]]]) -> Iterator[None]:
-    """Where a site refused its own rows, raise its reason, of which the coordinator hears only the kind."""
+    """If a site refused its own rows, raise its full error; the coordinator is told only the error's type."""
     try:
         yield
     except ProtocolError:
@@ -157,7 +158,7 @@ def own_refusals(work: Mapping[str, Future[list[Asked]]]) -> Iterator[None]:
 
 
 def with_traffic(result: Result, books: Books) -> Result:
-    """Add rounds (unless the method counts its own) and bytes per party to a result's numbers."""
+    """Add rounds (unless the method counts its own) and bytes per party to the `stats` of a result."""
     stats = {"rounds": result.stats.get("rounds", float(len(books.phases)))}
     for party, traffic in books.peers.items():
         stats[f"bytes_to_{party}"] = float(traffic.wire_sent)

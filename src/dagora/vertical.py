@@ -20,9 +20,9 @@ from dagora.federated import with_traffic
 from dagora.files import naming
 from dagora.learning import versions
 from dagora.parties.processes.peak_memory import peak_megabytes
-from dagora.parties.vertical.agreement import Role, Terms, Wishes, binary_columns
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, binary_columns
 from dagora.parties.vertical.intersection import key_texts
-from dagora.parties.vertical.private_k2 import Holding, private_k2
+from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from dagora.result import Result
 
 if TYPE_CHECKING:
@@ -35,15 +35,15 @@ HOST, GUEST = "host", "guest"
 METHOD = "private-k2"
 
 
-def holding(
+def read_party_data(
     data: object,
     key: str,
     *,
     drop: Iterable[str] = (),
     missing: str = "error",
     separator: str | None = None,
-) -> Holding:
-    """Take a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
+) -> PartyData:
+    """Read a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
 
     `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes a level).
     """
@@ -51,35 +51,35 @@ def holding(
     texts = key_texts(keys, source)
     with naming(data) if isinstance(data, str | Path) else nullcontext():
         binary_columns(table)
-    return Holding(table, texts, source)
+    return PartyData(table, texts, source)
 
 
 def learn_with(
     transport: Transport,
     role: Role,
-    brought: Holding,
-    wishes: Wishes,
+    brought: PartyData,
+    proposal: Proposal,
     *,
     on_event: Observer = ignore,
-    on_terms: Callable[[Terms], None] | None = None,
+    on_terms: Callable[[AgreedTerms], None] | None = None,
     log: SessionLog | None = None,
 ) -> Result:
-    """Learn with the peer of a transport, which is closed in the end: in peace, or with the reason.
+    """Learn with the peer of a transport, and close the transport at the end, with the reason of an error.
 
-    `log` keeps this party's sessions and refuses one too many, once the terms are agreed.
+    Once the terms are agreed, `log` records this party's session, or refuses it beyond the limit.
     """
     clock, used = Budget(), time.process_time()
     with ExitStack() as stack:
         stack.enter_context(leaving(transport))
         session = None if log is None else stack.enter_context(log.session(role, transport.peers[0]))
 
-        def agreed(terms: Terms) -> None:
+        def agreed(terms: AgreedTerms) -> None:
             if session is not None:
                 session.begin(terms)
             if on_terms is not None:
                 on_terms(terms)
 
-        learned = private_k2(transport, role, brought, wishes, on_event=on_event, on_terms=agreed)
+        learned = private_k2(transport, role, brought, proposal, on_event=on_event, on_terms=agreed)
         if session is not None:
             session.learned = learned
     terms = learned.terms
@@ -112,10 +112,10 @@ def learn_with(
 
 @contextmanager
 def leaving(transport: Transport) -> Iterator[None]:
-    """Close a transport in the end, with the reason of an error.
+    """Close a transport at the end, with the reason of an error.
 
-    A disagreement follows from what both parties have heard, so the one that finds it first leaves in peace:
-    the other then still hears all of it, and finds the same instead of a peer that ended the run.
+    Both parties can find a disagreement from the messages they exchanged. So the one that finds it first
+    closes without a reason: the other still receives all messages and finds the same disagreement by itself.
     """
     with transport:
         try:
@@ -141,7 +141,7 @@ def learn_private(
     """Learn from two tables that share a key, as two owners would; the host's result is returned.
 
     Tables may be files, data frames or `Table`s; every column but the key has two levels. `missing`
-    is that of `holding`.
+    is that of `read_party_data`.
 
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
@@ -151,24 +151,26 @@ def learn_private(
     >>> result.graph.edges, result.stats["rows"]
     ((('a', 'b'),), 15.0)
     """
-    wishes = Wishes(order, max_parents, score, mode, crypto)
-    host, guest = (holding(table, key, missing=missing) for table in (host_table, guest_table))
-    return learn_both(host, guest, wishes, on_event=on_event)
+    proposal = Proposal(order, max_parents, score, mode, crypto)
+    host, guest = (read_party_data(table, key, missing=missing) for table in (host_table, guest_table))
+    return learn_both(host, guest, proposal, on_event=on_event)
 
 
-def learn_both(host: Holding, guest: Holding, wishes: Wishes, *, on_event: Observer = ignore) -> Result:
-    """Run both parties as threads; the error of the one that failed first is raised."""
+def learn_both(
+    host: PartyData, guest: PartyData, proposal: Proposal, *, on_event: Observer = ignore
+) -> Result:
+    """Run both parties as threads; raises the error of the one that failed first."""
     from dagora.parties.transport.in_memory import memory_network
 
-    # First use compiles kernels, for longer than a peer would otherwise wait.
+    # The first use compiles kernels, which takes longer than the default time limit.
     network = memory_network([HOST, GUEST], timeout=600.0)
     with ThreadPoolExecutor(2) as pool:
         parties = [
-            pool.submit(learn_with, network[HOST], "host", host, wishes, on_event=on_event),
-            pool.submit(learn_with, network[GUEST], "guest", guest, wishes),
+            pool.submit(learn_with, network[HOST], "host", host, proposal, on_event=on_event),
+            pool.submit(learn_with, network[GUEST], "guest", guest, proposal),
         ]
         failed = [error for party in parties if (error := party.exception()) is not None]
     if failed:
-        # Who failed first knows more than who only heard of it.
+        # The party that failed first knows more than the one that was told of it.
         raise min(failed, key=lambda error: "ended the run" in str(error))
     return parties[0].result()

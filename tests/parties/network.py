@@ -7,10 +7,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from dagora.parties.transport.certificates import Credentials
-from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.transport.in_memory import MemoryTransport, memory_network
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
-from dagora.parties.transport.transport import Limits, Transport
+from dagora.parties.transport.transport import Limits, Transport, lost
 from dagora.parties.transport.wire_format import Kind
 
 PATIENCE = 60.0
@@ -35,6 +35,17 @@ def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> None
     while not condition():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.005)
+
+
+def vanish(transport: Transport) -> None:
+    """Let a party disappear without a word, as in a crash."""
+    if isinstance(transport, MemoryTransport):
+        transport._leave(lost(transport.name), at_once=False)
+        return
+    transport._closed = True
+    for connection in transport._connections.values():
+        connection.drop()
+    transport._inbox.close()
 
 
 @dataclass
@@ -70,4 +81,4 @@ class Network:
 
     def close(self) -> None:
         for party in self.opened:
-            party.drop()
+            vanish(party)

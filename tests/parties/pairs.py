@@ -7,8 +7,8 @@ from scipy.stats import chisquare
 
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.transport import reason_to_tell
-from tests.parties.horizontal.sums import Wire
 from tests.parties.network import PATIENCE, start
+from tests.parties.wiretap import Wire
 
 
 def wires(transports=None, *, die=("", ""), change=(None, None)):

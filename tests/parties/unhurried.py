@@ -17,9 +17,9 @@ from tests.parties.network import PATIENCE, eventually
 def take_time(patch: pytest.MonkeyPatch) -> None:
     """Give the parties of this process all the time a test has to shake hands and to hear each other's end."""
     for module in ("connection", "tcp", "listener"):
-        patch.setattr(f"dagora.parties.{module}.LINGER", PATIENCE)
+        patch.setattr(f"dagora.parties.transport.{module}.LINGER", PATIENCE)
     for module in ("tcp", "listener"):
-        patch.setattr(f"dagora.parties.{module}.HANDSHAKE_SECONDS", PATIENCE)
+        patch.setattr(f"dagora.parties.transport.{module}.HANDSHAKE_SECONDS", PATIENCE)
 
 
 class Attendance:

@@ -110,7 +110,7 @@ def coordinator(
     from dagora.errors import OptionError
     from dagora.federated import agreed_statistics, check_over_sites, with_traffic
     from dagora.learning import learn
-    from dagora.parties.horizontal.session.session import CoordinatorSession
+    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.listener import Listener
 

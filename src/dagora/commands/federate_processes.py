@@ -30,7 +30,7 @@ def run_parties(
     The first Ctrl-C goes to the coordinator, which ends its search and returns the best graph so far.
     """
     from dagora.commands.progress import interruptible
-    from dagora.parties.processes.processes import Processes
+    from dagora.parties.processes.party_processes import PartyProcesses
     from dagora.parties.transport.certificates import temporary_certificates
 
     flags = [
@@ -45,7 +45,7 @@ def run_parties(
     with (
         failing_as_the_party(),
         temporary_certificates([COORDINATOR, *files]) as credentials,
-        Processes(on_line=None if request.quiet else relay) as processes,
+        PartyProcesses(on_line=None if request.quiet else relay) as processes,
     ):
         start = ["federate", "coordinator", "--keys", str(credentials[COORDINATOR].ca.parent), "--port", "0"]
         processes.start(COORDINATOR, [*start, "--sites", ",".join(files), *flags, *request.arguments()])
@@ -61,7 +61,7 @@ def run_parties(
 @contextmanager
 def failing_as_the_party() -> Iterator[None]:
     """End as the party that failed did: with its output, its last line and its exit code."""
-    from dagora.parties.processes.processes import PartyFailedError
+    from dagora.parties.processes.party_processes import PartyFailedError
 
     try:
         yield

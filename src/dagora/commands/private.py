@@ -107,8 +107,8 @@ def host(
 
     request.check()
     credentials = own_credentials(folder, HOST)
-    holding = request.holding(data, drop)
-    sessions = own_log(log, folder, max_sessions, holding.table.names)
+    party_data = request.party_data(data, drop)
+    sessions = own_log(log, folder, max_sessions, party_data.table.names)
     with Listener(
         credentials, [GUEST], host=where, port=port, timeout=request.patience, on_refusal=warn
     ) as listener:
@@ -116,7 +116,13 @@ def host(
         transport = listener.accept(timeout=wait)
     with request.progress() as on_event:
         result = learn_with(
-            transport, "host", holding, request.wishes, on_event=on_event, on_terms=request.tell, log=sessions
+            transport,
+            "host",
+            party_data,
+            request.proposal,
+            on_event=on_event,
+            on_terms=request.tell,
+            log=sessions,
         )
     request.present(result)
 
@@ -148,15 +154,15 @@ def join(
     request.check()
     where, port = address(connect)
     credentials = own_credentials(folder, GUEST)
-    holding = request.holding(data, drop)
-    sessions = own_log(log, folder, max_sessions, holding.table.names)
+    party_data = request.party_data(data, drop)
+    sessions = own_log(log, folder, max_sessions, party_data.table.names)
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
     with request.progress() as on_event:
         result = learn_with(
             transport,
             "guest",
-            holding,
-            request.wishes,
+            party_data,
+            request.proposal,
             on_event=on_event,
             on_terms=request.tell,
             log=sessions,
@@ -171,17 +177,17 @@ def join(
 @private_options
 def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: PrivateRequest) -> None:
     """Run both owners as separate processes that talk over TLS, with temporary certificates."""
-    from dagora.parties.vertical.agreement import put_together
+    from dagora.parties.vertical.agreement import combine_proposals
 
     request.check()
     # Bad files and terms are refused here, in one line, before anything is started.
-    host, guest = request.holding(host_data), request.holding(guest_data)
-    put_together(host.table.names, guest.table.names, request.wishes.complete(), request.wishes)
+    host, guest = request.party_data(host_data), request.party_data(guest_data)
+    combine_proposals(host.table.names, guest.table.names, request.proposal.complete(), request.proposal)
     if in_memory:
         from dagora.vertical import learn_both
 
         with request.progress() as on_event:
-            result = learn_both(host, guest, request.wishes, on_event=on_event)
+            result = learn_both(host, guest, request.proposal, on_event=on_event)
     else:
         with tidy_end():
             result = run_parties(host_data, guest_data, request)

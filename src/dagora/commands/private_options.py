@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dagora.events import Observer
-    from dagora.parties.vertical.agreement import Terms, Wishes
-    from dagora.parties.vertical.private_k2 import Holding
+    from dagora.parties.vertical.agreement import AgreedTerms, Proposal
+    from dagora.parties.vertical.private_k2 import PartyData
     from dagora.result import Result
 
 
@@ -41,27 +41,29 @@ class PrivateRequest:
     quiet: bool
 
     @property
-    def wishes(self) -> Wishes:
+    def proposal(self) -> Proposal:
         """The terms that this party wants."""
-        from dagora.parties.vertical.agreement import Wishes
+        from dagora.parties.vertical.agreement import Proposal
 
-        return Wishes(self.order, self.max_parents, self.score, self.mode, self.crypto)
+        return Proposal(self.order, self.max_parents, self.score, self.mode, self.crypto)
 
     def check(self) -> None:
         """Refuse invalid options and files before any data are read."""
         from dagora.commands.outputs import check_output, check_report
 
-        _ = self.wishes
+        _ = self.proposal
         if self.output:
             check_output(self.output, None)
         if self.report:
             check_report(self.report)
 
-    def holding(self, path: str, drop: str = "") -> Holding:
+    def party_data(self, path: str, drop: str = "") -> PartyData:
         """Read a file with its key column."""
-        from dagora.vertical import holding
+        from dagora.vertical import read_party_data
 
-        return holding(path, self.key, drop=names(drop), missing=self.missing, separator=self.separator)
+        return read_party_data(
+            path, self.key, drop=names(drop), missing=self.missing, separator=self.separator
+        )
 
     @contextmanager
     def progress(self) -> Iterator[Observer]:
@@ -76,7 +78,7 @@ class PrivateRequest:
             if line:
                 line.close()
 
-    def tell(self, terms: Terms) -> None:
+    def tell(self, terms: AgreedTerms) -> None:
         """Print the agreed terms, before anything that depends on rows is sent."""
         if not self.quiet:
             click.echo(f"dagora: agreed: {terms.describe()}", err=True)

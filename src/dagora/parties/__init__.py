@@ -1,1 +1,1 @@
-"""Data that may not move: how parties talk, and what they can compute together."""
+"""Data that stay with their owners: how parties exchange messages, and what they compute together."""

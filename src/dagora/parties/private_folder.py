@@ -1,10 +1,10 @@
-"""A folder for rows and keys that live no longer than the process that made them.
+"""A folder for rows and keys that exist no longer than the process that made them.
 
-Only this user can read it, and it is gone when the block ends. A process that is killed at once, or a machine
-without power, cannot tidy up: whoever makes the next folder removes those whose makers are dead. A maker
-holds a lock on a file in its folder, of which the system lets go when the maker dies, however it dies.
-(Process numbers would not do: they are used again, and mean something else in another container.) Folders of
-other users, and those without such a file, are left alone.
+Only this user can read it, and it is removed when the block ends. A process that is killed cannot remove its
+folder, so whoever makes the next folder removes those whose makers are dead. A maker holds a lock on a file
+in its folder, and the system releases the lock when the maker dies for whatever reason. (Process numbers
+would not do: the system reuses them, and they mean something else in another container.) Folders of other
+users, and folders without such a file, are left alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IN_USE = ".in-use"
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """Make a folder that only this user can read and that is gone at the end, or soon after a violent one."""
+    """Make a folder that only this user can read, and remove it at the end of the block."""
     remove_abandoned()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
@@ -37,7 +37,7 @@ def private_folder() -> Iterator[Path]:
 def remove_abandoned() -> None:
     """Remove this user's folders whose makers are dead."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        # Another process may remove the same folder at the same time; each is as good as the other.
+        # Another process may remove the same folder at the same time; it does not matter which succeeds.
         with contextlib.suppress(OSError), _abandoned(folder) as abandoned:
             if abandoned:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -46,11 +46,11 @@ def remove_abandoned() -> None:
 @contextlib.contextmanager
 def _claimed(folder: Path) -> Iterator[None]:
     """Hold the lock that says that the folder is in use."""
-    # Locked before it has its name: nobody ever sees it open.
+    # The file gets its final name only once it is locked, so nobody ever sees it unlocked.
     unnamed = folder / f"{IN_USE}.new"
     descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        # On a file system without locks there is no such file, and nobody else removes the folder.
+        # On a file system without locks the file keeps its first name, and nobody else removes the folder.
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             unnamed.rename(folder / IN_USE)
@@ -61,7 +61,7 @@ def _claimed(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _abandoned(folder: Path) -> Iterator[bool]:
-    """Whether this user made the folder and its maker is dead; meanwhile nobody else can think so."""
+    """Whether this user made the folder and its maker is dead; holds the lock while the caller decides."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         yield False

@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dagora.cli import run as run_command
-from dagora.parties.processes.processes import Processes
+from dagora.parties.processes.party_processes import PartyProcesses
 from tests.conftest import ROOT, Ran
 from tests.parties.network import start
+from tests.parties.processes.faults import process_ids
 
 PATIENCE = 60.0
 SITES = ("east", "north", "south", "west")
@@ -96,7 +97,7 @@ class Troupe:
 
     def __init__(self, keys: Path) -> None:
         self.keys = keys
-        self.processes = Processes()
+        self.processes = PartyProcesses()
         self._address = ""
 
     def __enter__(self) -> "Troupe":
@@ -125,11 +126,11 @@ class Troupe:
         return self.processes.wait_for_line(COORDINATOR, pattern, PATIENCE)
 
     def signal(self, who: str, number: int) -> None:
-        os.kill(self.processes.process_ids()[who], number)
+        os.kill(process_ids(self.processes)[who], number)
 
     def end(self) -> dict[str, Ran]:
         """Wait until all have ended by themselves, well or not."""
-        ended = self.processes.wait(PATIENCE, tolerate=list(self.processes.process_ids()))
+        ended = self.processes.wait(PATIENCE, tolerate=list(process_ids(self.processes)))
         return {name: Ran(party.code, party.out, party.err) for name, party in ended.items()}
 
 

@@ -27,7 +27,7 @@ from tests.commands.federate.consortium import (
     coordinator_line,
     only_line,
 )
-from tests.parties.processes.test_processes import alive
+from tests.parties.processes.faults import alive
 
 PARTIES = ("--parties", 3)
 
@@ -82,7 +82,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("it was not refused at once")
 
-    monkeypatch.setattr("dagora.parties.processes.processes.Processes.start", refuse)
+    monkeypatch.setattr("dagora.parties.processes.party_processes.PartyProcesses.start", refuse)
     monkeypatch.setattr("dagora.parties.transport.listener.Listener.__init__", refuse)
 
 

@@ -22,13 +22,14 @@ from tests.commands.federate.consortium import (
 )
 from tests.commands.federate.fates import Fate, Silence
 from tests.commands.federate.pooled import edges_of, pooled
-from tests.parties.network import eventually
+from tests.parties.network import eventually, vanish
+from tests.parties.processes.faults import kill
 
 
 def test_a_site_lost_before_any_sum_is_left_out_with_a_warning(
     play: Callable, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Fate(monkeypatch, "south", "adopt", 1, lambda transport: transport.drop())
+    Fate(monkeypatch, "south", "adopt", 1, vanish)
     ended = play("--json")
     south = ended.pop("south")
     assert south.code == 1
@@ -44,7 +45,7 @@ def test_a_site_lost_before_any_sum_is_left_out_with_a_warning(
 def test_a_site_lost_after_sums_ends_the_run_everywhere(
     play: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Fate(monkeypatch, "south", "cells", 3, lambda transport: transport.drop())
+    Fate(monkeypatch, "south", "cells", 3, vanish)
     ended = play("-o", tmp_path / "out.json", "--picture", tmp_path / "out.svg")
     assert ended.pop("south").code == 1
     refusals(ended, "site 'south' was lost after sums with it were opened", "start again")
@@ -95,7 +96,7 @@ def test_a_client_killed_during_the_sums(keys: Path, long_work: dict[str, Path],
         files = {site: long_work[site] for site in SITES[:3]}
         troupe.begin(files, *ENDLESS, "-o", tmp_path / "out.json")
         troupe.hear("climbing")
-        troupe.processes.kill("south")
+        kill(troupe.processes, "south")
         ended = troupe.end()
     assert ended.pop("south").code == -signal.SIGKILL
     # Which of the two rules is met first depends on the moment of the kill.
@@ -112,7 +113,7 @@ def test_the_coordinator_killed_during_the_sums(
         files = {site: long_work[site] for site in SITES[:3]}
         troupe.begin(files, *ENDLESS, "-o", tmp_path / "out.json")
         troupe.hear("climbing")
-        troupe.processes.kill(COORDINATOR)
+        kill(troupe.processes, COORDINATOR)
         ended = troupe.end()
     assert ended.pop(COORDINATOR).code == -signal.SIGKILL
     for ran in ended.values():

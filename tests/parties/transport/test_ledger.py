@@ -54,6 +54,17 @@ def test_phases_nest_and_end_with_their_block():
     }
 
 
+def test_phases_of_threads_may_end_in_any_order():
+    ledger = Ledger("host")
+    first, second = ledger.phase("first"), ledger.phase("second")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    ledger.sent("b", "t", payload=1, wire=1)
+    second.__exit__(None, None, None)
+    assert list(ledger.books().phases) == ["second"]
+
+
 def test_books_do_not_change_afterwards():
     ledger = Ledger("host")
     ledger.sent("b", "t", payload=1, wire=1)

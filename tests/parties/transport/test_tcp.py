@@ -19,8 +19,8 @@ from dagora.parties.transport.certificates import client_context, make_certifica
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import Limits
-from dagora.parties.transport.wire_format import HEADER, Kind, pack, parse, parse_tag
-from tests.parties.network import PATIENCE, eventually, start
+from dagora.parties.transport.wire_format import HEADER, Header, Kind, pack, parse, parse_tag
+from tests.parties.network import PATIENCE, eventually, start, vanish
 from tests.parties.unhurried import Attendance, take_time
 
 HERE = "127.0.0.1"
@@ -218,7 +218,7 @@ def test_a_caller_that_resets_at_once_is_refused(meeting):
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (b"x" * 24, "party 'b' sent bytes that are no message of dagora"),
+        (b"x" * 24, "party 'b' sent bytes that are not a message of dagora"),
         (pack(Kind.MESSAGE, b"x", 0, 0), "party 'b' did not begin with a hello"),
         (pack(Kind.HELLO)[:10], "it left before the run began"),
         (b"", "it left before the run began"),
@@ -348,7 +348,7 @@ def test_places_where_one_cannot_listen(credentials):
             ProtocolError, match=f"cannot listen on 127.0.0.1:{listener.port}: address already in use"
         ):
             Listener(credentials["host"], ["b"], port=listener.port)
-    with pytest.raises(ProtocolError, match="99999 is no port"):
+    with pytest.raises(ProtocolError, match="99999 is not a port"):
         Listener(credentials["host"], ["b"], port=99999)
 
 
@@ -366,7 +366,7 @@ def say(party, peer, raw: bytes) -> None:
 @pytest.mark.parametrize(
     ("raw", "fault"),
     [
-        (b"x" * 100, "sent bytes that are no message of dagora"),
+        (b"x" * 100, "sent bytes that are not a message of dagora"),
         (pack(Kind.MESSAGE, b"t", 0, 1001), "announced a message of 1001 bytes; the limit is 1000"),
         (pack(Kind.MESSAGE, b"t", 0, (1 << 64) - 1), f"announced a message of {(1 << 64) - 1} bytes"),
         (pack(Kind.MESSAGE, b"t" * 201, 0, 0), "sent a tag of 201 bytes"),
@@ -400,7 +400,7 @@ def test_a_bad_frame_ends_the_run_on_both_sides(credentials, raw, fault):
 def test_a_frame_cut_short_is_noticed(meeting, cut):
     host, b = meeting.finish()
     say(b, "host", (pack(Kind.MESSAGE, b"tag", 0, 10) + bytes(10))[:cut])
-    b.drop()
+    vanish(b)
     with pytest.raises(
         ProtocolError, match=r"^the connection to party 'b' was lost in the middle of a message$"
     ):
@@ -415,6 +415,14 @@ def test_a_large_send_to_a_party_that_aborts_learns_the_reason(meeting):
     b.close("no more room")
     with pytest.raises(ProtocolError, match=r"^party 'b' ended the run: no more room$"):
         sending.result(PATIENCE)
+
+
+@given(st.integers(1, 200), st.integers(0, 2**64 - 1), st.integers(0, 1000))
+def test_a_valid_header_is_read_as_it_was_written(tag_length, sequence, payload_length):
+    raw = pack(Kind.MESSAGE, b"t" * tag_length, sequence, payload_length)
+    header = parse(raw, Limits(message_bytes=1000))
+    assert header == Header(Kind.MESSAGE, tag_length, sequence, payload_length)
+    assert parse_tag(raw[24:]) == "t" * tag_length
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])

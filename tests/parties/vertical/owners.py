@@ -3,8 +3,8 @@
 import numpy as np
 
 from dagora.parties.transport.in_memory import memory_network
-from dagora.parties.vertical.agreement import Wishes
-from dagora.parties.vertical.private_k2 import Holding, private_k2
+from dagora.parties.vertical.agreement import Proposal
+from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from tests.parties.network import PATIENCE
 from tests.parties.pairs import futures, wires
 from tests.parties.vertical.central import binary_table
@@ -23,7 +23,7 @@ def owners(data, n_host, *, seed=0, extra=3):
         table = binary_table(np.concatenate([data, more])).select(columns)
         keys = [f"row-{i}" for i in range(len(data))] + [f"{letter}-{i}" for i in range(extra)]
         sequence = rng.permutation(len(keys))
-        holdings.append(Holding(table.take(sequence), [keys[i] for i in sequence]))
+        holdings.append(PartyData(table.take(sequence), [keys[i] for i in sequence]))
     return holdings
 
 
@@ -32,22 +32,22 @@ def pair(**options):
     return wires([network["host"], network["b"]], **options)
 
 
-def begin(parties, holdings, wishes, expected=None, roles=("host", "guest")):
+def begin(parties, holdings, proposal, expected=None, roles=("host", "guest")):
     """Both at work; what they answer comes with `.result(LONG)`."""
     host, guest = holdings
     return futures(
         parties,
-        lambda wire: private_k2(wire, roles[0], host, wishes),
-        lambda wire: private_k2(wire, roles[1], guest, expected or Wishes()),
+        lambda wire: private_k2(wire, roles[0], host, proposal),
+        lambda wire: private_k2(wire, roles[1], guest, expected or Proposal()),
     )
 
 
-def learn(parties, holdings, wishes):
-    return [party.result(LONG) for party in begin(parties, holdings, wishes)]
+def learn(parties, holdings, proposal):
+    return [party.result(LONG) for party in begin(parties, holdings, proposal)]
 
 
-def errors(parties, holdings, wishes, expected=None, roles=("host", "guest")):
-    return [party.exception(LONG) for party in begin(parties, holdings, wishes, expected, roles)]
+def errors(parties, holdings, proposal, expected=None, roles=("host", "guest")):
+    return [party.exception(LONG) for party in begin(parties, holdings, proposal, expected, roles)]
 
 
 def edges(learned):

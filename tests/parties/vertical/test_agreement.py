@@ -1,4 +1,4 @@
-"""Terms are the same on both sides, or both end with one line that names the option or column."""
+"""The agreed terms are the same on both sides, or both end with one line that names the option or column."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
 from dagora.parties.transport.messages import decode, encode
-from dagora.parties.vertical.agreement import Terms, Wishes, agree, binary_columns, put_together
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, agree, binary_columns, combine_proposals
 from tests.parties.pairs import both, endings, replace, wires
 
 A, B = ("a1", "a2"), ("b1",)
@@ -16,15 +16,15 @@ def agreed(pair, wanted, expected=None, names=(A, B)):
     return both(
         pair,
         lambda wire: agree(wire, "host", names[0], wanted),
-        lambda wire: agree(wire, "guest", names[1], expected or Wishes()),
+        lambda wire: agree(wire, "guest", names[1], expected or Proposal()),
     )
 
 
 def refused(pair, wanted=None, expected=None, names=(A, B), roles=("host", "guest")):
     ended = endings(
         pair,
-        lambda wire: agree(wire, roles[0], names[0], wanted or Wishes()),
-        lambda wire: agree(wire, roles[1], names[1], expected or Wishes()),
+        lambda wire: agree(wire, roles[0], names[0], wanted or Proposal()),
+        lambda wire: agree(wire, roles[1], names[1], expected or Proposal()),
     )
     for error in ended:
         # Who lies in the last message has agreed before the other can complain: it hears of it later.
@@ -34,14 +34,16 @@ def refused(pair, wanted=None, expected=None, names=(A, B), roles=("host", "gues
 
 
 def test_terms_on_every_network(network):
-    host, guest = agreed(wires(network.open("host", "b")), Wishes(order="b1, a2,a1", max_parents=2))
-    assert host == guest == Terms(A, B, (2, 1, 0), 2, "f", "hidden", "rlwe")
+    host, guest = agreed(wires(network.open("host", "b")), Proposal(order="b1, a2,a1", max_parents=2))
+    assert host == guest == AgreedTerms(A, B, (2, 1, 0), 2, "f", "hidden", "rlwe")
     assert host.names == ("a1", "a2", "b1")
     assert host.n_moments == 7
 
 
 def test_without_an_order_the_hosts_columns_come_first():
-    host, guest = agreed(wires(), Wishes(score="g", mode="adaptive", crypto="paillier"), Wishes(score="g"))
+    host, guest = agreed(
+        wires(), Proposal(score="g", mode="adaptive", crypto="paillier"), Proposal(score="g")
+    )
     assert host == guest
     assert (host.order, host.limit, host.max_parents) == ((0, 1, 2), 2, 3)
     assert (host.score, host.mode, host.crypto) == ("g", "adaptive", "paillier")
@@ -50,11 +52,11 @@ def test_without_an_order_the_hosts_columns_come_first():
 @pytest.mark.parametrize(
     ("expected", "line"),
     [
-        (Wishes(max_parents=2), "option 'max_parents' is '3' at the host and '2' at the guest"),
-        (Wishes(score="g"), "option 'score' is 'f' at the host and 'g' at the guest"),
-        (Wishes(mode="adaptive"), "option 'mode' is 'hidden' at the host and 'adaptive' at the guest"),
-        (Wishes(crypto="paillier"), "option 'crypto' is 'rlwe' at the host and 'paillier' at the guest"),
-        (Wishes(order="b1,a1,a2"), "option 'order' is not given at the host and 'b1,a1,a2' at the guest"),
+        (Proposal(max_parents=2), "option 'max_parents' is '3' at the host and '2' at the guest"),
+        (Proposal(score="g"), "option 'score' is 'f' at the host and 'g' at the guest"),
+        (Proposal(mode="adaptive"), "option 'mode' is 'hidden' at the host and 'adaptive' at the guest"),
+        (Proposal(crypto="paillier"), "option 'crypto' is 'rlwe' at the host and 'paillier' at the guest"),
+        (Proposal(order="b1,a1,a2"), "option 'order' is not given at the host and 'b1,a1,a2' at the guest"),
     ],
 )
 def test_a_guest_that_wants_otherwise_ends_both(expected, line):
@@ -65,17 +67,17 @@ def test_a_guest_that_wants_otherwise_ends_both(expected, line):
 @pytest.mark.parametrize(
     ("wanted", "names", "line"),
     [
-        (Wishes(), (("a", "x"), ("x",)), "both parties have a column 'x'"),
-        (Wishes(order="a1,a2"), (A, B), "'b1' is missing"),
-        (Wishes(order="a1,a2,b1,c"), (A, B), "'c', which is not a variable"),
-        (Wishes(order="a1,a2,b1,b1"), (A, B), "'b1' twice"),
+        (Proposal(), (("a", "x"), ("x",)), "both parties have a column 'x'"),
+        (Proposal(order="a1,a2"), (A, B), "'b1' is missing"),
+        (Proposal(order="a1,a2,b1,c"), (A, B), "'c', which is not a variable"),
+        (Proposal(order="a1,a2,b1,b1"), (A, B), "'b1' twice"),
         (
-            Wishes(max_parents=6),
+            Proposal(max_parents=6),
             (tuple(f"a{i}" for i in range(40)), B),
             "take fewer columns or a lower max_parents",
         ),
-        (Wishes(), (A, ("b\x1b[31m",)), "short printable text"),
-        (Wishes(), (A, ()), "columns"),
+        (Proposal(), (A, ("b\x1b[31m",)), "short printable text"),
+        (Proposal(), (A, ()), "columns"),
     ],
 )
 def test_what_does_not_fit_ends_both(wanted, names, line):
@@ -92,16 +94,16 @@ def test_two_hosts():
     ("step", "lie", "line"),
     [
         ("wishes", {"version": 3}, "use the same dagora"),
-        ("wishes", {"statistical": 10}, "other security"),
+        ("wishes", {"statistical": 10}, "security level is not"),
         ("wishes", {"role": "king"}, "neither host nor guest"),
-        ("wishes", {"names": ["q", "q"]}, "one name"),
+        ("wishes", {"names": ["q", "q"]}, "the same name"),
         ("wishes", {"names": [7]}, "printable"),
         ("wishes", {"names": []}, "0 columns"),
         ("wishes", {"max_parents": 77}, "from 1 to 6"),
         ("wishes", {"score": "h"}, "f or g"),
         ("wishes", {"mode": "\x1b"}, "out of its range"),
-        ("wishes", {"names": ["other"]}, "are not the terms here"),
-        ("digest", {"digest": b"x"}, "are not the terms here"),
+        ("wishes", {"names": ["other"]}, "its terms differ from the terms here"),
+        ("digest", {"digest": b"x"}, "its terms differ from the terms here"),
         ("wishes", {"version": 1 << 60_000}, "out of its range"),
         ("wishes", {"max_parents": -1}, "from 1 to 6"),
         ("wishes", {"order": "a1\x1b"}, "one line of names"),
@@ -137,17 +139,17 @@ def test_garbage(liar, step):
 )
 def test_wishes_that_cannot_be(wrong, name):
     with pytest.raises(OptionError, match=f"option '{name}' must be"):
-        Wishes(**wrong)
+        Proposal(**wrong)
 
 
 def test_every_term_is_in_the_digest():
-    terms = put_together(A, B, Wishes(max_parents=1), Wishes())
+    terms = combine_proposals(A, B, Proposal(max_parents=1), Proposal())
     others = [
-        put_together(A, ("b2",), Wishes(max_parents=1), Wishes()),
-        put_together((*A, *B), ("b2",), Wishes(max_parents=1), Wishes()),
-        put_together(A, B, Wishes(max_parents=2), Wishes()),
+        combine_proposals(A, ("b2",), Proposal(max_parents=1), Proposal()),
+        combine_proposals((*A, *B), ("b2",), Proposal(max_parents=1), Proposal()),
+        combine_proposals(A, B, Proposal(max_parents=2), Proposal()),
         *(
-            put_together(A, B, Wishes(max_parents=1, **{name: value}), Wishes())
+            combine_proposals(A, B, Proposal(max_parents=1, **{name: value}), Proposal())
             for name, value in (
                 ("order", "b1,a1,a2"),
                 ("score", "g"),
@@ -180,4 +182,4 @@ def test_a_table_without_columns_is_refused():
 
 def test_disagreements_are_bad_input():
     with pytest.raises(DisagreementError):
-        put_together(A, A, Wishes(), Wishes())
+        combine_proposals(A, A, Proposal(), Proposal())

@@ -6,11 +6,10 @@ from dagora.parties.vertical.counts import (
     counts_from_moments,
     from_bits,
     known_scores,
-    score_values,
     to_bits,
 )
 from dagora.parties.vertical.score_circuits import family_counts
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 from tests.parties.vertical.central import moments_of, naive_score
 
 
@@ -44,12 +43,19 @@ def test_shares_of_moments_give_shares_of_counts() -> None:
     assert np.array_equal(total & mask, counts_from_moments(moments, 10))
 
 
+def in_nats(widths: BitWidths, scores: np.ndarray) -> np.ndarray:
+    """Scores as real numbers, from their words in two's complement."""
+    top = np.uint64(64 - widths.width)
+    signed = (scores << top).view(np.int64) >> top.astype(np.int64)
+    return signed.astype(np.float64) * 2.0**-widths.fraction
+
+
 @pytest.mark.parametrize("score", ["f", "g"])
 @pytest.mark.parametrize("rows", [1, 9, 700, 3000, 10**6])
 @pytest.mark.parametrize("parents", [0, 1, 3])
 def test_scores_are_within_the_bound(rows: int, parents: int, score: str) -> None:
     rng = np.random.default_rng(rows + parents)
-    numbers = Numbers(rows, 3, score)
+    widths = BitWidths(rows, 3, score)
     cells = 2 << parents
     spread = [
         rng.dirichlet(np.full(cells, concentration)) for concentration in (0.03, 0.3, 1, 10) for _ in range(9)
@@ -57,6 +63,6 @@ def test_scores_are_within_the_bound(rows: int, parents: int, score: str) -> Non
     counts = np.array([rng.multinomial(rows, share) for share in spread]).T
     half = cells // 2
     words = np.concatenate([counts, counts[:half] + counts[half:] + 1]).astype(np.uint64)
-    got = score_values(numbers, known_scores(numbers, words))
+    got = in_nats(widths, known_scores(widths, words))
     exact = np.array([naive_score(column, score) for column in counts.T])
-    assert np.abs(got - exact).max() <= 3 * half * numbers.error + 1e-14 * rows * 20
+    assert np.abs(got - exact).max() <= 3 * half * widths.error + 1e-14 * rows * 20

@@ -96,14 +96,14 @@ def test_pairs_in_several_parts(n, at_once, parts, monkeypatch):
     monkeypatch.setattr(dot_rlwe, "PAIRS_AT_ONCE", at_once)
     a, b = columns("random", 5, n, 7), columns("random", 8, n, 8)
     pairs = np.random.default_rng(9).permutation(all_pairs(5, 8))
-    assert len(dot_rlwe._parts(n, pairs, 21)) == parts
+    assert len(dot_rlwe.pair_batches(n, pairs, 21)) == parts
     host, guest = pair()
     steps = []
     shares = run((host, guest), a, b, pairs, on_event=steps.append)
     assert (sum(shares) % (1 << 21) == exact(a, b, pairs)).all()
     assert [step.step for step in steps if step.step == step.total]
     sent = host.ledger.books().total.payload_sent
-    blocks = sum(part.plan.blocks * part.plan.layout.columns for part in dot_rlwe._parts(n, pairs, 21))
+    blocks = sum(part.plan.blocks * part.plan.layout.columns for part in dot_rlwe.pair_batches(n, pairs, 21))
     assert 4 * PACKED * (blocks + 1) < sent < 4 * PACKED * (blocks + 1) + 5000
 
 
@@ -280,8 +280,8 @@ def test_bytes_that_are_no_message(payload):
 @pytest.mark.parametrize(
     ("change", "content", "line"),
     [
-        ({"n": b"\x0f"}, None, "no odd number of 640 bits"),
-        ({"base": bytes(160)}, None, "no unit"),
+        ({"n": b"\x0f"}, None, "not an odd number of 640 bits"),
+        ({"base": bytes(160)}, None, "not a unit"),
         ({}, b"\0" * 160, "not between 0 and n²"),
         ({}, b"\xff" * 160, "not between 0 and n²"),
         ({}, b"\1" * 150, "must be an array"),

@@ -1,24 +1,32 @@
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
+from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.crypto.garbling.half_gates import TWEAKS_PER_AND, evaluate, garble
+from dagora.parties.vertical.circuit_plan import Stage, count_ands
 from dagora.parties.vertical.counts import counts_from_moments, known_scores, to_bits
 from dagora.parties.vertical.k2_schedule import (
     AdaptivePlan,
     HiddenPlan,
     adaptive_plan,
     hidden_plan,
-    moved,
-    opened,
+    places_before_removal,
+    places_shifted,
 )
-from dagora.parties.vertical.plan import count_ands, run_plain
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 from dagora.search.k2 import run_k2
 from tests.parties.vertical.central import central_edges, formula_edges, moments_of
+
+
+def run_plain(stages: Iterable[Stage], memory: np.ndarray) -> None:
+    """Run the stages on bits in the clear, in place."""
+    for stage in stages:
+        memory[stage.outputs] = evaluate_plain(stage.circuit, memory[stage.inputs])
+
 
 adaptive_cached = lru_cache(maxsize=None)(adaptive_plan)
 hidden_cached = lru_cache(maxsize=None)(hidden_plan)
@@ -48,12 +56,12 @@ def split(rng: np.random.Generator, values: np.ndarray, bits: int) -> tuple[np.n
 
 
 def hidden_memory(
-    plan: HiddenPlan, numbers: Numbers, data: np.ndarray, rng: np.random.Generator
+    plan: HiddenPlan, widths: BitWidths, data: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     moments = np.array([data[:, list(chosen)].all(axis=1).sum() for chosen in plan.sets], dtype=np.uint64)
     memory = np.full(plan.n_slots, 7, dtype=np.uint8)
-    for slots, share in zip(plan.shares, split(rng, moments, numbers.bits), strict=True):
-        memory[slots] = to_bits(share, numbers.bits)
+    for slots, share in zip(plan.shares, split(rng, moments, widths.bits), strict=True):
+        memory[slots] = to_bits(share, widths.bits)
     memory[plan.public] = plan.public_bits
     return memory
 
@@ -62,9 +70,9 @@ def hidden_edges(
     data: np.ndarray, order: Sequence[int], limit: int, score: str = "f"
 ) -> set[tuple[int, int]]:
     rng = np.random.default_rng(0)
-    numbers = Numbers(len(data), limit, score)
-    plan = hidden_cached(numbers, tuple(order))
-    memory = hidden_memory(plan, numbers, data, rng)
+    widths = BitWidths(len(data), limit, score)
+    plan = hidden_cached(widths, tuple(order))
+    memory = hidden_memory(plan, widths, data, rng)
     run_plain(plan.stages, memory)
     return {edge for edge, mark in zip(plan.edges, memory[plan.marks], strict=True) if mark}
 
@@ -74,7 +82,7 @@ def adaptive_edges(
 ) -> set[tuple[int, int]]:
     """The first half of the columns is one party's: families in it are scored by that party alone."""
     rng = np.random.default_rng(0)
-    numbers = Numbers(len(data), limit, score)
+    widths = BitWidths(len(data), limit, score)
     owner = [int(column >= data.shape[1] // 2) for column in range(data.shape[1])]
     own: dict[int, np.ndarray] = {}
 
@@ -84,18 +92,18 @@ def adaptive_edges(
             for k, candidate in enumerate(candidates)
             if len({owner[v] for v in (child, candidate, *parents)}) == 1
         ]
-        plan: AdaptivePlan = adaptive_cached(numbers, len(parents), len(candidates), tuple(alone))
+        plan: AdaptivePlan = adaptive_cached(widths, len(parents), len(candidates), tuple(alone))
         families = [(*parents, candidate, child) for candidate in candidates]
-        counts = counts_from_moments(moments_of(data, families), numbers.bits)
+        counts = counts_from_moments(moments_of(data, families), widths.bits)
         memory = np.full(plan.n_slots, 7, dtype=np.uint8)
         joint = np.delete(counts, alone, axis=1)
-        for slots, share in zip(plan.shares, split(rng, joint.ravel(), numbers.bits), strict=True):
-            memory[slots] = to_bits(share, numbers.bits)
+        for slots, share in zip(plan.shares, split(rng, joint.ravel(), widths.bits), strict=True):
+            memory[slots] = to_bits(share, widths.bits)
         if alone:
-            memory[plan.known] = to_bits(known_scores(numbers, counts[:, alone]), numbers.width)
+            memory[plan.known] = to_bits(known_scores(widths, counts[:, alone]), widths.width)
         if not parents:
-            start = counts_from_moments(moments_of(data, [[child]]), numbers.bits)
-            own[child] = to_bits(known_scores(numbers, start), numbers.width)[:, 0]
+            start = counts_from_moments(moments_of(data, [[child]]), widths.bits)
+            own[child] = to_bits(known_scores(widths, start), widths.width)[:, 0]
         memory[plan.own] = own[child]
         run_plain(plan.stages, memory)
         marks = memory[plan.winner].tolist()
@@ -167,9 +175,9 @@ def test_of_equal_candidates_the_first_in_the_order_wins() -> None:
 def test_a_garbled_plan_reveals_the_same() -> None:
     rng = np.random.default_rng(11)
     data = random_data(rng, 40, 5)
-    numbers = Numbers(40, 2)
-    plan = hidden_plan(numbers, range(5))
-    memory = hidden_memory(plan, numbers, data, rng)
+    widths = BitWidths(40, 2)
+    plan = hidden_plan(widths, range(5))
+    memory = hidden_memory(plan, widths, data, rng)
     filled = memory < 2
     delta = rng.integers(0, 2**63, 2, dtype=np.uint64) | np.array([1, 0], dtype=np.uint64)
     zeros = rng.integers(0, 2**63, (plan.n_slots, 2), dtype=np.uint64)
@@ -189,10 +197,10 @@ def test_a_garbled_plan_reveals_the_same() -> None:
     ("rows", "hidden", "adaptive"), [(10**5, 19_030_000, 17_900_000), (10**6, 22_640_000, 21_400_000)]
 )
 def test_ands_of_twenty_variables_do_not_grow(rows: int, hidden: int, adaptive: int) -> None:
-    numbers = Numbers(rows, 3)
-    assert count_ands(hidden_plan(numbers, range(20)).stages) <= hidden
+    widths = BitWidths(rows, 3)
+    assert count_ands(hidden_plan(widths, range(20)).stages) <= hidden
     longest = [
-        count_ands(adaptive_plan(numbers, chosen, place - chosen).stages)
+        count_ands(adaptive_plan(widths, chosen, place - chosen).stages)
         for place in range(20)
         for chosen in range(min(3, place))
     ]
@@ -200,7 +208,7 @@ def test_ands_of_twenty_variables_do_not_grow(rows: int, hidden: int, adaptive: 
 
 
 def test_a_plan_writes_each_slot_once_and_before_it_is_read() -> None:
-    plan = hidden_plan(Numbers(50, 3), (3, 1, 0, 2, 4))
+    plan = hidden_plan(BitWidths(50, 3), (3, 1, 0, 2, 4))
     written = np.zeros(plan.n_slots, dtype=np.int64)
     for slots in (*plan.shares, plan.public):
         written[slots] += 1
@@ -214,10 +222,10 @@ def test_a_plan_writes_each_slot_once_and_before_it_is_read() -> None:
 def test_places_before_a_winner_was_taken_out() -> None:
     left = ["a", "b", "d", "e"]
     before = ["a", "b", "c", "d", "e"]
-    assert [before[k] for k in opened((1, 2), 2)] == ["b", "c", "d"]
+    assert [before[k] for k in places_before_removal((1, 2), 2)] == ["b", "c", "d"]
     for places in itertools.combinations(range(4), 2):
         later = sum(place >= 2 for place in places)
-        assert [before[k] for k in moved(places, later)] == [left[k] for k in places]
+        assert [before[k] for k in places_shifted(places, later)] == [left[k] for k in places]
 
 
 @pytest.mark.parametrize("order", [(0,), (1, 0)])

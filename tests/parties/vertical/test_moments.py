@@ -6,65 +6,64 @@ import numpy as np
 import pytest
 
 from dagora.parties.vertical import dot_paillier
-from dagora.parties.vertical.agreement import Wishes, put_together
+from dagora.parties.vertical.agreement import Proposal, combine_proposals
 from dagora.parties.vertical.counts import counts_from_moments
 from dagora.parties.vertical.moments import cross_pairs, product_columns, share_moments, subsets
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 from tests.parties.pairs import futures, wires
 from tests.parties.vertical.owners import LONG, pair
 
 
 def shared(data, n_host, limit, crypto="rlwe", parties=None):
     names = [f"x{k}" for k in range(data.shape[1])]
-    wishes = Wishes(max_parents=limit, crypto=crypto)
-    terms = put_together(tuple(names[:n_host]), tuple(names[n_host:]), wishes, Wishes())
-    numbers = Numbers(len(data), terms.limit)
+    proposal = Proposal(max_parents=limit, crypto=crypto)
+    terms = combine_proposals(tuple(names[:n_host]), tuple(names[n_host:]), proposal, Proposal())
+    widths = BitWidths(len(data), terms.limit)
     columns = data.T.astype(np.uint8)
     working = futures(
         parties or pair(),
-        lambda wire: share_moments(wire, "host", terms, columns[:n_host].copy(), numbers),
-        lambda wire: share_moments(wire, "guest", terms, columns[n_host:].copy(), numbers),
+        lambda wire: share_moments(wire, "host", terms, columns[:n_host].copy(), widths),
+        lambda wire: share_moments(wire, "guest", terms, columns[n_host:].copy(), widths),
     )
-    return [each.result(LONG) for each in working], numbers
+    return [each.result(LONG) for each in working], widths
 
 
-def check(data, shares, numbers, limit):
+def check(data, shares, widths, limit):
     sets = [s for size in range(1, limit + 2) for s in combinations(range(data.shape[1]), size)]
     assert all(set(share.shares) == set(sets) for share in shares)
-    total = (shares[0].of(sets) + shares[1].of(sets)) % (1 << numbers.bits)
+    total = (shares[0].of(sets) + shares[1].of(sets)) % (1 << widths.bits)
     assert total.tolist() == [int(data[:, list(members)].all(axis=1).sum()) for members in sets]
 
 
 @pytest.mark.parametrize(("columns", "n_host", "limit"), [(2, 1, 1), (5, 2, 3), (6, 5, 2), (4, 1, 3)])
 def test_shares_add_up(columns, n_host, limit):
     data = np.random.default_rng(columns).integers(0, 2, (37, columns))
-    shares, numbers = shared(data, n_host, limit)
-    check(data, shares, numbers, limit)
+    shares, widths = shared(data, n_host, limit)
+    check(data, shares, widths, limit)
 
 
 def test_over_every_network(network):
     data = np.random.default_rng(1).integers(0, 2, (50, 4))
-    shares, numbers = shared(data, 2, 2, parties=wires(network.open("host", "b", timeout=LONG)))
-    check(data, shares, numbers, 2)
+    shares, widths = shared(data, 2, 2, parties=wires(network.open("host", "b", timeout=LONG)))
+    check(data, shares, widths, 2)
 
 
 def test_by_paillier(monkeypatch):
     monkeypatch.setattr(dot_paillier, "KEY_BITS", 640)
     data = np.random.default_rng(2).integers(0, 2, (20, 4))
-    shares, numbers = shared(data, 2, 2, "paillier")
-    check(data, shares, numbers, 2)
+    shares, widths = shared(data, 2, 2, "paillier")
+    check(data, shares, widths, 2)
 
 
 def test_counts_of_a_family_from_shares():
     rng = np.random.default_rng(3)
     data = rng.integers(0, 2, (60, 5))
-    shares, numbers = shared(data, 2, 3)
+    shares, widths = shared(data, 2, 3)
     families = [(4, 0, 3), (1, 2, 0), (3, 1, 4)]
     parts = [
-        counts_from_moments(share.of_families(families), numbers.bits, plus_one=share.host)
-        for share in shares
+        counts_from_moments(share.of_families(families), widths.bits, plus_one=share.host) for share in shares
     ]
-    counts = (parts[0] + parts[1]) % (1 << numbers.bits)
+    counts = (parts[0] + parts[1]) % (1 << widths.bits)
     for column, members in enumerate(families):
         patterns = (data[:, list(members)] << np.arange(3)).sum(axis=1)
         expected = np.bincount(patterns, minlength=8)

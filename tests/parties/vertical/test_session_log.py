@@ -8,7 +8,7 @@ import pytest
 
 from dagora.errors import FormatError, OptionError, ProtocolError
 from dagora.parties.transport.in_memory import memory_network
-from dagora.parties.vertical.agreement import Terms, Wishes
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal
 from dagora.parties.vertical.session_log import SessionLog
 from dagora.vertical import learn_with
 from tests.parties.network import start
@@ -18,7 +18,9 @@ from tests.parties.vertical.test_k2_schedule import random_data
 
 
 def terms(host=("a", "b"), guest=("c",)):
-    return Terms(tuple(host), tuple(guest), tuple(range(len(host) + len(guest))), 2, "f", "hidden", "rlwe")
+    return AgreedTerms(
+        tuple(host), tuple(guest), tuple(range(len(host) + len(guest))), 2, "f", "hidden", "rlwe"
+    )
 
 
 def begin(log, own, role="host", peer="guest"):
@@ -84,7 +86,7 @@ def test_a_damaged_log_is_not_passed_over(tmp_path, line):
     begin(log, ("a",))
     with log.path.open("a") as handle:
         handle.write(line + "\n")
-    with pytest.raises(FormatError, match=r"sessions.jsonl: line 3 is no session"):
+    with pytest.raises(FormatError, match=r"sessions.jsonl: line 3 is not a session"):
         log.check(["a"])
 
 
@@ -97,7 +99,7 @@ def test_a_log_that_cannot_be_written_ends_the_session_before_it_begins(tmp_path
 def both(logs, data):
     network = memory_network(["host", "guest"], timeout=LONG)
     parties = [
-        start(learn_with, network[name], name, brought, Wishes(max_parents=1), log=log)
+        start(learn_with, network[name], name, brought, Proposal(max_parents=1), log=log)
         for name, brought, log in zip(("host", "guest"), owners(data, 1), logs, strict=True)
     ]
     return [party.exception(LONG) for party in parties], network

@@ -8,7 +8,7 @@ import pytest
 from dagora.parties.vertical.counts import known_scores
 from dagora.parties.vertical.private_k2 import MOST_ROWS
 from dagora.parties.vertical.score_circuits import step
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 from dagora.scores.local_score import TIE
 from tests.parties.crypto.integers import run_on
 from tests.parties.vertical.exact import log_ratio, whole_number, words_of
@@ -17,46 +17,46 @@ Cells = list[tuple[int, int]]
 NONE, FIRST, SECOND = 0, 1, 2
 
 
-def scores(numbers: Numbers, families: Sequence[Cells]) -> list[int]:
-    return known_scores(numbers, words_of(families)).tolist()
+def scores(widths: BitWidths, families: Sequence[Cells]) -> list[int]:
+    return known_scores(widths, words_of(families)).tolist()
 
 
-def by_width(lowest: int, highest: int) -> Iterator[tuple[Numbers, range]]:
+def by_width(lowest: int, highest: int) -> Iterator[tuple[BitWidths, range]]:
     """The circuits that tables with so many rows need, each with its own numbers of rows."""
     for bits in range((lowest + 1).bit_length(), (highest + 1).bit_length() + 1):
         rows = range(max(lowest, (1 << (bits - 1)) - 1), min(highest, (1 << bits) - 2) + 1)
-        yield Numbers(rows[-1], 3), rows
+        yield BitWidths(rows[-1], 3), rows
 
 
 def test_a_single_one_among_a_square_less_one() -> None:
     # One row of n has the child; a rows have the parent, that row among them: (n + 1) n = (a + 1) a (n − a + 1)
     # where n = a² − 1.
     seen = 0
-    for numbers, rows in by_width(1023, MOST_ROWS):
+    for widths, rows in by_width(1023, MOST_ROWS):
         sizes = [a for a in range(32, 1449) if a * a - 1 in rows]
         alone: list[Cells] = [[(a * a - 2, 1)] for a in sizes]
         split: list[Cells] = [[(a * a - 1 - a, 0), (a - 1, 1)] for a in sizes]
         assert all(whole_number(x) == whole_number(y) for x, y in zip(alone, split, strict=True))
-        pairs = list(zip(scores(numbers, split), scores(numbers, alone), strict=True))
-        assert run_on(step(numbers.width, 1), [numbers.width] * 2, pairs) == [NONE] * len(sizes)
+        pairs = list(zip(scores(widths, split), scores(widths, alone), strict=True))
+        assert run_on(step(widths.width, 1), [widths.width] * 2, pairs) == [NONE] * len(sizes)
         # With one row less the parent is worth more, by about 2/a: a true gain.
         gain: list[Cells] = [[(a * a - a, 0), (a - 2, 1)] for a in sizes]
         assert all(whole_number(x) < whole_number(y) for x, y in zip(gain, alone, strict=True))
-        pairs = [(after, before) for after, (_, before) in zip(scores(numbers, gain), pairs, strict=True)]
-        assert run_on(step(numbers.width, 1), [numbers.width] * 2, pairs) == [FIRST] * len(sizes)
+        pairs = [(after, before) for after, (_, before) in zip(scores(widths, gain), pairs, strict=True)]
+        assert run_on(step(widths.width, 1), [widths.width] * 2, pairs) == [FIRST] * len(sizes)
         seen += len(sizes)
     assert seen == 1417
 
 
-def winners(numbers: Numbers, pairs: Sequence[tuple[Cells, Cells]]) -> list[tuple[int, int]]:
+def winners(widths: BitWidths, pairs: Sequence[tuple[Cells, Cells]]) -> list[tuple[int, int]]:
     """Who wins of two candidates, in either order, against a score that both beat."""
-    a, b = (scores(numbers, [pair[side] for pair in pairs]) for side in (0, 1))
-    low = -(1 << (numbers.width - 3))
-    circuit, widths = step(numbers.width, 2), [numbers.width] * 3
+    a, b = (scores(widths, [pair[side] for pair in pairs]) for side in (0, 1))
+    low = -(1 << (widths.width - 3))
+    circuit, input_widths = step(widths.width, 2), [widths.width] * 3
     return list(
         zip(
-            run_on(circuit, widths, [[x, y, low] for x, y in zip(a, b, strict=True)]),
-            run_on(circuit, widths, [[y, x, low] for x, y in zip(a, b, strict=True)]),
+            run_on(circuit, input_widths, [[x, y, low] for x, y in zip(a, b, strict=True)]),
+            run_on(circuit, input_widths, [[y, x, low] for x, y in zip(a, b, strict=True)]),
             strict=True,
         )
     )
@@ -81,11 +81,11 @@ def test_two_parents_that_are_equal_as_rational_numbers() -> None:
                 found[rows] = one_in(a, rows), one_in(b, rows)
     assert len(found) > 150
     assert max(found) > 1_000_000
-    for numbers, rows in by_width(1023, MOST_ROWS):
+    for widths, rows in by_width(1023, MOST_ROWS):
         pairs = [pair for n, pair in found.items() if n in rows]
         assert all(whole_number(x) == whole_number(y) for x, y in pairs)
         if pairs:
-            assert winners(numbers, pairs) == [(FIRST, FIRST)] * len(pairs)
+            assert winners(widths, pairs) == [(FIRST, FIRST)] * len(pairs)
 
 
 def divisors_between(number: int, low: int, high: int) -> list[int]:
@@ -111,6 +111,6 @@ def test_near_ties_on_either_side_of_the_tolerance(rows: int) -> None:
                 above.append((better, worse))
     assert len(below) > 15
     assert len(above) > 15
-    numbers = Numbers(rows, 3)
-    assert winners(numbers, below) == [(FIRST, FIRST)] * len(below)
-    assert winners(numbers, above) == [(FIRST, SECOND)] * len(above)
+    widths = BitWidths(rows, 3)
+    assert winners(widths, below) == [(FIRST, FIRST)] * len(below)
+    assert winners(widths, above) == [(FIRST, SECOND)] * len(above)

@@ -19,7 +19,7 @@ from dagora.parties.crypto.encryption import rlwe_products
 from dagora.parties.crypto.garbling import yao
 from dagora.parties.crypto.transfer import oblivious_transfer
 from dagora.parties.vertical import private_k2
-from dagora.parties.vertical.agreement import Wishes
+from dagora.parties.vertical.agreement import Proposal
 from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.owners import edges, learn, owners, pair
 from tests.parties.vertical.test_k2_schedule import random_data
@@ -79,7 +79,7 @@ def received(side, mode, flip):
     peer = slice(1, 3) if side == HOST else slice(0, 1)
     data[:, peer] ^= flip
     parties = pair()
-    host, _ = learn(parties, owners(data, 1, extra=2), Wishes(max_parents=2, mode=mode))
+    host, _ = learn(parties, owners(data, 1, extra=2), Proposal(max_parents=2, mode=mode))
     messages = [(tag, payload) for _, tag, payload in parties[side].received if not tag.endswith("/number")]
     return edges(host), [tag for tag, _ in messages], [payload for _, payload in messages]
 

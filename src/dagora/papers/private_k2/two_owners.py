@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dagora.papers.private_k2.networks import Drawn, random_network, sampled, write_owner
-from dagora.parties.vertical.simulation import Both, run_both
+from dagora.parties.vertical.simulation import BothResults, run_both
 
 # Not close to 0 or 1, so that no column is constant on few rows: private K2 needs two levels in each.
 PROBABILITIES = (0.2, 0.8)
@@ -33,7 +33,7 @@ def random_rows(session: Session) -> Drawn:
     return sampled(network, session.rows, session.seed)
 
 
-def run_session(session: Session, rows: Drawn) -> Both:
+def run_session(session: Session, rows: Drawn) -> BothResults:
     """Write the two files, start both parties, and return what each found."""
     terms = {
         "--max-parents": session.limit,
@@ -53,7 +53,7 @@ def run_session(session: Session, rows: Drawn) -> Both:
         )
 
 
-def costs(both: Both) -> dict[str, float]:
+def costs(both: BothResults) -> dict[str, float]:
     """Seconds by phase at the host, bytes each way, gates, rounds, CPU seconds and MB of memory of each."""
     stats = both.host.stats
     numbers = {f"{phase}_seconds": stats[f"{phase}_seconds"] for phase in PHASES}

@@ -1,1 +1,1 @@
-"""Primitives of two-party computation: circuits, garbling, oblivious transfer, encryption with structure."""
+"""Primitives of two-party computation: garbled circuits, oblivious transfer, homomorphic encryption."""

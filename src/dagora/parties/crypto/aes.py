@@ -1,13 +1,13 @@
-"""AES-128 inside numba kernels (FIPS 197): by the CPU's own instructions, or by tables where it has none.
+"""AES-128 inside numba kernels (FIPS 197): by the CPU's AES instructions, or by tables where it has none.
 
-Which of the two runs is written in the type of the round keys, and so in the signature under which numba
-keeps a compiled kernel on disk: uint64[11, 2] means instructions (x86 AES-NI, ARMv8 Crypto), uint32[11, 4]
-means tables. `expand_key` chooses by what numba compiles for, so a kernel with instructions is never asked
-for on a CPU that lacks them, whatever lies in the cache. Blocks are encrypted in fours, round by round,
-because an AES instruction takes several cycles but a new one can begin every cycle or half cycle.
+The type of the round keys decides which of the two runs, and so does the signature under which numba caches a
+compiled kernel: uint64[11, 2] means instructions (x86 AES-NI, ARMv8 Crypto), uint32[11, 4] means tables.
+`expand_key` chooses by the CPU that numba compiles for, so a kernel with instructions never runs on a CPU
+that lacks them, whatever the cache contains. Blocks are encrypted in fours, round by round, because an AES
+instruction takes several cycles but a new one can begin every cycle or half cycle.
 
-The tables are read at addresses that depend on the data. As side channels are outside what we claim, that is
-allowed; the instructions take constant time.
+The tables are read at addresses that depend on the data, which a side channel could observe; side channels
+are outside our security claim. The instructions take constant time.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ T0, T1, T2, T3 = _column_tables()
 
 
 def expand_key(key: bytes, *, instructions: bool | None = None) -> RoundKeys:
-    """Return the round keys of a 128-bit key; `instructions` forces one of the two ways, for tests.
+    """Return the round keys of a 128-bit key; `instructions` forces instructions or tables, for tests.
 
     >>> expand_key(bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c"), instructions=False)[10].tobytes().hex()
     'd014f9a8c9ee2589e13f0cc8b6630ca6'

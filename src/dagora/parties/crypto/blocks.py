@@ -2,7 +2,8 @@
 
 A block is two words in memory, w₀ then w₁, each little endian, so 16 bytes read in order are one AES block.
 In arrays a block is the last axis of size two; kernels see such arrays flat and count in blocks. Compiled
-code keeps a block in one register where a pair of integers would wander between register files at every step.
+code keeps a block in one vector register, where a pair of integers would move between register files at every
+step.
 """
 
 from __future__ import annotations
@@ -20,12 +21,11 @@ from numpy.typing import NDArray
 Words = NDArray[np.uint64]
 
 VECTOR = ir.VectorType(ir.IntType(64), 2)
-_WORD = ir.IntType(64)
 _LANE = ir.IntType(32)
 
 
 class Block:
-    """A block as the type checker sees it; values exist only in compiled code."""
+    """A block for the type checker; values exist only in compiled code."""
 
     def __xor__(self, other: Block) -> Block:
         """Return the sum of two blocks."""
@@ -37,7 +37,7 @@ class Block:
 
 
 class BlockType(types.Type):  # type: ignore[misc]
-    """A block as numba sees it."""
+    """A block for numba."""
 
     def __init__(self) -> None:
         super().__init__(name="Block")

@@ -1,7 +1,7 @@
-"""The line between two parties, for protocols of two: messages of named values under a common tag.
+"""Messages of named values between two parties, under a common tag.
 
-What the peer sends is checked against the fields that are expected; whatever is wrong with it becomes one
-line that names the peer and the step.
+What the peer sends is checked against the expected fields; an error is one line that names the peer and the
+step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dagora.errors import ProtocolError
 from dagora.parties.transport.messages import Array, Field, Value, decode, encode
 from dagora.parties.transport.transport import Transport
 
-# Rows of a table in one message.
+# Most rows of a table in one message.
 ROWS = 1 << 16
 
 
@@ -39,7 +39,7 @@ class Channel:
 
     @classmethod
     def to_peer(cls, transport: Transport, peer: str | None, tag: str) -> Channel:
-        """Speak with the named peer, or with the only one there is."""
+        """Open a channel to the named peer, or to the only one."""
         if peer is None:
             if len(transport.peers) != 1:
                 raise ProtocolError(
@@ -66,12 +66,12 @@ class Channel:
             self.send(step, rows=rows[first : first + ROWS])
 
     def receive_rows(self, step: str, count: int, width: int) -> Iterator[NDArray[np.uint64]]:
-        """Take such a table piece by piece: memory is taken as it comes, not as it is announced."""
+        """Receive such a table in pieces: memory grows with what arrives, not with what was announced."""
         for first in range(0, count, ROWS):
             shape = (min(ROWS, count - first), width)
             rows: NDArray[np.uint64] = self.receive(step, {"rows": Array("u8", shape)})["rows"]
             yield rows
 
     def refuse(self, step: str, reason: str) -> NoReturn:
-        """End the protocol for what the peer sent in this step."""
+        """End the protocol because of what the peer sent in this step."""
         raise ProtocolError(f"party '{self.peer}', '{self.tag}/{step}': {reason}", party=self.peer)

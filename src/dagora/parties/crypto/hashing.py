@@ -3,8 +3,8 @@
 This is TMMO of Guo, Katz, Wang & Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block
 Ciphers" (IEEE S&P 2020): for π a random permutation it is tweakable circular correlation robust, which is
 what free XOR and half-gates need (π(x) ⊕ x alone is not). A tweak i is used for at most one pair (x, x ⊕ Δ)
-under one key. The bound falls with the number of hashes q times the adversary's calls p of π, about p·q /
-2¹²⁸; parties draw π's key afresh for each session, so no work done before helps.
+under one key. The adversary's advantage is about p·q / 2¹²⁸ for q hashes and p of its own calls of π; the
+parties draw a fresh key of π for each session, so precomputation does not help.
 """
 
 from __future__ import annotations

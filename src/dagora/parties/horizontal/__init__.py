@@ -1,1 +1,1 @@
-"""Rows spread over sites that may not pool them: secure sums, and what is learned from sums."""
+"""Rows spread over sites that may not pool them: secure sums, and what can be learned from sums."""

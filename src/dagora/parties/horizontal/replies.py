@@ -1,7 +1,7 @@
-"""What the coordinator hears from many sites at once: replies, refusals, silence.
+"""The coordinator's view of many sites at once: replies, refusals, silence.
 
-A site that vanishes or stays silent is lost, which a protocol may survive. A site that refuses says why in
-one line, and a site that sends what cannot be understood is named: both end the run.
+A site that disappears or stays silent is lost, which a protocol may survive. A site that refuses gives its
+reason in one line, and a site whose message cannot be read is named: both end the run.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from dagora.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.transport.messages import Field, decode, encode
 from dagora.parties.transport.transport import Transport, one_line, silent
 
-# Equal messages have equal bytes: all refusals begin like this.
+# There is one way to write a message, so all refusals begin with these bytes.
 _REFUSAL = encode({"refusal": ""})[:-4]
 
 
 @dataclass
 class Replies:
-    """What came, and who was lost with the reason why, by site."""
+    """The content of each reply and, for each lost site, the reason."""
 
     contents: dict[str, dict[str, Any]] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
 
 
 def tell(transport: Transport, messages: Mapping[str, bytes], tag: str) -> dict[str, str]:
-    """Send each site its message; returns the sites that are gone, with the reason."""
+    """Send each site its message; return the sites that cannot be reached, with the reason."""
     lost = {}
     for site, message in messages.items():
         try:
@@ -41,7 +41,7 @@ def tell(transport: Transport, messages: Mapping[str, bytes], tag: str) -> dict[
 def collect(
     transport: Transport, sites: Iterable[str], tag: str, fields: Mapping[str, Field], patience: float
 ) -> Replies:
-    """Wait for one message of each site, `patience` seconds in all; a refusal is raised."""
+    """Wait for one message from each site, `patience` seconds in all; raises a site's refusal."""
     replies = Replies()
     for site, content in listen(transport, sites, tag, fields, patience, replies.lost):
         replies.contents[site] = content
@@ -56,13 +56,13 @@ def listen(
     patience: float,
     lost: dict[str, str],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The same, one reply after the other, for those too large to be kept; fills `lost`."""
+    """Like `collect`, but yields one reply after the other, for replies too large to keep; fills `lost`."""
     deadline = time.monotonic() + patience
     for site in sites:
         try:
             payload = transport.receive(site, tag, max(0.0, deadline - time.monotonic()))
         except PartyTimeoutError:
-            # All share one patience: what is left of it when this site's turn comes says nothing.
+            # All sites share one time limit, so the message names the whole of it, not what was left.
             lost[site] = silent(site, tag, patience)
             continue
         except ProtocolError as error:
@@ -76,7 +76,7 @@ def listen(
 
 
 def read_reply(payload: bytes, fields: Mapping[str, Field], what: str) -> dict[str, Any]:
-    """Read a reply; a refusal is raised."""
+    """Read a reply; raises a refusal."""
     if payload.startswith(_REFUSAL):
         line = decode(payload, {"refusal": str}, what=what)["refusal"]
         raise ProtocolError(f"{what}: {one_line(line)}")
@@ -84,5 +84,5 @@ def read_reply(payload: bytes, fields: Mapping[str, Field], what: str) -> dict[s
 
 
 def refusal(line: str) -> bytes:
-    """Write a refusal, to be sent in place of any reply."""
+    """Write a refusal, which can be sent in place of any reply."""
     return encode({"refusal": line})

@@ -1,6 +1,6 @@
 """Everything that a coordinator may ask of a site, by name: a site answers these tasks and no others.
 
-`shown` says whose answers the coordinator sees as they are; of the others it sees sums alone.
+The coordinator sees each site's own answers to tasks that are `shown`, and only the sums of all others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dagora.parties.horizontal.session.federation import Question, Site, Task
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A task's name, what it gives away, and where it is written."""
+    """A task's name, what it reveals, and the function that computes it."""
 
     name: str
     gives: str
@@ -22,7 +22,7 @@ class TaskEntry:
     shown: bool = False
 
     def load(self) -> Task:
-        """Import the task when it is first asked for: a site that only counts needs no neural networks."""
+        """Return the task; its module is imported only when the task is first asked for."""
 
         def answer(site: Site, question: Question) -> Any:  # noqa: ANN401
             return load(self.place)(site, question)

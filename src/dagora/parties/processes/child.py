@@ -1,8 +1,8 @@
-"""`python -m dagora.parties.processes.child ARGUMENTS`: the command `dagora`, while its parent lives.
+"""`python -m dagora.parties.processes.child ARGUMENTS`: run the command `dagora` as long as the parent lives.
 
-The parent holds the other end of standard input and never writes to it. When the parent dies, however it
-dies, the system closes that end, and the child ends itself and its own workers (it leads a process group).
-That works on every Unix; asking the kernel for a signal at the parent's death would work on Linux alone.
+The parent holds the other end of standard input and never writes to it. When the parent dies for whatever
+reason, the system closes that end, and the child ends itself and its own workers (it leads a process group).
+This works on every Unix; a signal from the kernel at the parent's death exists on Linux only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def watch(descriptor: int) -> None:
 
 
 def main() -> None:
-    """Hang the process on its standard input, then run the command."""
+    """Tie this process to its standard input, then run the command."""
     # The command itself must not wait for input that never comes.
     lifeline = os.dup(0)
     os.set_inheritable(lifeline, False)

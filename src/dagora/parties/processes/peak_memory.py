@@ -1,4 +1,4 @@
-"""How much memory a party has taken: the high-water mark of its own process."""
+"""The peak memory of a party: the high-water mark of its own process."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def peak_megabytes() -> float | None:
-    """The most memory that this process has held so far, in MB; None where the system does not tell.
+    """The most memory that this process has held so far, in MB; None where the system does not report it.
 
-    On Linux `ru_maxrss` also counts what the parent held when it started this process, so the kernel's mark
-    for the process alone is read there.
+    On Linux `ru_maxrss` includes what the parent held when it started this process, so there the kernel's
+    mark for this process alone is read.
 
     >>> peak_megabytes() is None or peak_megabytes() > 1
     True

@@ -1,1 +1,1 @@
-"""How parties talk: tagged messages in memory or over TLS, certificates, a ledger of bytes."""
+"""How parties exchange messages: tagged, in memory or over TLS, with certificates and a ledger of bytes."""

@@ -1,6 +1,6 @@
-"""A certificate authority of the run's own: X.509 certificates, ECDSA on P-256, as PEM.
+"""A certificate authority made for the run: X.509 certificates, ECDSA on P-256, as PEM.
 
-Imported by `certificates` when it is needed, since `cryptography` is an optional package.
+`certificates` imports this module only when needed, since `cryptography` is an optional package.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Who may talk: a CA of the run's own and one certificate per party (X.509, ECDSA on P-256).
+"""Who may take part: a CA made for the run, and one certificate per party (X.509, ECDSA on P-256).
 
 `make_certificates` writes
 
     folder/ca.pem, ca.key                        the CA; whoever has ca.key can make parties
     folder/NAME/ca.pem, party.pem, party.key     what party NAME needs: hand this folder to it alone
 
-TLS is 1.3 only, both sides must show a certificate of that CA, and tickets are off (a run is one connection).
-Host names are not checked: what matters is not on which machine a party sits (an address may change, or be a
-tunnel's end) but who it is, so the party's name stands in the certificate and is checked instead.
+Only TLS 1.3 is spoken, both sides must show a certificate of that CA, and tickets are off (a run is one
+connection). Host names are not checked, since an address may change or be the end of a tunnel. What counts is
+who the party is: its name stands in the certificate and is checked instead.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Credentials:
 
     @classmethod
     def load(cls, folder: PathLike, *, made_by: str = "dagora federate keys") -> Credentials:
-        """Find the credentials in a party's folder, which a command makes; the name is the certificate's."""
+        """Find the credentials in a party's folder; an error suggests the command `made_by`."""
         files = [Path(folder, name) for name in ("ca.pem", "party.pem", "party.key")]
         for file in files:
             if not file.is_file():
@@ -89,9 +89,9 @@ def _context(credentials: Credentials, protocol: int) -> ssl.SSLContext:
 def make_certificates(
     folder: PathLike, names: Sequence[str], *, days: int = 30, starts: datetime | None = None
 ) -> dict[str, Credentials]:
-    """Make a CA and a certificate for each party, in a new folder: all of it, or nothing.
+    """Make a CA and a certificate for each party in a new folder, which is written completely or not at all.
 
-    They are valid for `days` from an hour ago (clocks differ), or from `starts`.
+    They are valid for `days` days from an hour ago (clocks differ), or from `starts`.
     """
     if not names or len(set(names)) != len(names):
         raise ProtocolError("certificates need party names, each once")
@@ -119,7 +119,7 @@ def make_certificates(
 
 @contextlib.contextmanager
 def temporary_certificates(names: Sequence[str]) -> Iterator[dict[str, Credentials]]:
-    """Certificates for one run on one machine, gone afterwards."""
+    """Certificates for one run on one machine, removed afterwards."""
     from dagora.parties.private_folder import private_folder
 
     with private_folder() as folder:

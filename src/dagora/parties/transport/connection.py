@@ -1,13 +1,14 @@
 """One TLS connection between two parties: frames out, and a thread that reads frames into the inbox.
 
-OpenSSL's connection object is not made for two threads at once, and a blocking read would keep a lock that
-a write needs. So the socket does not block: each TLS call is short and under a lock, and waiting for the
-network is done outside it with `poll`. Only the reading thread closes the descriptor, so no other thread can
-ever touch one that was given to somebody else.
+OpenSSL's connection object must not be used by two threads at once, and a blocking read would hold a lock
+that a write needs. So the socket does not block: each TLS call is short and under a lock, and the wait for
+the network happens outside it with `poll`. Only the reading thread closes the descriptor, so no other thread
+can use one that the system has since given to another file.
 
-Ends: a goodbye or an abort frame is the last of its direction; an end of stream without one is a lost
-connection, so that cutting a stream short is always noticed. Who ends says so, closes its sending side, and
-reads on until the peer has closed too: closing with unread data would destroy the last frames on their way.
+A goodbye or an abort frame is the last frame in its direction. A stream that ends without one counts as a
+lost connection, so a stream that was cut short is always noticed. A party that ends sends its last frame,
+closes its sending side, and reads on until the peer has closed too: closing with unread data would destroy
+the last frames on their way.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from dagora.parties.transport.wire_format import HEADER, Header, Kind, pack, par
 CHUNK = 1 << 16  # frames up to this size go out in one call
 LINGER = 1.0  # seconds to wait for the peer's end
 MIDDLE = " in the middle of a message"
-SLICE = 0.1  # seconds between looks at what the reading thread has found
+SLICE = 0.1  # seconds between checks whether the reading thread has closed the connection
 
 
 class LostError(Exception):
@@ -59,7 +60,7 @@ class Connection:
     # --- sending
 
     def send(self, tag: bytes, payload: memoryview, timeout: float) -> int:
-        """Send one message; return its size on the wire. `LostError` if the connection cannot be used."""
+        """Send one message and return its size on the wire; raises `LostError` if that is impossible."""
         with self._sending:
             sequence = self._sequences.get(tag, 0)
             self.send_frame(Kind.MESSAGE, tag, sequence, payload, timeout)
@@ -85,7 +86,7 @@ class Connection:
                 if self._over:
                     raise LostError
                 try:
-                    # The same bytes again after a full socket, as OpenSSL demands.
+                    # OpenSSL demands the same bytes again after a full socket.
                     view = view[self._tls.send(view[:CHUNK]) :]
                     continue
                 except ssl.SSLWantWriteError:
@@ -98,7 +99,7 @@ class Connection:
                 descriptor = self._tls.fileno()
             remaining = deadline - time.monotonic()
             if remaining <= 0.0:
-                # Half a frame is out: nothing sensible can follow it.
+                # Half a frame is sent, and nothing valid can follow it.
                 self._over = True
                 self.drop()
                 raise LostError(f"did not take a message within {in_seconds(timeout)}")
@@ -107,7 +108,7 @@ class Connection:
     # --- receiving
 
     def read_frame(self, timeout: float | None = None) -> tuple[Header, str, bytes]:
-        """Read the next frame; `ProtocolError` for one that breaks the rules, `LostError` at the end."""
+        """Read the next frame; raises `ProtocolError` for an invalid one and `LostError` at the end."""
         deadline = None if timeout is None else time.monotonic() + timeout
         head = bytearray(HEADER.size)
         self._read(head, deadline, "")
@@ -117,7 +118,7 @@ class Connection:
         return header, parse_tag(tag), self._read_payload(header.payload_length, deadline, MIDDLE)
 
     def _read_payload(self, length: int, deadline: float | None, place: str) -> bytes:
-        # BytesIO grows with what arrives, not with what was announced, and gives up its bytes uncopied.
+        # BytesIO grows with what arrives, not with what was announced, and returns its bytes without a copy.
         content = io.BytesIO()
         scratch = memoryview(bytearray(min(length, CHUNK)))
         while (missing := length - content.tell()) > 0:
@@ -161,7 +162,7 @@ class Connection:
             while self._deliver_one(inbox):
                 pass
         except ProtocolError as error:
-            # Frames do not know whose they are; the inbox does.
+            # Errors of the wire format do not name the party; those of the inbox do.
             text = str(error) if error.party else f"party '{self.peer}' {error}"
             inbox.fail(self.peer, text, at_once=True)
             self._say(Kind.ABORT, text)
@@ -232,14 +233,14 @@ class Connection:
             self._reader.join(seconds)
 
     def drop(self) -> None:
-        """Break the connection without a word."""
+        """Break the connection without a last frame."""
         self._over = True
         self._shutdown(socket.SHUT_RDWR)
         if self._reader is None:
             self._close()
 
     def idle(self) -> bool:
-        """Whether the peer is still there and silent, as it must be before the run begins."""
+        """Whether the peer is connected and has sent nothing, as it must before the run begins."""
         return not _wait(self._tls.fileno(), select.POLLIN, 0.0)
 
     def _close(self) -> None:
@@ -250,7 +251,7 @@ class Connection:
     def _shutdown(self, how: int) -> None:
         with self._openssl, contextlib.suppress(OSError):
             if not self._gone:
-                # Not SSLSocket.shutdown, which would go on reading in the clear.
+                # Not SSLSocket.shutdown, after which the socket would read unencrypted bytes.
                 socket.socket.shutdown(self._tls, how)
 
 

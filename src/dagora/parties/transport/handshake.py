@@ -1,8 +1,8 @@
-"""Who is there: the TLS handshake, and its failures in words.
+"""The TLS handshake, and its failures in words.
 
-In TLS 1.3 a client is done before the server has looked at its certificate, so a refused client learns of it
-only when it reads. So each side says once that it is content: the connector with a hello, when it has checked
-the listener's name, and the listener with a welcome to all, when everybody is there.
+In TLS 1.3 a client finishes before the server has checked its certificate, so a refused client notices only
+when it reads. So each side confirms once: the connector sends a hello when it has checked the listener's
+name, and the listener sends a welcome to all when everybody is connected.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VERIFY = {
     20: "its certificate is not signed by our CA",
     21: "its certificate is not signed by our CA",
     7: "its certificate is not signed by our CA",
-    26: "its certificate is not one of a party",
+    26: "its certificate is not a party's",
 }
 _REASONS = {
     "UNSUPPORTED_PROTOCOL": "it does not speak TLS 1.3",
@@ -53,13 +53,13 @@ _REASONS = {
 def shake_hands(
     raw: socket.socket, context: ssl.SSLContext, *, server: bool, timeout: float
 ) -> ssl.SSLSocket:
-    """Make a TLS connection of a socket, or raise `ProtocolError` with the reason and close it.
+    """Turn a socket into a TLS connection, or close it and raise `ProtocolError` with the reason.
 
-    The text of the error goes after the name of the peer, such as "its certificate has expired".
+    The error's text is made to follow the name of the peer: "its certificate has expired".
     """
     try:
         raw.settimeout(timeout)
-        raw.getpeername()  # a caller that is gone already fails here, where its socket can be closed
+        raw.getpeername()  # fails for a caller that has left already, while its socket can still be closed
         tls = context.wrap_socket(raw, server_side=server, do_handshake_on_connect=False)
     except (OSError, ValueError) as error:
         raw.close()
@@ -67,7 +67,7 @@ def shake_hands(
     try:
         tls.do_handshake()
     except (OSError, ValueError) as error:
-        part(tls)
+        close_refused(tls)
         raise ProtocolError(explain(error)) from None
     return tls
 
@@ -104,10 +104,10 @@ def explain(error: BaseException) -> str:
     return one_line(getattr(error, "strerror", None) or str(error)).lower()
 
 
-def part(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:
-    """Close a connection that was refused, so that what was said last still arrives."""
+def close_refused(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:
+    """Close a refused connection in such a way that what was sent last still arrives."""
     with contextlib.suppress(OSError, ValueError):
-        # The socket below TLS: what the peer still says is thrown away unread.
+        # On the socket below TLS: what the peer still sends is discarded unread.
         socket.socket.shutdown(tls, socket.SHUT_WR)
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:

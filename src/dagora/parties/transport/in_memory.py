@@ -1,6 +1,6 @@
-"""Parties that are threads of one process: the same contract as `tcp`, without sockets.
+"""Parties as threads of one process: the same contract as `tcp`, without sockets.
 
-For tests, simulations in one process, and protocols that are being written. Nothing is encrypted.
+For tests, simulations in one process, and the development of protocols. Nothing is encrypted.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class MemoryTransport:
         self._closed = False
 
     def send(self, to: str, tag: str, payload: Payload) -> None:
-        """Put a message into the peer's inbox; waits while that is full."""
+        """Put a message into the peer's inbox; waits while the inbox is full."""
         encoded = encode_tag(tag)
         self._inbox.check(to)
         content = bytes(payload)
@@ -89,7 +89,7 @@ class MemoryTransport:
             self._inbox.fail(to, left(to), at_once=False)
             self._inbox.check(to)
         except PartyTimeoutError as error:
-            # As over TCP, a message that was given up half way ends the line.
+            # As over TCP, a message that was abandoned half way ends the connection.
             self._network[to]._inbox.fail(self.name, lost(self.name), at_once=False)  # noqa: SLF001
             self._inbox.fail(to, str(error), at_once=False)
             self._inbox.check(to)
@@ -105,15 +105,11 @@ class MemoryTransport:
         return payload
 
     def close(self, reason: str | None = None) -> None:
-        """Leave, in peace or with a reason."""
+        """Leave, with a reason if this is not a normal end."""
         if reason is None:
             self._leave(left(self.name), at_once=False)
         else:
             self._leave(ended(self.name, reason), at_once=True)
-
-    def drop(self) -> None:
-        """Vanish without a word, as in a crash; for tests of faults."""
-        self._leave(lost(self.name), at_once=False)
 
     def _leave(self, fault: str, *, at_once: bool) -> None:
         if self._closed:

@@ -1,7 +1,7 @@
-"""What has arrived at one party and waits for its `receive`, per sender and tag.
+"""Messages that have arrived at one party and wait for its `receive`, per sender and tag.
 
-Both transports deliver here, so both keep the same contract: messages are numbered per (sender, tag), a
-sender with too much waiting is made to wait itself, and the first fault of a sender stays with it.
+Both transports deliver here, so both keep the same contract: messages are numbered per sender and tag, a
+sender with too many unreceived messages has to wait, and the first fault of a sender is kept.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from dagora.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.transport.transport import Limits, in_seconds, silent
 
-# Waiting in slices keeps an endless wait open to Ctrl-C everywhere.
+# Waiting in slices lets Ctrl-C interrupt an endless wait on every system.
 SLICE = 60.0
 
 
 class InboxClosedError(Exception):
-    """This party has left; what arrives now is thrown away."""
+    """This party has left; what arrives now is discarded."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class _Line:
         return crowded and self.messages > 0
 
     def starving(self, arriving: str) -> str | None:
-        """A tag somebody waits for while another one fills the line."""
+        """A tag that a receiver waits for while messages with other tags fill the inbox."""
         missing = (tag for tag, waiters in self.wanted.items() if waiters and tag not in self.queues)
         return next(missing, None) if not self.wanted[arriving] else None
 
@@ -57,10 +57,10 @@ class Inbox:
         self._closed = False
 
     def put(self, sender: str, tag: str, sequence: int, payload: bytes, timeout: float | None = None) -> None:
-        """Deliver a message; waits while the sender has too much waiting.
+        """Deliver a message; waits while too many of the sender's messages are unreceived.
 
-        `ProtocolError` if the message breaks the rules (the fault stays with the sender), `PartyTimeoutError`
-        if the owner did not make room in time, `InboxClosedError` if it has left.
+        Raises `ProtocolError` if the message breaks the rules (the fault is kept), `PartyTimeoutError` if the
+        owner did not make room in time, `InboxClosedError` if the owner has left.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
@@ -115,7 +115,7 @@ class Inbox:
                     if left <= 0.0:
                         raise PartyTimeoutError(self._silence(sender, line, tag, timeout), party=sender)
                     if line.blocked:
-                        # Whoever fills the line must learn that another tag is awaited.
+                        # Wake the sender that fills the inbox: it must see that another tag is awaited.
                         self._changed.notify_all()
                     self._changed.wait(min(left, SLICE))
             finally:
@@ -140,14 +140,9 @@ class Inbox:
         return silent(sender, tag, timeout) + other
 
     def check(self, sender: str) -> None:
-        """Raise what is wrong with a party, or with the name."""
+        """Raise the fault of a party, or refuse an unknown name."""
         with self._changed:
             self._check(sender, self._line(sender), waiting=False)
-
-    def fault_of(self, sender: str) -> str:
-        """What is wrong with a party, or nothing."""
-        with self._changed:
-            return self._lines[sender].fault
 
     def _line(self, sender: str) -> _Line:
         if sender not in self._lines:
@@ -162,7 +157,10 @@ class Inbox:
             raise ProtocolError(line.fault, party=sender)
 
     def fail(self, sender: str, fault: str, *, at_once: bool) -> None:
-        """Note that nothing more comes from a sender: at once, or after what still waits. The first stays."""
+        """Note why nothing more comes from a sender; only the first fault is kept.
+
+        With `at_once` its unreceived messages are discarded, otherwise they can still be received.
+        """
         with self._changed:
             self._note(sender, fault, at_once=at_once)
 
@@ -180,7 +178,7 @@ class Inbox:
         return line.fault
 
     def close(self) -> None:
-        """Throw away what waits and wake everybody."""
+        """Discard all messages and wake every waiting thread."""
         with self._changed:
             self._closed = True
             for line in self._lines.values():

@@ -1,9 +1,9 @@
-"""What was said, in bytes: messages and bytes per peer and phase, sent and received.
+"""The traffic of a party: messages and bytes per peer and phase, sent and received.
 
 A phase is a round of a protocol; without one, a message counts under its tag up to the first '/'. Payload is
-what the protocol sent, wire adds the frame around it (not TLS's own 22 bytes per 16 KB record). A message
-counts as received when the protocol takes it. The books depend only on the messages, so the in-memory and the
-TCP transport keep the same ones.
+what the protocol sent, and wire adds the frame around it (not TLS's own 22 bytes per 16 KB record). A message
+counts as received when the protocol takes it. The numbers depend only on the messages, so they are the same
+for the in-memory and the TCP transport.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Books:
-    """A ledger at one moment: traffic per (phase, peer), phases in the order in which they came up.
+    """A snapshot of a ledger: traffic per (phase, peer), phases in the order of their first message.
 
     >>> a = Books("host", {("schema", "b"): Traffic(1, 0, 10, 0, 40, 0)})
     >>> a.merge(a).total.payload_sent, a.phases["schema"].messages_sent
@@ -74,7 +74,7 @@ class Books:
         return sums
 
     def merge(self, other: Books) -> Books:
-        """Return the books of two runs of one party, or of several parties, added up."""
+        """Add the traffic of another run of this party, or of another party."""
         entries = dict(self.entries)
         for key, traffic in other.entries.items():
             entries[key] = entries.get(key, Traffic()) + traffic
@@ -91,7 +91,7 @@ class Books:
 
 
 class Ledger:
-    """The running books of one party; its threads may write at the same time and share the phase.
+    """The traffic of one party so far; its threads may write at the same time and share the phase.
 
     >>> ledger = Ledger("host")
     >>> with ledger.phase("schema"):
@@ -116,7 +116,7 @@ class Ledger:
             yield
         finally:
             with self._lock:
-                # Phases of threads may overlap: take away the latest of this name, not simply the last.
+                # Phases of threads may overlap: remove the latest with this name, not simply the last.
                 position = len(self._phases) - 1 - self._phases[::-1].index(name)
                 del self._phases[position]
 
@@ -134,6 +134,6 @@ class Ledger:
             self._entries[key] = self._entries.get(key, Traffic()) + traffic
 
     def books(self) -> Books:
-        """Return the books as they stand now."""
+        """Return a snapshot."""
         with self._lock:
             return Books(self.party, dict(self._entries))

@@ -1,8 +1,8 @@
-"""Where parties meet: one waits, the others come.
+"""The party that waits for the others to connect.
 
-An unexpected or second bearer of a name is refused, as is whatever does not speak TLS 1.3 or shows no
-certificate of the CA, and none of them disturbs the wait for the others. A party that leaves before the run
-began may come back. The run begins, for all, when the last is there.
+A connection is refused if it does not speak TLS 1.3, shows no certificate of the CA, or carries a name that
+is unexpected or already taken; the wait for the others goes on. A party that leaves before the run begins may
+connect again. The run begins for all when the last party is connected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Self
 from dagora.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials, server_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
-from dagora.parties.transport.handshake import explain, part, peer_name, shake_hands
+from dagora.parties.transport.handshake import close_refused, explain, peer_name, shake_hands
 from dagora.parties.transport.tcp import HANDSHAKE_SECONDS, TcpTransport
 from dagora.parties.transport.transport import (
     Limits,
@@ -33,13 +33,13 @@ from dagora.parties.transport.transport import (
 from dagora.parties.transport.wire_format import Kind
 
 HANDSHAKES_AT_ONCE = 64
-LOOK_AROUND = 0.02
+POLL_SECONDS = 0.02
 
 
 class Listener:
-    """Waits for the parties of a run: those named, or any so many that our CA has signed.
+    """Waits for the parties of a run: those named, or a number of any parties that our CA has signed.
 
-    `on_refusal` is told, in one line each, of connections that were turned away.
+    `on_refusal` is called with one line for each connection that is refused.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Listener:
         self.port: int = self._socket.getsockname()[1]
 
     def accept(self, timeout: float = 60.0) -> TcpTransport:
-        """Wait until all parties are there, then begin the run and stop listening."""
+        """Wait until all parties are connected, then begin the run and stop listening."""
         deadline = time.monotonic() + timeout
         there: dict[str, Connection] = {}
         try:
@@ -92,7 +92,7 @@ class Listener:
             self.close()
         for connection in there.values():
             with contextlib.suppress(LostError):
-                # A party lost just now is found by the first receive.
+                # The first receive will notice that this party is lost.
                 connection.send_frame(Kind.WELCOME, b"", 0, b"", HANDSHAKE_SECONDS)
         return TcpTransport(self.name, list(there.values()), self._limits, self._timeout)
 
@@ -110,7 +110,7 @@ class Listener:
     def _open_door(self) -> None:
         poll = select.poll()
         poll.register(self._socket.fileno(), select.POLLIN)
-        if not poll.poll(LOOK_AROUND * 1000.0) or not self._places.acquire(blocking=False):
+        if not poll.poll(POLL_SECONDS * 1000.0) or not self._places.acquire(blocking=False):
             return
         try:
             raw, address = self._socket.accept()
@@ -120,14 +120,14 @@ class Listener:
         threading.Thread(target=self._greet, args=(raw, address[:2]), daemon=True).start()
 
     def _greet(self, raw: socket.socket, address: tuple[str, int]) -> None:
-        """Shake hands in a thread, so that a silent caller does not keep the others waiting."""
+        """Shake hands in a thread of its own, so that a silent caller does not delay the others."""
         where = f"{address[0]}:{address[1]}"
         try:
             tls = shake_hands(raw, self._context, server=True, timeout=HANDSHAKE_SECONDS)
             try:
                 connection = Connection(tls, peer_name(tls), self._limits)
             except ProtocolError:
-                part(tls)
+                close_refused(tls)
                 raise
             try:
                 _await_hello(connection)
@@ -148,7 +148,7 @@ class Listener:
     def _look_after(self, there: dict[str, Connection]) -> None:
         for name, connection in list(there.items()):
             if not connection.idle():
-                # Gone before the run began: its place is free again.
+                # It left before the run began: it may connect again.
                 there.pop(name).drop()
                 self._refuse(f"party '{name}': it left before the run began")
         while not self._arrived.empty():

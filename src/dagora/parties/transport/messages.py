@@ -1,4 +1,4 @@
-"""What protocols send, as bytes: named values in a small strict binary format, never pickled code.
+"""Messages as bytes: named values in a small strict binary format, never pickled code.
 
 A message is a dict from text to None, bool, int (of any size), float, text, bytes, lists and dicts of these,
 and NumPy arrays of fixed types. After the magic "dgm1" each value is one letter and its content, all numbers
@@ -10,8 +10,8 @@ little endian:
     l count u32, values                                      m count u32, (length u16, UTF-8, value)*
     a type u8, dimensions u8, (size u64)*, elements in C order
 
-There is one way to write a message, so equal messages have equal bytes; whatever else comes in is refused
-with a `ProtocolError` before memory is taken for it.
+There is only one way to write a message, so equal messages have equal bytes. Everything else is refused with
+a `ProtocolError` before memory is allocated for it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _U16, _U32, _U64, _F64 = (struct.Struct(code) for code in ("<H", "<I", "<Q", "<d
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """What an array field must be: its type and, where known, its sizes (None leaves a size open).
+    """The required type of an array field and, where known, its sizes (None allows any size).
 
     >>> Array("f8", (None, 3)).describe()
     'an array of float64 of shape (any, 3)'
@@ -65,7 +65,7 @@ class Array:
         return len(self.shape) == value.ndim and all(want in (None, size) for want, size in sizes)
 
     def describe(self) -> str:
-        """Say it in words."""
+        """Describe it in words."""
         if self.shape is None:
             return f"an array of {np.dtype(self.dtype)}"
         sizes = ", ".join("any" if size is None else str(size) for size in self.shape)
@@ -95,7 +95,8 @@ def decode(
 ) -> dict[str, Any]:
     """Read a message; with `fields`, it must have exactly these, of these types.
 
-    Arrays come out as fresh, writable copies. `what` begins the line of an error: name sender and tag.
+    Arrays are fresh, writable copies. `what` begins an error's message and should name the sender and the
+    tag.
 
     >>> decode(encode({"n": 3, "sums": np.arange(2.0)}), {"n": int, "sums": Array("f8", (None,))})
     {'n': 3, 'sums': array([0., 1.])}
@@ -123,14 +124,14 @@ def _check(message: Mapping[str, Value], fields: Mapping[str, Field]) -> None:
         if isinstance(field, Array):
             if not field.accepts(value):
                 raise ProtocolError(f"'{name}' must be {field.describe()}")
-        # True is an int to Python, not to us.
+        # Python counts True as an int; here it is not one.
         elif type(value) is not field:
             raise ProtocolError(f"'{name}' must be {_WORDS.get(field, field.__name__)}")
 
 
 def _encode(value: object, parts: list[bytes | memoryview], depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise ProtocolError(f"a message can be nested {MAX_DEPTH} deep, no deeper")
+        raise ProtocolError(f"a message can be nested at most {MAX_DEPTH} deep")
     if value is None:
         parts.append(b"n")
     elif isinstance(value, bool | np.bool_):
@@ -138,7 +139,7 @@ def _encode(value: object, parts: list[bytes | memoryview], depth: int) -> None:
     elif isinstance(value, int | np.integer):
         content = _int_bytes(int(value))
         if len(content) > MAX_INT_BYTES:
-            raise ProtocolError(f"an integer in a message can have {MAX_INT_BYTES} bytes, no more")
+            raise ProtocolError(f"an integer in a message can have at most {MAX_INT_BYTES} bytes")
         parts += [b"i", _U32.pack(len(content)), content]
     elif isinstance(value, float | np.floating):
         parts += [b"d", _F64.pack(float(value))]
@@ -175,7 +176,7 @@ def _encode_array(array: NDArray[Any], parts: list[bytes | memoryview]) -> None:
     if dtype not in _CODES:
         raise ProtocolError(f"a message cannot hold an array of {array.dtype}")
     if array.ndim > MAX_DIMENSIONS:
-        raise ProtocolError(f"an array in a message can have {MAX_DIMENSIONS} dimensions, no more")
+        raise ProtocolError(f"an array in a message can have at most {MAX_DIMENSIONS} dimensions")
     parts += [b"a", bytes((_CODES[dtype], array.ndim)), *(_U64.pack(size) for size in array.shape)]
     if array.size:
         flat = np.ascontiguousarray(array, dtype=dtype).reshape(-1)
@@ -196,7 +197,7 @@ def _text_bytes(text: str) -> bytes:
 
 
 class _Reader:
-    """Reads values one after the other and never past the end."""
+    """Reads one value after the other, never past the end."""
 
     def __init__(self, view: memoryview) -> None:
         self._view = view
@@ -258,7 +259,7 @@ class _Reader:
         content = bytes(self._take(length))
         value = int.from_bytes(content, "little", signed=True)
         if _int_bytes(value) != content:
-            raise ProtocolError("holds an integer that is longer than it need be")
+            raise ProtocolError("holds an integer with more bytes than it needs")
         return value
 
     def _text(self, length: int) -> str:
@@ -284,12 +285,12 @@ class _Reader:
         if code >= len(_DTYPES) or dimensions > MAX_DIMENSIONS:
             raise ProtocolError("holds an array of unknown type or too many dimensions")
         shape = tuple(self._number(_U64) for _ in range(dimensions))
-        # Zeros do not excuse sizes that NumPy cannot hold.
+        # A size of zero elsewhere does not allow sizes that NumPy cannot hold.
         if prod(max(size, 1) for size in shape) > MAX_ELEMENTS:
             raise ProtocolError("holds an array that is too large")
         dtype = _DTYPES[code]
         raw = np.frombuffer(self._take(prod(shape) * dtype.itemsize), dtype=np.uint8)
         if dtype == np.bool_ and raw.size and raw.max() > 1:
             raise ProtocolError("holds a truth value that is neither 0 nor 1")
-        # The copy is aligned and may be written to, which compiled kernels like.
+        # The copy is aligned and writable, as compiled kernels expect.
         return raw.copy().view(dtype).reshape(shape)

@@ -1,7 +1,8 @@
-"""Parties that are processes, here or far away: TLS 1.3 over TCP, certificates on both sides.
+"""Parties as processes on one or several machines: TLS 1.3 over TCP, certificates on both sides.
 
-A star: one `Listener` (the coordinator, or the host of two parties; see `listener`) waits for its parties,
-each of which `connect`s. A party's name is the common name of its certificate, signed by the CA all share.
+The network is a star: one `Listener` (the coordinator, or the host of two parties; see `listener`) waits, and
+each other party `connect`s to it. A party's name is the common name of its certificate, which the common CA
+has signed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Self
 from dagora.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials, client_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
-from dagora.parties.transport.handshake import explain, part, peer_name, shake_hands
+from dagora.parties.transport.handshake import close_refused, explain, peer_name, shake_hands
 from dagora.parties.transport.inbox import Inbox
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
@@ -80,7 +81,7 @@ class TcpTransport:
         return payload
 
     def close(self, reason: str | None = None) -> None:
-        """Leave, in peace or with a reason; waits up to a second for the peers to hear it."""
+        """Leave, with a reason if this is not a normal end; waits up to a second for the peers."""
         if self._closed:
             return
         self._closed = True
@@ -90,13 +91,6 @@ class TcpTransport:
         deadline = time.monotonic() + LINGER
         for connection in self._connections.values():
             connection.finish(deadline)
-
-    def drop(self) -> None:
-        """Vanish without a word, as in a crash; for tests of faults."""
-        self._closed = True
-        for connection in self._connections.values():
-            connection.drop()
-        self._inbox.close()
 
     def __enter__(self) -> Self:
         return self
@@ -117,8 +111,8 @@ def connect(
 ) -> TcpTransport:
     """Connect to a listener and wait until the run begins.
 
-    Tries again while nobody listens, so that parties may start in any order. The listener must prove the name
-    `peer`; without one, any name that the CA has signed will do.
+    It retries while nobody listens, so parties may start in any order. The listener must prove that its name
+    is `peer`; without `peer`, any name that the CA has signed is accepted.
     """
     limits = limits or Limits()
     deadline = time.monotonic() + wait
@@ -134,13 +128,13 @@ def connect(
         name = peer_name(tls)
         connection = Connection(tls, name, limits)
     except (ProtocolError, OSError) as error:
-        part(tls)
+        close_refused(tls)
         raise ProtocolError(f"{where}: {one_line(str(error))}") from None
     try:
         if peer is not None and name != peer:
             raise ProtocolError(f"{where}: it is party '{name}', not '{peer}'")
         with contextlib.suppress(LostError):
-            # If the listener has refused our certificate, the reading below says so.
+            # If the listener has refused our certificate, reading the welcome below reports it.
             connection.send_frame(Kind.HELLO, b"", 0, b"", patience)
         _await_welcome(connection, deadline, wait, where)
     except BaseException as error:
@@ -174,7 +168,7 @@ def _await_welcome(connection: Connection, deadline: float, wait: float, where: 
     except TimeoutError:
         raise ProtocolError(f"party '{peer}' did not begin within {in_seconds(wait)}", party=peer) from None
     except LostError as error:
-        # A refused certificate shows only here: TLS 1.3 lets the client finish first.
+        # A refused certificate is noticed only here: in TLS 1.3 the client finishes first.
         cause = error.__cause__
         text = explain(cause) if isinstance(cause, ssl.SSLError) else "it closed the connection"
         raise ProtocolError(f"party '{peer}' at {where}: {text}", party=peer) from None

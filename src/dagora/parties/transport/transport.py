@@ -1,13 +1,13 @@
-"""How one party talks to others: tagged messages between named parties, every byte counted.
+"""How one party sends messages to others: tagged messages between named parties, every byte counted.
 
 A protocol is straight-line code: `send` names the receiver and a tag, `receive` names the sender and the tag
-it expects next. A message that comes early under another tag waits for its own `receive`. Each (sender, tag)
-numbers its messages, so that one that was repeated or lost ends the run. Whoever cannot go on closes with a
-reason, and every later `receive` from that party raises `ProtocolError` with that reason, in one line that
-names it. A party that ends well closes without a reason: what it sent before can still be received.
+it expects next. A message that comes early under another tag waits for its own `receive`. Messages are
+numbered per sender and tag, so a repeated or lost message ends the run. A party that cannot continue closes
+with a reason, and every later `receive` from it raises `ProtocolError` with that reason in one line that
+names the party. A party that ends well closes without a reason: what it sent before can still be received.
 
-Two implementations keep this contract: `memory` (threads of one process) and `tcp` (TLS 1.3). Security is
-the second's; the sequence numbers catch mistakes and misbehaving peers, while TLS keeps the network out.
+Two implementations keep this contract: `in_memory` (threads of one process) and `tcp` (TLS 1.3). Only `tcp`
+protects against the network. Sequence numbers catch mistakes and misbehaving peers in both.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a party accepts from a peer: checked before memory is taken.
+    """What a party accepts from a peer; checked before memory is allocated.
 
-    A peer whose unreceived messages pass `backlog_bytes` or `backlog_messages` is made to wait; if meanwhile
-    we wait for another tag of the same peer, the run ends, since neither side could ever go on.
+    A peer whose unreceived messages exceed `backlog_bytes` or `backlog_messages` has to wait. If we wait for
+    another tag of the same peer meanwhile, the run ends, since both sides would wait for ever.
     """
 
     message_bytes: int = 1 << 28
@@ -44,7 +44,7 @@ class Limits:
 
 
 class Transport(Protocol):
-    """One party's line to its peers."""
+    """One party's connection to its peers."""
 
     @property
     def name(self) -> str:
@@ -52,24 +52,24 @@ class Transport(Protocol):
 
     @property
     def peers(self) -> Sequence[str]:
-        """The parties that can be spoken to, sorted, whether or not they are still there."""
+        """The parties that messages can be sent to, sorted, whether or not they are still connected."""
 
     @property
     def ledger(self) -> Ledger:
         """What was sent and received so far."""
 
     def send(self, to: str, tag: str, payload: Payload) -> None:
-        """Send a message; returns when it is on its way, raises `ProtocolError` if it cannot be."""
+        """Send a message; returns when it is on its way, raises `ProtocolError` if it cannot be sent."""
 
     def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
         """Return the sender's next message under this tag.
 
-        Without a timeout, the transport's own counts; `math.inf` waits for ever. `PartyTimeoutError` if
-        nothing came in time, `ProtocolError` if nothing can come any more.
+        Without a timeout, the transport's own applies; `math.inf` waits for ever. Raises `PartyTimeoutError`
+        if nothing came in time, `ProtocolError` if nothing can come any more.
         """
 
     def close(self, reason: str | None = None) -> None:
-        """Leave: in peace, or with the reason why this party cannot go on. Later calls do nothing."""
+        """Leave, with a reason if this party cannot continue. Later calls do nothing."""
 
     def __enter__(self) -> Self: ...
 
@@ -77,7 +77,7 @@ class Transport(Protocol):
 
 
 def check_name(name: str) -> str:
-    """Return the name of a party, or refuse it: it stands in certificates, file names and messages.
+    """Return the name of a party, or refuse it: it is used in certificates, file names and messages.
 
     >>> check_name("clinic-3")
     'clinic-3'
@@ -95,7 +95,7 @@ def check_name(name: str) -> str:
 def check_port(port: int) -> int:
     """Return a port, or refuse it; 0 lets the system choose."""
     if not 0 <= port < 1 << 16:
-        raise ProtocolError(f"{port} is no port: use 0 (any that is free) to 65535")
+        raise ProtocolError(f"{port} is not a port: use 0 (any that is free) to 65535")
     return port
 
 
@@ -103,7 +103,7 @@ def encode_tag(tag: str) -> bytes:
     """Return the bytes of a tag, or refuse it."""
     encoded = tag.encode(errors="replace")
     if not (0 < len(encoded) <= MAX_TAG and tag.isprintable()):
-        raise ProtocolError(f"'{one_line(tag)[:40]}' is no tag: use 1 to {MAX_TAG} printable characters")
+        raise ProtocolError(f"'{one_line(tag)[:40]}' is not a tag: use 1 to {MAX_TAG} printable characters")
     return encoded
 
 
@@ -117,7 +117,7 @@ def one_line(text: str) -> str:
 
 
 def reason_to_tell(error: BaseException | None) -> str | None:
-    """What peers may know of an error: our own errors about data could quote the data, so they may not."""
+    """What peers are told of an error; errors about data may quote the data, so their text is not told."""
     if error is None:
         return None
     if isinstance(error, ProtocolError):
@@ -128,22 +128,22 @@ def reason_to_tell(error: BaseException | None) -> str | None:
 
 
 def left(party: str) -> str:
-    """What receivers read when a party has ended well but they expect more of it."""
+    """The message for receivers that expect more from a party that has ended well."""
     return f"party '{party}' has left the run"
 
 
 def ended(party: str, reason: str) -> str:
-    """What receivers read when a party could not go on."""
+    """The message for receivers when a party could not continue."""
     return f"party '{party}' ended the run: {one_line(reason)}"
 
 
 def lost(party: str, detail: str = "") -> str:
-    """What receivers read when a party vanished without a word."""
+    """The message for receivers when a party disappeared without giving a reason."""
     return f"the connection to party '{party}' was lost{detail}"
 
 
 def silent(party: str, tag: str, timeout: float) -> str:
-    """What receivers read when a party sent nothing in the time it had."""
+    """The message for receivers when a party sent nothing within the time limit."""
     return f"party '{party}' sent no '{tag}' within {in_seconds(timeout)}"
 
 

@@ -1,8 +1,8 @@
-"""A message on the wire: a fixed header, the tag, the payload.
+"""The frame of a message on the wire: a fixed header, the tag, the payload.
 
     magic "dgra" | version u8 | kind u8 | tag length u16 | sequence u64 | payload length u64
 
-The header has 24 bytes, little endian. Every length is checked before anything is allocated for it.
+The header has 24 bytes, little endian. Every length is checked before memory is allocated for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEADER = struct.Struct("<4sBBHQQ")
 class Kind(IntEnum):
     """What a frame is for."""
 
-    HELLO = 1  # a connector is content with the listener's name
+    HELLO = 1  # a connector has checked the listener's name
     WELCOME = 2  # the listener has all its parties; the run begins
     MESSAGE = 3
     GOODBYE = 4  # the last frame of a party that ended well
@@ -54,7 +54,7 @@ def pack(kind: Kind, tag: bytes = b"", sequence: int = 0, payload_length: int = 
 
 
 def parse(raw: bytes | bytearray, limits: Limits) -> Header:
-    """Read a header and check its limits; the error's text goes after "party 'x' ".
+    """Read a header and check its limits; an error's text is made to follow "party 'x' ".
 
     >>> parse(pack(Kind.MESSAGE, b"tag", 7, 1000), Limits())
     Header(kind=<Kind.MESSAGE: 3>, tag_length=3, sequence=7, payload_length=1000)
@@ -64,7 +64,7 @@ def parse(raw: bytes | bytearray, limits: Limits) -> Header:
     """
     magic, version, number, tag_length, sequence, payload_length = HEADER.unpack_from(raw)
     if magic != MAGIC:
-        raise ProtocolError("sent bytes that are no message of dagora")
+        raise ProtocolError("sent bytes that are not a message of dagora")
     if version != VERSION:
         raise ProtocolError(
             f"speaks version {version} of the protocol, not {VERSION}: use the same dagora everywhere"
@@ -82,7 +82,7 @@ def parse(raw: bytes | bytearray, limits: Limits) -> Header:
 
 
 def parse_tag(raw: bytes | bytearray) -> str:
-    """Read the tag of a frame; the error's text goes after "party 'x' "."""
+    """Read the tag of a frame; an error's text is made to follow "party 'x' "."""
     try:
         tag = raw.decode()
     except UnicodeDecodeError:

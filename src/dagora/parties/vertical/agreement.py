@@ -1,9 +1,9 @@
-"""What two owners agree on before a byte that depends on their rows is sent.
+"""What two owners agree on before any byte that depends on their rows is sent.
 
-Each says its columns' names and what it wants: the order of all variables, the limit on parents, score, mode
-and encryption. The guest may leave these to the host. Both then put the terms together by the same rules and
-show each other a digest of them; whatever does not fit ends both in one line, which names columns and options
-and never a value.
+Each sends the names of its columns and its proposal: the order of all variables, the limit on parents, score,
+mode and encryption. The guest may leave these to the host. Both then combine the proposals by the same rules
+and exchange a digest of the agreed terms. Any disagreement ends both sides with one line, which names columns
+and options but never a value. (The tag of the proposals is "wishes", from the first version of the protocol.)
 
     agreement/wishes  <>  version, role, names of columns, options, security
     agreement/digest  <>  SHA-256 of the terms
@@ -54,10 +54,10 @@ _FIELDS: dict[str, Field] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What a party wants; None leaves it to the host, which for its part must want something definite.
+class Proposal:
+    """The terms that a party proposes; the guest leaves what is None to the host.
 
-    `order` is None at the host for its own columns first and the guest's after them.
+    If the host's `order` is None, its own columns come first and the guest's after them.
     """
 
     order: str | None = None
@@ -77,8 +77,8 @@ class Wishes:
         if limit is not None and (isinstance(limit, bool) or not 1 <= limit <= MOST_PARENTS):
             raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit}")
 
-    def complete(self) -> Wishes:
-        """The host's: defaults where nothing was said."""
+    def complete(self) -> Proposal:
+        """Fill in the defaults, as the host does."""
         return replace(
             self,
             max_parents=self.max_parents or 3,
@@ -89,8 +89,8 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What both have agreed on; variables are numbered, the host's first."""
+class AgreedTerms:
+    """The terms both have agreed on; variables are numbered, the host's first."""
 
     host: tuple[str, ...]
     guest: tuple[str, ...]
@@ -112,19 +112,19 @@ class Terms:
 
     @property
     def n_moments(self) -> int:
-        """How many sets of variables the search may ask for."""
+        """The number of sets of variables whose moments the search may need."""
         return sum(comb(len(self.names), size) for size in range(1, self.limit + 2))
 
     def digest(self) -> bytes:
-        """A hash of all of it."""
+        """A hash of all terms."""
         content = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
         security = {"computational": COMPUTATIONAL_BITS, "statistical": STATISTICAL_BITS}
         return hashlib.sha256(encode({"version": VERSION, **content, **security})).digest()
 
     def describe(self) -> str:
-        """One line for people.
+        """Describe the terms in one line.
 
-        >>> Terms(("a",), ("b",), (0, 1), 3, "f", "hidden", "rlwe").describe()
+        >>> AgreedTerms(("a",), ("b",), (0, 1), 3, "f", "hidden", "rlwe").describe()
         'order a, b; at most 1 parent; score f; mode hidden; encryption rlwe'
         """
         order = ", ".join(self.names[variable] for variable in self.order)
@@ -147,7 +147,7 @@ def binary_columns(table: Table) -> NDArray[np.uint8]:
             continue
         raise DataError(
             f"column '{variable.name}' {what}, but private K2 takes columns of two levels: "
-            "leave it out, or make two levels of it"
+            "leave it out, or merge its levels to two"
         )
     if not len(table.schema):
         raise DataError("there is no column beside the key: at least one is needed")
@@ -158,14 +158,14 @@ def agree(
     transport: Transport,
     role: Role,
     names: tuple[str, ...],
-    wishes: Wishes,
+    proposal: Proposal,
     *,
     peer: str | None = None,
     tag: str = "agreement",
-) -> Terms:
+) -> AgreedTerms:
     """Agree with the peer; only names of columns and options are sent."""
     channel = Channel.to_peer(transport, peer, tag)
-    own = wishes.complete() if role == "host" else wishes
+    own = proposal.complete() if role == "host" else proposal
     channel.send(
         "wishes",
         version=VERSION,
@@ -182,17 +182,19 @@ def agree(
     message = channel.receive("wishes", _FIELDS)
     other_names, other = _read(channel, role, message)
     host, guest = (names, other_names) if role == "host" else (other_names, names)
-    terms = put_together(host, guest, *((own, other) if role == "host" else (other, own)))
+    terms = combine_proposals(host, guest, *((own, other) if role == "host" else (other, own)))
     digest = terms.digest()
     channel.send("digest", digest=hashlib.sha256(role.encode() + digest).digest())
     theirs = b"guest" if role == "host" else b"host"
     if channel.receive("digest", {"digest": bytes})["digest"] != hashlib.sha256(theirs + digest).digest():
-        channel.refuse("digest", "the terms there are not the terms here")
+        channel.refuse("digest", "its terms differ from the terms here")
     return terms
 
 
-def put_together(host: tuple[str, ...], guest: tuple[str, ...], wanted: Wishes, expected: Wishes) -> Terms:
-    """Terms by the host's wishes, where the guest's do not contradict; both sides come to the same."""
+def combine_proposals(
+    host: tuple[str, ...], guest: tuple[str, ...], wanted: Proposal, expected: Proposal
+) -> AgreedTerms:
+    """The host's terms, unless the guest's proposal contradicts them; both sides compute the same."""
     shared = next((name for name in host if name in guest), None)
     if shared is not None:
         raise DisagreementError(f"both parties have a column '{shared}': one must rename it or leave it out")
@@ -207,7 +209,7 @@ def put_together(host: tuple[str, ...], guest: tuple[str, ...], wanted: Wishes, 
     except OptionError as error:
         raise DisagreementError(str(error)) from None
     wanted = wanted.complete()
-    terms = Terms(
+    terms = AgreedTerms(
         host,
         guest,
         tuple(order),
@@ -224,36 +226,36 @@ def put_together(host: tuple[str, ...], guest: tuple[str, ...], wanted: Wishes, 
     return terms
 
 
-def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[str, ...], Wishes]:
-    """The peer's names and wishes, checked."""
+def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[str, ...], Proposal]:
+    """Check the peer's names and proposal."""
 
     def refuse(reason: str) -> NoReturn:
         channel.refuse("wishes", reason)
 
-    # Written out, a number of thousands of digits is refused by Python itself.
+    # Python refuses to print a number of thousands of digits.
     if any(abs(message[name]) > 1 << 30 for name, kind in _FIELDS.items() if kind is int):
         refuse("a number is out of its range")
     if message["version"] != VERSION:
-        refuse(f"version {message['version']} of the protocol there, {VERSION} here: use the same dagora")
+        refuse(f"it has version {message['version']} of the protocol, not {VERSION}: use the same dagora")
     if (message["computational"], message["statistical"]) != (COMPUTATIONAL_BITS, STATISTICAL_BITS):
-        refuse(f"other security than {COMPUTATIONAL_BITS} and {STATISTICAL_BITS} bits")
+        refuse(f"its security level is not {COMPUTATIONAL_BITS} and {STATISTICAL_BITS} bits")
     if message["role"] not in ("host", "guest"):
-        refuse("is neither host nor guest")
+        refuse("its role is neither host nor guest")
     if message["role"] == role:
         raise DisagreementError(f"both parties are the {role}: one must host, the other join")
     names = message["names"]
     if not 0 < len(names) <= MOST_NAMES:
         refuse(f"it has {len(names)} columns, not 1 to {MOST_NAMES}")
     for name in names:
-        # Names come to a terminal in the end.
+        # Names are printed on a terminal later.
         if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
             refuse("a column's name is not a short printable text")
     if len(set(names)) < len(names):
-        refuse("two of its columns have one name")
+        refuse("two of its columns have the same name")
     if role == "guest" and not all((message["max_parents"], *(message[name] for name in CHOICES))):
         refuse("the host leaves an option open")
     try:
-        wishes = Wishes(
+        proposal = Proposal(
             message["order"] or None,
             message["max_parents"] or None,
             message["score"] or None,
@@ -262,4 +264,4 @@ def _read(channel: Channel, role: Role, message: dict[str, Any]) -> tuple[tuple[
         )
     except OptionError as error:
         refuse(str(error)[:200] if str(error).isprintable() else "an option is out of its range")
-    return tuple(names), wishes
+    return tuple(names), proposal

@@ -1,4 +1,4 @@
-"""Counts of families from moments, on numbers or on shares of them, and scores that one party knows.
+"""Counts of families from moments or from shares of moments, and scores that one party computes alone.
 
 The moment of a set of variables is the number of rows with ones in all of them. The count of a pattern is Σ_S
 ± moment(ones ∪ S) over the subsets S of its zeros: linear, so that each party applies it to its own shares.
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.score_circuits import family_score, log_factorial_circuit
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 
 Words = NDArray[np.uint64]
 
@@ -20,7 +20,7 @@ def counts_from_moments(moments: Words, bits: int, *, plus_one: bool = True) -> 
     """For each family (column): its 2^k counts, then the 2^(k − 1) sums α_j0 + α_j1 + 1, modulo 2^bits.
 
     Row `mask` is the moment of the members in the mask; the child is the last member. Of two parties with
-    shares only one adds the 1s.
+    shares, only one passes `plus_one`.
 
     >>> moments = np.array([[10], [4], [3], [2]], dtype=np.uint64)  # all rows, parent, child, both
     >>> counts_from_moments(moments, 4).ravel().tolist()
@@ -51,17 +51,10 @@ def from_bits(bits: NDArray[np.uint8]) -> Words:
     return words
 
 
-def known_scores(numbers: Numbers, counts: Words) -> Words:
-    """Scores of families whose counts one party knows, to the last bit those that the circuits compute."""
+def known_scores(widths: BitWidths, counts: Words) -> Words:
+    """Scores of families whose counts one party knows, bit for bit as the circuits compute them."""
     words, families = counts.shape
-    logs = evaluate_plain(log_factorial_circuit(numbers), to_bits(counts.ravel(), numbers.bits))
-    bits = logs.reshape(numbers.width, words, families).swapaxes(0, 1).reshape(-1, families)
+    logs = evaluate_plain(log_factorial_circuit(widths), to_bits(counts.ravel(), widths.bits))
+    bits = logs.reshape(widths.width, words, families).swapaxes(0, 1).reshape(-1, families)
     parents = (words // 3).bit_length() - 1
-    return from_bits(evaluate_plain(family_score(numbers.width, parents), bits))
-
-
-def score_values(numbers: Numbers, scores: Words) -> NDArray[np.float64]:
-    """Scores in nats."""
-    top = np.uint64(64 - numbers.width)
-    signed = (scores << top).view(np.int64) >> top.astype(np.int64)
-    return signed.astype(np.float64) * 2.0**-numbers.fraction
+    return from_bits(evaluate_plain(family_score(widths.width, parents), bits))

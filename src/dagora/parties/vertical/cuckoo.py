@@ -1,8 +1,8 @@
-"""Cuckoo hashing without a stash: every item in one of three bins of its own, at most one item per bin.
+"""Cuckoo hashing without a stash: every item lies in one of its three bins, at most one item per bin.
 
-The bins of an item are a random subset of three, from a keyed hash; a matching of items to bins is found by
-augmenting paths, so it is found whenever there is one. By Hall's theorem there is none only if for some k all
-bins of k + 1 items are among k bins; take the smallest such k, then each of these bins is met at least twice.
+The three bins of an item are random, from a keyed hash. Augmenting paths find a matching of items to bins
+whenever there is one. By Hall's theorem there is none only if for some k all bins of k + 1 items are among k
+bins; for the smallest such k, each of these bins belongs to at least two of the items.
 The union bound over k,
 
     Σ_k C(m, k) C(n, k+1) min{ [C(k, 3) / C(m, 3)]^(k+1),
@@ -25,7 +25,7 @@ SPARE_BINS = 128
 
 
 def number_of_bins(items: int) -> int:
-    """Bins for so many items.
+    """The number of bins for a number of items.
 
     >>> number_of_bins(0), number_of_bins(100_000)
     (128, 130128)

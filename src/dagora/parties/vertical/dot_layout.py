@@ -1,9 +1,9 @@
-"""How many dot products share one ciphertext: chosen so that the fewest bytes are sent.
+"""How many dot products share one ciphertext, chosen so that the fewest bytes are sent.
 
-A ciphertext has N = 4096 coefficients. With blocks of r = N/m rows, m plain columns stand side by side in
-one polynomial, and one product gives m dot products: m times as many ciphertexts are sent there, and up to
-m times fewer come back. Many rows ask for m = 1, few for more. Both parties compute the same from the
-number of rows and the pairs.
+A ciphertext has N = 4096 coefficients. With blocks of r = N/m rows, m plain columns stand side by side in one
+polynomial, and one product gives m dot products: the key holder sends m times as many ciphertexts and gets
+back up to m times fewer. With many rows m = 1 is best, with few rows a larger m. Both parties compute the
+same layout from the number of rows and the pairs.
 """
 
 from __future__ import annotations

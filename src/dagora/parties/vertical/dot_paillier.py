@@ -1,34 +1,32 @@
-"""Dot products as shares by Paillier's encryption, as published: the messages around `crypto.paillier`.
+"""Dot products as shares by Paillier's encryption, as in the published protocol.
 
-Left sends its public key and, some rows at a time, the bits of its columns encrypted, those of many columns
-in one ciphertext; right multiplies the ciphertexts at which its own bits are one and returns each product
-masked, slot by slot, and re-randomised. Slots that nobody asked for are masked like all others.
+Left sends its public key and, some rows at a time, its encrypted columns, the bits of many columns in one
+ciphertext. Right multiplies the ciphertexts at which its own bits are one, and returns each product masked
+slot by slot and re-randomised. Slots that no pair uses are masked like all others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from gmpy2 import mpz  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from dagora.events import Event, Observer
-from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.paillier import (
     KEY_BITS,
     Multiplier,
     PublicKey,
     SecretKey,
     pack,
-    slots_of,
+    slots_per_message,
     unpack,
 )
-from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 from dagora.parties.transport.messages import Array
+from dagora.parties.vertical.dot_request import DotRequest
 
-PHASE = "dot products"
-CIPHERTEXTS_AT_ONCE = 1024  # seconds of work: the peer waits for a message no longer than that
+CIPHERTEXTS_AT_ONCE = 1024  # of one message: seconds of work, so the peer does not time out
 RESULTS_AT_ONCE = 128
 
 
@@ -47,7 +45,7 @@ class Packing:
 
 
 def pack_columns(pairs: NDArray[np.int32], slots: int) -> Packing:
-    """Put left columns into slots, in their sequence.
+    """Put left columns into slots, in increasing order.
 
     >>> packing = pack_columns(np.array([[0, 7], [2, 7], [5, 7]], dtype=np.int32), 2)
     >>> packing.groups.tolist(), packing.products.tolist(), packing.slot.tolist()
@@ -61,35 +59,28 @@ def pack_columns(pairs: NDArray[np.int32], slots: int) -> Packing:
     return Packing(groups, products, product.reshape(-1), index % slots)
 
 
-def encrypting(
-    channel: Channel,
-    columns: NDArray[np.uint8],
-    pairs: NDArray[np.int32],
-    modulus: int,
-    on_event: Observer,
-    random: RandomBytes,
-) -> NDArray[np.uint64]:
+def left_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the left party's shares."""
-    key = SecretKey.generate(KEY_BITS, random)
-    size, slots = key.public.size, slots_of(KEY_BITS)
-    # Numbers as bytes of fixed length: no size depends on what is inside.
+    channel, columns, rows = request.channel, request.columns, request.rows
+    key = SecretKey.generate(KEY_BITS, request.random)
+    size, slots = key.public.size, slots_per_message(KEY_BITS)
+    # Numbers are sent in a fixed number of bytes, so that no size depends on their values.
     channel.send(
         "key",
         n=int(key.public.n).to_bytes(KEY_BITS // 8, "big"),
         base=int(key.public.base).to_bytes(size, "big"),
     )
-    packing = pack_columns(pairs, slots)
+    packing = pack_columns(request.pairs, slots)
     # The bits of every slot; an empty one has zeros.
     packed = np.where(packing.groups[:, :, None] < 0, 0, columns[packing.groups])
-    rows, number = columns.shape[1], len(packing.groups)
-    step = rows_at_once(number)
-    for start in range(0, rows, step):
-        bits = packed[:, :, start : start + step]
+    number = len(packing.groups)
+    for part in row_slices(rows, number):
+        bits = packed[:, :, part]
         content = b"".join(
             int(key.encrypt(pack(some))).to_bytes(size, "big") for group in bits for some in group.T.tolist()
         )
         channel.send("columns", columns=np.frombuffer(content, dtype=np.uint8).reshape(number, -1, size))
-        on_event(Event(PHASE, min(start + step, rows), total=rows))
+        request.report(part.stop, rows)
     sums: list[list[int]] = []
     for start in range(0, len(packing.products), RESULTS_AT_ONCE):
         stop = min(start + RESULTS_AT_ONCE, len(packing.products))
@@ -98,33 +89,26 @@ def encrypting(
             value = int.from_bytes(content.tobytes(), "big")
             if not 0 < value < key.public.n**2:
                 channel.refuse("results", "a ciphertext is not between 0 and n²")
-            sums.append([masked % modulus for masked in unpack(key.decrypt(mpz(value)), slots)])
+            sums.append([masked % request.modulus for masked in unpack(key.decrypt(mpz(value)), slots)])
     return np.array(sums, dtype=np.uint64)[packing.product, packing.slot]
 
 
-def multiplying(
-    channel: Channel,
-    columns: NDArray[np.uint8],
-    pairs: NDArray[np.int32],
-    modulus: int,
-    on_event: Observer,
-    random: RandomBytes,
-) -> NDArray[np.uint64]:
+def right_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the right party's shares."""
+    channel, rows = request.channel, request.rows
     message = channel.receive("key", {"n": bytes, "base": bytes})
     public = PublicKey(*(mpz(int.from_bytes(message[name], "big")) for name in ("n", "base")))
     try:
         public.check(KEY_BITS)
     except ValueError as error:
         channel.refuse("key", str(error))
-    multiplier, size, slots = Multiplier(public, random), public.size, slots_of(KEY_BITS)
-    packing = pack_columns(pairs, slots)
+    multiplier, size, slots = Multiplier(public, request.random), public.size, slots_per_message(KEY_BITS)
+    packing = pack_columns(request.pairs, slots)
     products = packing.products.tolist()
-    rows, number = columns.shape[1], len(packing.groups)
-    step = rows_at_once(number)
+    number = len(packing.groups)
     totals = [mpz(1)] * len(products)
-    for start in range(0, rows, step):
-        bits = columns[:, start : start + step]
+    for part in row_slices(rows, number):
+        bits = request.columns[:, part]
         message = channel.receive("columns", {"columns": Array("u1", (number, bits.shape[1], size))})
         try:
             ciphertexts = [[multiplier.read(cell.tobytes()) for cell in row] for row in message["columns"]]
@@ -133,18 +117,24 @@ def multiplying(
         chosen = bits.tolist()
         for k, (group, right) in enumerate(products):
             totals[k] = multiplier.add(totals[k], ciphertexts[group], chosen[right])
-        on_event(Event(PHASE, min(start + step, rows), total=rows))
+        request.report(part.stop, rows)
     shares: list[list[int]] = []
     for start in range(0, len(products), RESULTS_AT_ONCE):
         content = b""
         for total in totals[start : start + RESULTS_AT_ONCE]:
-            result, share = multiplier.mask(total, slots, modulus)
+            result, share = multiplier.mask(total, slots, request.modulus)
             shares.append(share)
             content += int(result).to_bytes(size, "big")
         channel.send("results", results=np.frombuffer(content, dtype=np.uint8).reshape(-1, size))
     return np.array(shares, dtype=np.uint64)[packing.product, packing.slot]
 
 
-def rows_at_once(ciphertexts: int) -> int:
-    """Return how many rows go into one message, by the ciphertexts of each."""
-    return max(1, CIPHERTEXTS_AT_ONCE // ciphertexts)
+def row_slices(rows: int, ciphertexts_per_row: int) -> Iterator[slice]:
+    """Cut the rows into the messages that carry them.
+
+    >>> list(row_slices(1500, 1))
+    [slice(0, 1024, None), slice(1024, 1500, None)]
+    """
+    step = max(1, CIPHERTEXTS_AT_ONCE // ciphertexts_per_row)
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))

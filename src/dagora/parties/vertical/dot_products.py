@@ -1,9 +1,9 @@
-"""Dot products of private columns as additive shares: neither party learns them, together they add up.
+"""Dot products of private columns as additive shares, from which neither party learns them.
 
 The left party holds columns a₀, a₁, … and the right party b₀, b₁, … over the same rows, all of bits. For
-agreed pairs (i, j) each gets a uniform number, and the two add up to ⟨aᵢ, bⱼ⟩ modulo t. The left party
-encrypts its columns under its own key, the right one computes on them and sends back masked sums: by
-lattices (`rlwe`), or by Paillier's encryption as in the published protocol (`paillier`). Against
+agreed pairs (i, j) each party gets a uniform number, and the two numbers add up to ⟨aᵢ, bⱼ⟩ modulo t. The
+left party encrypts its columns under its own key, the right one computes on them and sends back masked sums:
+by lattices (`rlwe`), or by Paillier's encryption as in the published protocol (`paillier`). Against
 semi-honest parties; the sizes of all messages follow from the number of rows and the pairs alone.
 """
 
@@ -21,6 +21,7 @@ from dagora.events import Observer, ignore
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 from dagora.parties.transport.transport import Transport, one_line
+from dagora.parties.vertical.dot_request import DotRequest
 
 Role = Literal["left", "right"]
 Crypto = Literal["rlwe", "paillier"]
@@ -66,16 +67,16 @@ def dot_products(
     if not len(pairs):
         return np.zeros(0, dtype=np.uint64)
     columns = np.ascontiguousarray(own_columns, dtype=np.uint8)
-    # Each brings its own packages: they are loaded when they are used.
+    # Each kind of encryption needs packages of its own, so it is imported only when it is used.
     if crypto == "rlwe":
         from dagora.parties.vertical import dot_rlwe
 
-        protocol = dot_rlwe.encrypting if role == "left" else dot_rlwe.multiplying
+        protocol = dot_rlwe.left_shares if role == "left" else dot_rlwe.right_shares
     else:
         from dagora.parties.vertical import dot_paillier
 
-        protocol = dot_paillier.encrypting if role == "left" else dot_paillier.multiplying
-    return protocol(channel, columns, pairs, modulus, on_event, random)
+        protocol = dot_paillier.left_shares if role == "left" else dot_paillier.right_shares
+    return protocol(DotRequest(channel, columns, pairs, modulus, on_event, random))
 
 
 def _check(
@@ -99,7 +100,7 @@ def _check(
 
 
 def _agree(channel: Channel, rows: int, pairs: NDArray[np.int32], crypto: str, modulus: int) -> None:
-    """Tell each other what is to be computed; go on only if it is the same."""
+    """Exchange what is to be computed, and continue only if both want the same."""
     digest = sha256(pairs.astype("<i4").tobytes()).digest()
     mine: dict[str, str | int] = {"crypto": crypto, "modulus": modulus, "rows": rows, "pairs": len(pairs)}
     channel.send("agreement", **mine, digest=digest)

@@ -1,8 +1,8 @@
-"""Dot products as shares by lattice encryption: the messages around `crypto.rlwe`.
+"""Dot products as shares by lattice encryption (`crypto.encryption.rlwe`).
 
-Left sends its public key, then, block of rows by block of rows, its encrypted columns; right answers with
-masked results. Columns are encrypted once each, however many pairs they stand in. Where there are very many
-pairs, it is done for some left columns after the others, so that the sums that right holds have a limit.
+Left sends its public key and then its encrypted columns, one block of rows after the other; right answers
+with masked results. Each column is encrypted once, however many pairs it is in. If there are very many pairs,
+the left columns are processed in batches, so that right's memory is bounded.
 """
 
 from __future__ import annotations
@@ -14,100 +14,83 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import OptionError
-from dagora.events import Event, Observer
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring import DEGREE, PACKED
-from dagora.parties.crypto.encryption.ring_samples import SEED_BYTES, RandomBytes, private_stream
+from dagora.parties.crypto.encryption.ring_samples import SEED_BYTES, private_stream
 from dagora.parties.crypto.encryption.rlwe import STATISTICAL_BITS, PublicKey, SecretKey, statistical_bits
-from dagora.parties.crypto.encryption.rlwe_products import FRESH_AT_ONCE, ProductSums
+from dagora.parties.crypto.encryption.rlwe_products import ProductSums
 from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_layout import Arrangement, arrange
+from dagora.parties.vertical.dot_request import DotRequest
 
-PHASE = "dot products"
 COLUMNS_AT_ONCE = 512
-# The sum of a product takes 48 kB: so many take 0.8 GB.
+# The sum of a product takes 48 kB, so this many take 0.8 GB.
 PAIRS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Pairs that are done together: all those of some left columns."""
+class PairBatch:
+    """Pairs that are processed together: all pairs of some left columns."""
 
-    pairs: NDArray[np.int64]  # their numbers
+    pairs: NDArray[np.int64]  # indices of pairs
     plan: Arrangement
     first_block: int  # of left's encryption, counted from 1
 
 
-def encrypting(
-    channel: Channel,
-    columns: NDArray[np.uint8],
-    pairs: NDArray[np.int32],
-    modulus: int,
-    on_event: Observer,
-    random: RandomBytes,
-) -> NDArray[np.uint64]:
+def left_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the left party's shares."""
-    plain_bits = modulus.bit_length() - 1
-    parts = _parts(columns.shape[1], pairs, plain_bits)
-    key = SecretKey(private_stream(random))
+    channel, plain_bits = request.channel, request.modulus.bit_length() - 1
+    batches = pair_batches(request.rows, request.pairs, plain_bits)
+    key = SecretKey(private_stream(request.random))
     channel.send("key", seed=key.public.seed, zero=key.public.packed)
-    shares = np.empty(len(pairs), dtype=np.uint64)
-    for number, part in enumerate(parts):
-        plan, layout = part.plan, part.plan.layout
+    shares = np.empty(len(request.pairs), dtype=np.uint64)
+    for number, batch in enumerate(batches):
+        plan, layout = batch.plan, batch.plan.layout
         for block, rows in _blocks(plan):
-            bits = columns[plan.left, rows]
+            bits = request.columns[plan.left, rows]
             for start in range(0, layout.columns, COLUMNS_AT_ONCE):
                 some = key.encrypt(bits[start : start + COLUMNS_AT_ONCE], plain_bits)
                 channel.send("columns", columns=some)
-            on_event(_progress(parts, number, block))
-        for first in range(0, len(layout.products), FRESH_AT_ONCE):
-            last = min(first + FRESH_AT_ONCE, len(layout.products))
-            low, high = np.searchsorted(layout.results[:, 0], (first, last))
+            request.report(*_progress(batches, number, block))
+        for products, results in layout.messages():
             sizes = {
-                "constants": Array("<u4", (int(high - low),)),
-                "linear": Array("<u4", (last - first, DEGREE)),
+                "constants": Array("<u4", (results.stop - results.start,)),
+                "linear": Array("<u4", (products.stop - products.start, DEGREE)),
             }
             message = channel.receive("results", sizes)
-            product, position = (layout.results[low:high] - (first, 0)).T.copy()
-            shares[part.pairs[plan.pair[low:high]]] = key.open(
+            product, position = (layout.results[results] - (products.start, 0)).T.copy()
+            shares[batch.pairs[plan.pair[results]]] = key.open(
                 message["constants"], message["linear"], product, position, plain_bits
             )
     return shares
 
 
-def multiplying(
-    channel: Channel,
-    columns: NDArray[np.uint8],
-    pairs: NDArray[np.int32],
-    modulus: int,
-    on_event: Observer,
-    random: RandomBytes,
-) -> NDArray[np.uint64]:
+def right_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the right party's shares."""
-    plain_bits = modulus.bit_length() - 1
-    parts = _parts(columns.shape[1], pairs, plain_bits)
+    channel, plain_bits = request.channel, request.modulus.bit_length() - 1
+    batches = pair_batches(request.rows, request.pairs, plain_bits)
     message = channel.receive("key", {"seed": bytes, "zero": Array("<u4", (PACKED,))})
     public = PublicKey(message["seed"], message["zero"])
     if len(public.seed) != SEED_BYTES:
         channel.refuse("key", f"the seed has {len(public.seed)} bytes, not {SEED_BYTES}")
-    stream = private_stream(random)
-    shares = np.empty(len(pairs), dtype=np.uint64)
-    for number, part in enumerate(parts):
-        layout = part.plan.layout
+    stream = private_stream(request.random)
+    shares = np.empty(len(request.pairs), dtype=np.uint64)
+    for number, batch in enumerate(batches):
+        layout = batch.plan.layout
         try:
-            sums = ProductSums(public, layout, plain_bits, stream, first=part.first_block)
+            sums = ProductSums(public, layout, plain_bits, stream, first=batch.first_block)
         except ValueError as error:
             channel.refuse("key", str(error))
-        for block, rows in _blocks(part.plan):
+        for block, rows in _blocks(batch.plan):
             try:
-                sums.add(_receive_columns(channel, layout.columns), columns[:, rows])
+                sums.add(_receive_columns(channel, layout.columns), request.columns[:, rows])
             except ValueError as error:
                 channel.refuse("columns", str(error))
-            on_event(_progress(parts, number, block))
-        own = np.empty(len(part.pairs), dtype=np.uint64)
+            request.report(*_progress(batches, number, block))
+        own = np.empty(len(batch.pairs), dtype=np.uint64)
         for fresh in sums.finish(own):
             channel.send("results", constants=fresh.constants, linear=fresh.linear)
-        shares[part.pairs[part.plan.pair]] = own
+        shares[batch.pairs[batch.plan.pair]] = own
     return shares
 
 
@@ -120,8 +103,8 @@ def _receive_columns(channel: Channel, count: int) -> NDArray[np.uint32]:
     return np.concatenate(some)
 
 
-def _parts(rows: int, pairs: NDArray[np.int32], plain_bits: int) -> list[Part]:
-    """Cut the pairs at left columns; both parties compute the same from public numbers."""
+def pair_batches(rows: int, pairs: NDArray[np.int32], plain_bits: int) -> list[PairBatch]:
+    """Split the pairs into batches of whole left columns; both parties compute the same."""
     order = np.argsort(pairs[:, 0], kind="stable")
     counts = np.unique(pairs[:, 0], return_counts=True)[1]
     ends, held = [], 0
@@ -130,24 +113,25 @@ def _parts(rows: int, pairs: NDArray[np.int32], plain_bits: int) -> list[Part]:
             ends.append(end - count)
             held = 0
         held += count
-    parts: list[Part] = []
+    batches: list[PairBatch] = []
     first = 1
     for some in np.split(order, ends):
         plan = arrange(rows, pairs[some])
-        parts.append(Part(some, plan, first))
+        batches.append(PairBatch(some, plan, first))
         first += plan.blocks * plan.layout.columns
-    hidden = statistical_bits(max(part.plan.blocks for part in parts), len(pairs), plain_bits)
+    hidden = statistical_bits(max(batch.plan.blocks for batch in batches), len(pairs), plain_bits)
     if hidden < STATISTICAL_BITS:
         raise OptionError(
             f"{len(pairs)} dot products of {rows} rows would be hidden by {hidden:.1f} bits only, less than"
             f" {STATISTICAL_BITS}: take fewer columns, a lower max_parents, or crypto paillier"
         )
-    return parts
+    return batches
 
 
-def _progress(parts: list[Part], number: int, block: int) -> Event:
-    done = sum(part.plan.blocks for part in parts[:number]) + block + 1
-    return Event(PHASE, done, total=sum(part.plan.blocks for part in parts))
+def _progress(batches: list[PairBatch], number: int, block: int) -> tuple[int, int]:
+    """Blocks of rows that are done after this one, and all of them."""
+    blocks = [batch.plan.blocks for batch in batches]
+    return sum(blocks[:number]) + block + 1, sum(blocks)
 
 
 def _blocks(plan: Arrangement) -> Iterator[tuple[int, slice]]:

@@ -1,24 +1,24 @@
 """Private set intersection of row keys: which rows two owners have in common, and nothing about the others.
 
-The receiver throws its keys into bins by cuckoo hashing (`cuckoo`), one key per bin at most, fills the others
-with random inputs, and learns F_j of what is in bin j (`oblivious_prf`). The sender does not know in which of
-its three bins a key of its own would lie, so it sends F of each key in all three, in the order of the values.
-What the receiver finds among them it has in common (Kolesnikov, Kumaresan, Rosulek & Trieu 2016). It then
-tells the sender, in keyed hashes of the common keys filled up with random ones to the smaller number of keys.
-Both sort the common rows by key.
+The receiver puts its keys into bins by cuckoo hashing (`cuckoo`), at most one key per bin, fills the empty
+bins with random inputs, and learns F_j of the content of bin j (`oblivious_prf`). The sender does not know in
+which of its three bins the receiver would have put a key, so it sends F of each key for all three bins,
+sorted by value. The values that the receiver recognises belong to common keys (Kolesnikov, Kumaresan, Rosulek
+& Trieu 2016). It then sends keyed hashes of the common keys to the sender, padded with random ones up to the
+size of the smaller set. Both sort the common rows by key.
 
     psi/hello    <>  number of keys, salt            psi/values   <  F of the sender's keys, 48 bytes a key
     psi/…        <>  oblivious transfer, 512 seeds   psi/common   >  16 bytes for each key of the smaller set
     psi/codes    >   64 bytes a bin, 1.3 bins a key  psi/check    <> a hash of what both hold for the result
 
-Both learn the common keys and how many the other has. Message sizes follow from the two numbers of keys
-alone. Semi-honest adversaries; computational security 128 bits, statistical 40: the bins suffice but for 2⁻⁴⁰
-(then other hashes are tried, no key is ever dropped), and values of 128 bits meet by chance with less than
-2⁻⁴⁰ up to 2⁴⁰ keys. Not prevented: a party that puts in keys it only guesses, and so learns whether the other
-has them; the number of keys it shows is the limit of its guesses.
+Both learn the common keys and how many keys the other has. Message sizes depend only on the two numbers of
+keys. Semi-honest adversaries; 128 bits of computational and 40 bits of statistical security: the keys fit
+into the bins except with probability 2⁻⁴⁰ (then other hashes are tried, and no key is dropped), and values of
+128 bits collide with probability below 2⁻⁴⁰ for up to 2⁴⁰ keys. Not prevented: a party may put in keys that
+it guesses and learn whether the other has them, as many as the number of keys it announces.
 
-A key is text: surrounding white space is cut off and Unicode brought to form C; a whole number is its decimal
-digits. Nothing else is folded: '7' and '07' differ, 'a' and 'A' too.
+A key is text: surrounding white space is removed and Unicode normalised to form C; a whole number is written
+in decimal digits. Nothing else is normalised: '7' and '07' differ, and so do 'a' and 'A'.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MAX_KEYS = 1 << 24
 SALT_BYTES = 16
 _ATTEMPTS = 4
 _ROLES = ("receiver", "sender")
-# A key that every set holds, and that no text can be: it is found, or something went wrong on the way.
+# A key in every set that no text can equal: if it is not found, something went wrong.
 _PROBE = b"\xffdagora"
 _LOST = "the probe that every set holds was not found: messages were damaged, or the versions differ"
 
@@ -68,8 +68,8 @@ def intersect(
     """Return the positions of this party's rows whose keys the peer has too, in the order of the keys.
 
     The peer calls the same with the other role and gets as many positions in the same order. `column` begins
-    the line of an error. `transfer` may hand in oblivious transfer that is set up already: a `TransferSender`
-    for the receiver, a `TransferReceiver` for the sender; otherwise it is set up here.
+    an error's message. `transfer` may be an oblivious transfer that is already set up: a `TransferSender` for
+    the receiver, a `TransferReceiver` for the sender.
     """
     if role not in _ROLES:
         raise ValueError("the role is 'receiver' or 'sender'")
@@ -95,7 +95,7 @@ def intersect(
 
 
 def key_texts(keys: Sequence[object] | NDArray[np.generic], column: str = "the key column") -> list[str]:
-    """Write keys as texts in their one form; a key that is missing, repeated or no key at all is refused.
+    """Normalise keys to texts; refuse a key that is missing, repeated or of another type.
 
     >>> key_texts([" ann ", "bob", 7])
     ['ann', 'bob', '7']
@@ -136,7 +136,7 @@ def _key_text(value: object, row: int, column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Agreed:
-    """What both sides know before the first key is used: the session, and the set sizes with probe."""
+    """What both sides know before a key is used: the session, and the sizes of both sets with the probe."""
 
     session: bytes
     received: int
@@ -187,7 +187,7 @@ def _receive(
     common = table[filled[_found(theirs, values[filled])]]
     told = _random_words(random, min(agreed.received, agreed.sent))
     if len(common) > len(told):
-        channel.refuse("values", "it has more keys in common with us than keys")
+        channel.refuse("values", "it sent values for more common keys than it has keys")
     told[: len(common)] = marks[common]
     channel.send_rows("common", _in_order(told))
     return common
@@ -203,7 +203,7 @@ def _send(
     function = send_function(channel, transfer, agreed.session, agreed.bins, random=random)
     rows = three_bins(hashes, agreed.bins)
     values = function.values(rows.reshape(-1), np.repeat(marks, HASHES, axis=0))
-    # Sorted, the values say nothing of the order of the rows.
+    # Sorted, the values reveal nothing about the order of the rows.
     channel.send_rows("values", _in_order(values))
     told = _gather(channel, "common", min(agreed.received, agreed.sent))
     return _found(told, marks)
@@ -214,7 +214,7 @@ def _check(channel: Channel, role: Role, agreed: _Agreed, common: list[str]) -> 
     for text in common:
         content = text.encode()
         parts.update(len(content).to_bytes(8, "little") + content)
-    # Both hold the same result: each sends its own hash of it, which tells the other nothing new.
+    # Each sends a hash of the result, which both already have, so it reveals nothing new.
     ours, theirs = (
         hashlib.sha256(side.encode() + parts.digest()).digest()
         for side in (_ROLES if role == "receiver" else _ROLES[::-1])
@@ -225,7 +225,7 @@ def _check(channel: Channel, role: Role, agreed: _Agreed, common: list[str]) -> 
 
 
 def _hash_keys(session: bytes, attempt: int, texts: list[str]) -> tuple[Words, Words]:
-    """For each key, then the probe, 128 bits that stand for it and three hashes to choose its bins."""
+    """For each key, and last for the probe, a mark of 128 bits and three hashes that choose its bins."""
     secret = hashlib.sha256(b"dagora marks %d " % attempt + session).digest()
     size = 16 + 8 * HASHES
     contents = [*(text.encode() for text in texts), _PROBE]

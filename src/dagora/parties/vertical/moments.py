@@ -1,10 +1,10 @@
 """Moments of all sets of variables that K2 may ask for, as additive shares of two owners.
 
 The moment of a set is the number of rows with ones in all of its variables. For a set within one party's
-columns that party counts, and its share is the moment; otherwise the moment is ⟨a, b⟩ of two product columns,
+columns this party counts, and its share is the moment; otherwise the moment is ⟨a, b⟩ of two product columns,
 one of each party, and comes as shares modulo 2^bits from one run of `dot_products`. K2 asks for families of
 up to u parents and their subsets, and any variable may be the last of a set in the order, so these are all
-sets of up to u + 1 variables; each product column is encrypted once, however many sets it stands in.
+sets of up to u + 1 variables; each product column is encrypted once, however many sets it is part of.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from dagora.events import Observer, ignore
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.agreement import Role, Terms
+from dagora.parties.vertical.agreement import AgreedTerms, Role
 from dagora.parties.vertical.dot_products import dot_products
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 
 Words = NDArray[np.uint64]
 Set = tuple[int, ...]
@@ -39,9 +39,9 @@ class MomentShares:
         return np.array([self.shares[tuple(sorted(members))] for members in sets], dtype=np.uint64)
 
     def of_families(self, families: Sequence[Sequence[int]], *, alone: bool = False) -> Words:
-        """Shares[mask, family] for families of one size; `alone` for families that this party owns.
+        """Shares[mask, family] for families of one size; `alone` if this party owns all their columns.
 
-        All rows are counted by the host, or by whoever is alone.
+        The number of rows (the empty mask) is in the host's share, or in the share of the party alone.
         """
         none = self.rows if self.host or alone else 0
         size = len(families[0]) if families else 0
@@ -76,7 +76,7 @@ def cross_pairs(host: Sequence[Set], guest: Sequence[Set], largest: int) -> NDAr
 
 
 def product_columns(columns: NDArray[np.uint8], sets: Sequence[Set], first: int) -> NDArray[np.uint8]:
-    """Products of the columns of each set; the sets are closed under leaving the last variable out."""
+    """Products of the columns of each set; with a set, `sets` also contains it without its last variable."""
     products = np.empty((len(sets), columns.shape[1]), dtype=np.uint8)
     place = {members: k for k, members in enumerate(sets)}
     for members, k in place.items():
@@ -91,9 +91,9 @@ def product_columns(columns: NDArray[np.uint8], sets: Sequence[Set], first: int)
 def share_moments(
     transport: Transport,
     role: Role,
-    terms: Terms,
+    terms: AgreedTerms,
     columns: NDArray[np.uint8],
-    numbers: Numbers,
+    widths: BitWidths,
     *,
     on_event: Observer = ignore,
 ) -> MomentShares:
@@ -101,7 +101,7 @@ def share_moments(
     largest = terms.limit + 1
     count = len(terms.host)
     variables = (range(count), range(count, len(terms.names)))
-    # With at least one variable of the other, a set has so many of one's own.
+    # A set with a variable of the other party has at most this many of one's own.
     host, guest = (subsets(some, largest - 1) for some in variables)
     own = host if role == "host" else guest
     first = 0 if role == "host" else count
@@ -113,7 +113,7 @@ def share_moments(
         products,
         pairs,
         crypto="paillier" if terms.crypto == "paillier" else "rlwe",
-        modulus=1 << numbers.bits,
+        modulus=1 << widths.bits,
         on_event=on_event,
     )
     shares = {(*host[i], *guest[j]): int(v) for (i, j), v in zip(pairs.tolist(), crossed, strict=True)}
@@ -123,7 +123,7 @@ def share_moments(
     for members in combinations(variables[0 if role == "host" else 1], largest):
         both = products[place[members[:-1]]] & columns[members[-1] - first]
         shares[members] = int(np.count_nonzero(both))
-    # The other counts its own: our share of them is 0.
+    # The other party counts its own sets: our share of them is 0.
     for members in subsets(variables[1 if role == "host" else 0], largest):
         shares[members] = 0
     return MomentShares(columns.shape[1], role == "host", shares)

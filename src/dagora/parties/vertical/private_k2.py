@@ -1,14 +1,14 @@
-"""Private K2 of two owners, from the first word to the graph; the same code on both sides, with a role.
+"""Private K2 of two owners, from the agreement to the graph; both sides run the same code with their role.
 
     agreement      names, order, limit, score, mode, encryption; digests of them
     transfer       128 base transfers, from which all later ones are extended
     intersection   which keys both have; both sort the common rows by key
     moments        dot products of product columns, as shares
     search         K2 on the shares by garbled circuits, hidden or adaptive
-    result         both show a hash of the edges they hold
+    result         both compare hashes of their edges
 
-Everything that is sent after the agreement has sizes that follow from the terms, the two numbers of keys and
-the number of common ones; in adaptive mode also from the winners, which both learn. After Wright & Yang 2004.
+The sizes of all messages after the agreement follow from the terms, the two numbers of keys and the number of
+common keys; in adaptive mode also from the winners, which both learn. After Wright & Yang 2004.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
 from dagora.parties.transport.messages import encode
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.agreement import Role, Terms, Wishes, agree, binary_columns
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree, binary_columns
 from dagora.parties.vertical.dot_products import MAX_MODULUS
 from dagora.parties.vertical.intersection import intersect
 from dagora.parties.vertical.moments import share_moments
-from dagora.parties.vertical.secret_search import Found, adaptive_search, hidden_search
-from dagora.parties.vertical.turns import Turns
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.round_counter import RoundCounter
+from dagora.parties.vertical.secret_search import FoundParents, adaptive_search, hidden_search
+from dagora.parties.vertical.widths import BitWidths
 from dagora.result import Outcome
 
 RandomBytes = Callable[[int], bytes]
@@ -45,10 +45,10 @@ MOST_ROWS = MAX_MODULUS - 2
 
 
 @dataclass(frozen=True, eq=False)
-class Holding:
-    """What a party brings: a table of columns of two levels, and a key for each of its rows.
+class PartyData:
+    """A party's data: a table of columns with two levels, and a key for each row.
 
-    `source` begins the line of an error about the keys.
+    `source` begins the message of an error about the keys.
     """
 
     table: Table
@@ -57,17 +57,17 @@ class Holding:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """The outcome at one party, the terms it was found under, and who learned what."""
+class PrivateOutcome:
+    """The outcome at one party, the agreed terms, and who learned what."""
 
     outcome: Outcome
-    terms: Terms
+    terms: AgreedTerms
     leakage: tuple[str, ...]
 
 
 @dataclass
-class Clock:
-    """Seconds of each phase; its bytes are counted under the same name."""
+class PhaseClock:
+    """Measures the seconds of each phase; the ledger counts its bytes under the same name."""
 
     transport: Transport
     on_event: Observer
@@ -86,43 +86,43 @@ class Clock:
 def private_k2(
     transport: Transport,
     role: Role,
-    holding: Holding,
-    wishes: Wishes,
+    party_data: PartyData,
+    proposal: Proposal,
     *,
     on_event: Observer = ignore,
-    on_terms: Callable[[Terms], None] | None = None,
+    on_terms: Callable[[AgreedTerms], None] | None = None,
     random: RandomBytes = secrets.token_bytes,
-) -> Learned:
+) -> PrivateOutcome:
     """Learn with the only peer of the transport, which calls the same with the other role.
 
-    The caller closes the transport, with the reason if this raises. `on_terms` hears what was agreed, before
-    anything that depends on rows is sent, and may raise to end the run.
+    The caller closes the transport, with the reason if this raises. `on_terms` is called with the agreed
+    terms before anything that depends on rows is sent, and may raise to end the run.
     """
-    columns = binary_columns(holding.table)
-    line = Turns(transport)
-    clock = Clock(line, on_event)
+    columns = binary_columns(party_data.table)
+    line = RoundCounter(transport)
+    clock = PhaseClock(line, on_event)
     with clock.phase("agreement"):
-        terms = agree(line, role, holding.table.names, wishes)
+        terms = agree(line, role, party_data.table.names, proposal)
         if on_terms is not None:
             on_terms(terms)
     with clock.phase("transfer"):
-        # One set-up serves both: the host receives the intersection, and garbles.
+        # One set-up serves both uses: the host is the receiver of the intersection and the garbler.
         sender = TransferSender(line, random=random) if role == "host" else None
         receiver = None if role == "host" else TransferReceiver(line, random=random)
     with clock.phase("intersection"):
         rows = intersect(
             line,
-            holding.keys,
+            party_data.keys,
             "receiver" if role == "host" else "sender",
-            column=holding.source,
+            column=party_data.source,
             transfer=sender or receiver,
             random=random,
         )
         check_rows(len(rows))
-    numbers = Numbers(len(rows), terms.limit, "g" if terms.score == "g" else "f")
+    widths = BitWidths(len(rows), terms.limit, "g" if terms.score == "g" else "f")
     with clock.phase("moments"):
         common = np.ascontiguousarray(columns[:, rows])
-        moments = share_moments(line, role, terms, common, numbers, on_event=on_event)
+        moments = share_moments(line, role, terms, common, widths, on_event=on_event)
     with clock.phase("search"):
         party: Party
         if sender is not None:
@@ -131,12 +131,12 @@ def private_k2(
             assert receiver is not None
             party = Evaluator(line, receiver)
         search = hidden_search if terms.mode == "hidden" else adaptive_search
-        found = search(party, terms, numbers, moments, on_event)
+        found = search(party, terms, widths, moments, on_event)
     graph = DAG.from_parents(terms.names, found.parents)
     with clock.phase("result"):
         confirm(line, role, terms, graph)
-    stats = numbers_of(clock, line, found, len(rows))
-    return Learned(
+    stats = work_statistics(clock, line, found, len(rows))
+    return PrivateOutcome(
         Outcome(graph, "finished", conclusion(terms, len(rows)), None, stats),
         terms,
         leakage(terms, len(rows)),
@@ -144,7 +144,7 @@ def private_k2(
 
 
 def check_rows(rows: int) -> None:
-    """Refuse what both see: nothing in common, or more than shares can count."""
+    """Refuse too few common rows, or more than shares can count; both parties see the number."""
     if rows == 0:
         raise DisagreementError("the two parties have no key in common: is it the same key on both sides?")
     if rows == 1:
@@ -153,8 +153,8 @@ def check_rows(rows: int) -> None:
         raise DisagreementError(f"{rows} common rows are too many (at most {MOST_ROWS}): take a sample")
 
 
-def confirm(transport: Transport, role: Role, terms: Terms, graph: DAG) -> None:
-    """Both end with the same graph, or with an error."""
+def confirm(transport: Transport, role: Role, terms: AgreedTerms, graph: DAG) -> None:
+    """Make sure that both have the same graph."""
     channel = Channel.to_peer(transport, None, "result")
     content = encode({"terms": terms.digest(), "edges": [list(edge) for edge in graph.edges]})
     ours, theirs = (
@@ -166,14 +166,16 @@ def confirm(transport: Transport, role: Role, terms: Terms, graph: DAG) -> None:
         channel.refuse("hash", "it found another graph than we did")
 
 
-def conclusion(terms: Terms, rows: int) -> str:
-    """One sentence for the result."""
+def conclusion(terms: AgreedTerms, rows: int) -> str:
+    """The message of the result."""
     mode = "hidden search" if terms.mode == "hidden" else "adaptive search"
     return f"K2 in the agreed order on {rows} common rows, by {mode} with score {terms.score}"
 
 
-def numbers_of(clock: Clock, line: Turns, found: Found, rows: int) -> dict[str, float]:
-    """Numbers about the work: rows, gates, rounds, and seconds and bytes of each phase."""
+def work_statistics(
+    clock: PhaseClock, line: RoundCounter, found: FoundParents, rows: int
+) -> dict[str, float]:
+    """Statistics of the run: rows, gates, rounds, and seconds and bytes of each phase."""
     stats = {"rows": float(rows), "ands": float(found.ands), "rounds": float(line.rounds)}
     if found.choices:
         stats["choices"] = float(found.choices)
@@ -185,26 +187,28 @@ def numbers_of(clock: Clock, line: Turns, found: Found, rows: int) -> dict[str, 
     return stats
 
 
-def leakage(terms: Terms, rows: int) -> tuple[str, ...]:
-    """Who learned what, sentence by sentence."""
+def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
+    """Who learned what, in sentences."""
     told = []
     told.append(
         f"Both parties learned the names of all columns, how many keys each has, and which {rows} keys they "
-        "have in common; of other keys nothing."
+        "have in common; they learned nothing about other keys."
     )
     if terms.mode == "hidden":
-        told.append("Of the columns both learned the edges of the result, and nothing on the way to them.")
+        told.append(
+            "From the columns both learned the edges of the result, and nothing about how it was found."
+        )
     else:
         told.append(
-            "Of the columns both learned the edges of the result, the sequence in which each variable took "
-            "its parents, and after which of them no candidate helped."
+            "From the columns both learned the edges of the result, the sequence in which each variable took "
+            "its parents, and after which of them the search for more ended."
         )
     told.append(
         "Neither learned a value, a count or a score of the other, if both followed the protocol "
         "(semi-honest; 128 bits computational, 40 bits statistical)."
     )
     told.append(
-        "What follows from the result and one's own columns is not hidden, and runs that are repeated with "
-        "other columns tell more each time."
+        "What follows from the result and one's own columns is not hidden, and each further run with other "
+        "columns reveals more."
     )
     return tuple(told)

@@ -1,21 +1,22 @@
-"""The circuits of private K2, templates for batches: shares, counts, logarithms, scores, a search step.
+"""The circuits of private K2: sums of shares, counts, logarithms, scores, a search step.
 
 A family of a child with |P| = k binary parents has 2^k configurations of its parents and the score f = Σ_j
 [ln α_j0! + ln α_j1! − ln (α_j0 + α_j1 + 1)!]. Its counts come from moments (how many rows have ones in all of
-some variables) by inclusion and exclusion. A step is that of the central search, tolerance included: the
-first candidate within 1e-9 (relative) of the best wins, if the best beats the present score by more than
+some variables) by inclusion and exclusion. A step equals that of the central search, including its tolerance:
+the first candidate within 1e-9 (relative) of the best wins, if the best beats the present score by more than
 that.
 
-When the structure is the central one. A configuration of n_j rows contributes −ln N with the whole number N =
+When the graph equals the central one: a configuration of n_j rows contributes −ln N with the whole number N =
 (n_j + 1) C(n_j, α), so |score| ≥ Σ_j ln(n_j + 1).
 
 * Counts in tables (all of them up to 1022 rows): N has at most log₂ N prime factors, each off by a unit of
-  the last bit, so a score errs by 1e-12 of itself at most, and scores that are equal as rational numbers are
-  equal to the last bit. So are, everywhere, families with the same counts in other places.
+  the last bit, so its relative error is at most 1e-12, and scores that are equal as rational numbers are
+  equal to the last bit. For any number of rows, families with the same counts in other cells have equal
+  scores.
 * Larger counts: with min α < 2^8 two values lie outside of tables, and err by less than ¼ 1e-9 ln(n_j + 1)
-  each (`log_factorial`); otherwise three do, but ln C(n_j, α) ≥ α ln 2 > 177. A score errs by less than half
-  of 1e-9 of itself, so two that are equal as rational numbers are within the tolerance: a tie is a tie for
-  any number of rows and parents. By the errors that the circuits were seen to have, a score's is 1.1e-10.
+  each (`log_factorial`); otherwise three do, but ln C(n_j, α) ≥ α ln 2 > 177. The relative error of a
+  score is less than half of 1e-9, so two scores that are equal as rational numbers are within the tolerance:
+  ties are found for any number of rows and parents. With the errors measured for the circuits, it is 1.1e-10.
 
 So the two searches can differ only where scores differ by nearly the tolerance itself, 0.7 to 1.3 times
 1e-9 of their size: then rounding decides, here as in floating point.
@@ -42,7 +43,7 @@ from dagora.parties.crypto.garbling.words import (
     subtract,
 )
 from dagora.parties.vertical.log_factorial import log_factorial
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 from dagora.scores.local_score import TIE
 
 TIE_DROPPED = 20  # bits of a score that do not matter for its tolerance
@@ -51,7 +52,7 @@ TIE_PLACES = 30  # fraction bits of the tolerance after them
 
 @lru_cache(maxsize=64)
 def share_sum(bits: int) -> Circuit:
-    """Two shares of `bits` bits, the garbler's first: their sum."""
+    """The sum of two shares of `bits` bits, the garbler's first."""
     build = Builder()
     a, b = build.words(2, bits)
     return build.circuit(add(build, a, b))
@@ -74,22 +75,22 @@ def family_counts(bits: int, members: int) -> Circuit:
 
 
 def exclude(build: Builder, counts: list[Word], member: int) -> None:
-    """Of rows with any value of a member those that have a zero, for every other pattern."""
+    """Turn counts of rows with any value of a member into counts of rows where it is 0, for all patterns."""
     for pattern in range(len(counts)):
         if not pattern >> member & 1:
             counts[pattern] = subtract(build, counts[pattern], counts[pattern | 1 << member])
 
 
 @lru_cache(maxsize=16)
-def log_factorial_circuit(numbers: Numbers) -> Circuit:
-    """One count: its word of ln x! (`log_factorial`)."""
+def log_factorial_circuit(widths: BitWidths) -> Circuit:
+    """The word of ln x! of one count (`log_factorial`)."""
     build = Builder()
-    return build.circuit(log_factorial(build, numbers, build.inputs(numbers.bits)))
+    return build.circuit(log_factorial(build, widths, build.inputs(widths.bits)))
 
 
 @lru_cache(maxsize=64)
 def family_score(width: int, parents: int) -> Circuit:
-    """The words of ln α! of all 2^(parents + 1) counts, then those of the 2^parents sums: the score."""
+    """The score, from the words of ln α! of all 2^(parents + 1) counts, then of the 2^parents sums."""
     build = Builder()
     total = sum_words(build, build.words(2 << parents, width))
     return build.circuit(subtract(build, total, sum_words(build, build.words(1 << parents, width))))
@@ -105,10 +106,10 @@ def sum_words(build: Builder, words: Sequence[Word]) -> Word:
 
 @lru_cache(maxsize=256)
 def step(width: int, candidates: int, *, secret: bool = False) -> Circuit:
-    """The candidates' scores, then the present one: a bit for each candidate, set for the winner if any wins.
+    """Inputs: the candidates' scores, then the present one. Outputs: a bit per candidate, set for the winner.
 
-    With `secret` one further bit comes in, whether the search is still going on, and two more outputs come
-    out: whether it goes on after this step, and the score after it.
+    With `secret` there is one more input, whether the search is still going on, and two more outputs: whether
+    it goes on after this step, and the score after this step.
     """
     build = Builder()
     values = build.words(candidates, width)
@@ -142,7 +143,7 @@ def select_word(build: Builder, choice: Sequence[Bit], words: Sequence[Word]) ->
 
 @lru_cache(maxsize=256)
 def selection(bits: int, choices: int) -> Circuit:
-    """A bit for each of some words, then the words: the one whose bit is set, 0 if none is."""
+    """Inputs: a bit for each word, then the words. Output: the word whose bit is set, 0 if none is."""
     build = Builder()
     choice = build.inputs(choices)
     return build.circuit(select_word(build, choice, build.words(choices, bits)))
@@ -150,7 +151,7 @@ def selection(bits: int, choices: int) -> Circuit:
 
 @lru_cache(maxsize=64)
 def chain(bits: int, moved: int) -> Circuit:
-    """Flags that rise, then one word more than flags: the word at the number of flags that are set."""
+    """Inputs: flags, of which the last k are set, then one word more. Output: word k."""
     build = Builder()
     flags = build.inputs(moved)
     words = build.words(moved + 1, bits)
@@ -162,7 +163,7 @@ def chain(bits: int, moved: int) -> Circuit:
 
 @lru_cache(maxsize=256)
 def removal(places: int) -> Circuit:
-    """Marks of a winner among some places in; for each place but the last whether it is that or later out."""
+    """From marks of a winner among places: for each place but the last, whether it is at or after it."""
     build = Builder()
     winner = build.inputs(places)
     return build.circuit([build.parity(winner[: place + 1]) for place in range(places - 1)])
@@ -170,7 +171,7 @@ def removal(places: int) -> Circuit:
 
 @lru_cache(maxsize=64)
 def insertion(places: int) -> Circuit:
-    """Opposite of `removal`: marks of the places left and its flags in, marks of the places before it out."""
+    """Inverse of `removal`: marks of the places left and its flags give marks of all places."""
     build = Builder()
     marks = build.inputs(places - 1)
     moved = build.inputs(places - 1)
@@ -181,7 +182,7 @@ def insertion(places: int) -> Circuit:
 
 @lru_cache(maxsize=64)
 def union(places: int) -> Circuit:
-    """Marks of some places twice, never the same place: both together."""
+    """The union of two sets of marks that have no place in common."""
     build = Builder()
     a, b = build.words(2, places)
     return build.circuit([build.xor(x, y) for x, y in zip(a, b, strict=True)])

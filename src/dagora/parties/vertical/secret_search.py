@@ -1,10 +1,10 @@
 """K2 by garbled circuits on shares of moments: the whole search at once, or one choice after the other.
 
-`hidden_search` runs the fixed schedule of `hidden_plan`: parents chosen on the way stay secret, and only the
-union of each variable's parents is revealed, to both. `adaptive_search` is the shared control flow of
-`search.k2` with a `choose` of two: the winner of each choice is revealed, and so is where the search ends;
-families within one party's columns are scored by that party alone, and enter as its input. The host garbles,
-the guest evaluates; both call the same functions.
+`hidden_search` runs the fixed schedule of `hidden_plan`: the order in which parents are chosen stays secret,
+and only each variable's set of parents is revealed to both. `adaptive_search` is the search of `search.k2`
+with a `choose` that two parties compute together: the winner of each choice is revealed, and so is where the
+search ends. Families within one party's columns are scored by that party alone and enter as its input. The
+host garbles, the guest evaluates; both call the same functions.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from dagora.events import Event, Observer, ignore
 from dagora.parties.crypto.garbling.yao import Party
-from dagora.parties.vertical.agreement import Terms
+from dagora.parties.vertical.agreement import AgreedTerms
+from dagora.parties.vertical.circuit_plan import SlotNumbers, Stage, count_ands
 from dagora.parties.vertical.counts import counts_from_moments, known_scores, to_bits
 from dagora.parties.vertical.k2_schedule import adaptive_plan, hidden_plan
 from dagora.parties.vertical.moments import MomentShares
-from dagora.parties.vertical.plan import Slots, Stage, count_ands
-from dagora.parties.vertical.widths import Numbers
+from dagora.parties.vertical.widths import BitWidths
 from dagora.search.k2 import run_k2
 
 Bits = NDArray[np.uint8]
@@ -32,8 +32,8 @@ PHASE = "search"
 
 
 @dataclass
-class Secrets:
-    """A party's labels by slots of a plan; `side` is 0 for the host and 1 for the guest."""
+class SecretMemory:
+    """A party's labels for the slots of a plan; `side` is 0 for the host and 1 for the guest."""
 
     party: Party
     side: int
@@ -43,8 +43,8 @@ class Secrets:
     def __post_init__(self) -> None:
         self.memory = np.zeros((self.n_slots, 2), dtype=np.uint64)
 
-    def enter(self, slots: Slots, owner: int, bits: Bits | None) -> None:
-        """Make bits of one side secret; `bits[wire, instance]` are None at the other."""
+    def enter(self, slots: SlotNumbers, owner: int, bits: Bits | None) -> None:
+        """Enter bits[wire, instance] of one side; they are None at the other side."""
         if not slots.size:
             return
         if owner != self.side:
@@ -58,7 +58,7 @@ class Secrets:
         """Run one circuit for its batch."""
         self.memory[stage.outputs] = self.party.run(stage.circuit, self.memory[stage.inputs])
 
-    def reveal(self, slots: Slots) -> list[int]:
+    def reveal(self, slots: SlotNumbers) -> list[int]:
         """Open bits to both."""
         bits = self.party.reveal(self.memory[slots][:, None], "both")
         assert bits is not None
@@ -66,7 +66,7 @@ class Secrets:
 
 
 @dataclass
-class Found:
+class FoundParents:
     """Parents of each variable, and the AND gates that were garbled to find them."""
 
     parents: list[list[int]]
@@ -76,17 +76,17 @@ class Found:
 
 def hidden_search(
     party: Party,
-    terms: Terms,
-    numbers: Numbers,
+    terms: AgreedTerms,
+    widths: BitWidths,
     moments: MomentShares,
     on_event: Observer = ignore,
-) -> Found:
-    """Parents of each variable, in the sequence of the order: how they were found is not known."""
+) -> FoundParents:
+    """Parents of each variable, sorted by the order, since the sequence of choices stays secret."""
     side = 0 if moments.host else 1
-    plan = hidden_plan(numbers, terms.order)
-    secrets = Secrets(party, side, plan.n_slots)
+    plan = hidden_plan(widths, terms.order)
+    secrets = SecretMemory(party, side, plan.n_slots)
     for owner in (0, 1):
-        share = to_bits(moments.of(plan.sets), numbers.bits) if owner == side else None
+        share = to_bits(moments.of(plan.sets), widths.bits) if owner == side else None
         secrets.enter(plan.shares[owner], owner, share)
     secrets.memory[plan.public] = party.constants(plan.public_bits, 1)[:, 0]
     done, total = 0, count_ands(plan.stages)
@@ -98,32 +98,32 @@ def hidden_search(
     for (parent, child), mark in zip(plan.edges, secrets.reveal(plan.marks), strict=True):
         if mark:
             parents[child].append(parent)
-    return Found(parents, total)
+    return FoundParents(parents, total)
 
 
 def adaptive_search(
     party: Party,
-    terms: Terms,
-    numbers: Numbers,
+    terms: AgreedTerms,
+    widths: BitWidths,
     moments: MomentShares,
     on_event: Observer = ignore,
-) -> Found:
-    """Parents of each variable, in the sequence in which they won."""
-    chooser = TwoPartyChooser(party, terms, numbers, moments, on_event)
+) -> FoundParents:
+    """Parents of each variable, in the sequence in which they were chosen."""
+    chooser = TwoPartyChooser(party, terms, widths, moments, on_event)
     parents = run_k2(terms.order, terms.limit, chooser.choose)
-    return Found(parents, chooser.ands, chooser.choices)
+    return FoundParents(parents, chooser.ands, chooser.choices)
 
 
 class TwoPartyChooser:
     """The chooser of K2 in which neither party sees a score."""
 
     def __init__(
-        self, party: Party, terms: Terms, numbers: Numbers, moments: MomentShares, on_event: Observer
+        self, party: Party, terms: AgreedTerms, widths: BitWidths, moments: MomentShares, on_event: Observer
     ) -> None:
         self._party = party
         self._side = 0 if moments.host else 1
         self._owner = [int(variable >= len(terms.host)) for variable in range(len(terms.names))]
-        self._numbers = numbers
+        self._widths = widths
         self._moments = moments
         self._on_event = on_event
         self._own: dict[int, Words] = {}  # labels of a child's score so far
@@ -132,13 +132,13 @@ class TwoPartyChooser:
         self.choices = 0
 
     def choose(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> int | None:
-        """Which candidate wins, if any; both parties hear it."""
-        numbers, owner = self._numbers, self._owner[child]
+        """Return the candidate that wins, if any; both parties learn it."""
+        widths, owner = self._widths, self._owner[child]
         inside = all(self._owner[parent] == owner for parent in parents)
         alone = [k for k, other in enumerate(candidates) if inside and self._owner[other] == owner]
         families = [(*parents, other, child) for other in candidates]
-        plan = adaptive_plan(numbers, len(parents), len(candidates), alone)
-        secrets = Secrets(self._party, self._side, plan.n_slots)
+        plan = adaptive_plan(widths, len(parents), len(candidates), alone)
+        secrets = SecretMemory(self._party, self._side, plan.n_slots)
         joint = [family for k, family in enumerate(families) if k not in alone]
         shares = self._count_bits(joint) if joint else None
         for side in (0, 1):
@@ -163,14 +163,14 @@ class TwoPartyChooser:
         return candidates[winner]
 
     def _count_bits(self, families: Sequence[Sequence[int]]) -> Bits:
-        """Bits of this party's shares of the counts of families of both."""
+        """Bits of this party's shares of the counts of families with columns of both parties."""
         shares = self._moments.of_families(families)
-        counts = counts_from_moments(shares, self._numbers.bits, plus_one=self._moments.host)
-        return to_bits(counts.ravel(), self._numbers.bits)
+        counts = counts_from_moments(shares, self._widths.bits, plus_one=self._moments.host)
+        return to_bits(counts.ravel(), self._widths.bits)
 
     def _scores(self, families: Sequence[Sequence[int]]) -> Bits:
-        """Bits of the scores of families of this party."""
+        """Bits of the scores of families within this party's columns."""
         counts = counts_from_moments(
-            self._moments.of_families(families, alone=True), self._numbers.bits, plus_one=True
+            self._moments.of_families(families, alone=True), self._widths.bits, plus_one=True
         )
-        return to_bits(known_scores(self._numbers, counts), self._numbers.width)
+        return to_bits(known_scores(self._widths, counts), self._widths.width)

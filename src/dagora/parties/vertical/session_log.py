@@ -1,9 +1,9 @@
-"""A party's own log of private sessions: every run tells a little, and runs with changed terms add up.
+"""A party's own log of private sessions, which limits how much repeated runs can reveal.
 
-One who may ask again and again, with other columns or another order, turns the answers into comparisons of
-counts of its choice. So each party keeps a file of JSON lines: one when the terms are agreed, on disk before
-a byte that depends on rows is sent, and one when the session ends, well or not. What counts against the limit
-is how often a column of one's own was in a session that began, whoever the peer was.
+A peer that may ask again and again, with other columns or another order, can turn the answers into
+comparisons of counts of its choice. So each party keeps a file of JSON lines: one when the terms are agreed,
+on disk before any byte that depends on rows is sent, and one when the session ends, well or not. The limit is
+on how often a column of one's own was in a session that began, whoever the peer was.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from dagora.errors import FormatError, OptionError
 from dagora.files import read_text, report_failure
 
 if TYPE_CHECKING:
-    from dagora.parties.vertical.agreement import Role, Terms
-    from dagora.parties.vertical.private_k2 import Learned
+    from dagora.parties.vertical.agreement import AgreedTerms, Role
+    from dagora.parties.vertical.private_k2 import PrivateOutcome
 
 FILE_NAME = "sessions.jsonl"
 MOST_SESSIONS = 10
@@ -32,7 +32,7 @@ MOST_SESSIONS = 10
 
 @dataclass(frozen=True)
 class SessionLog:
-    """The sessions of one party; none of its columns takes part in more than `limit`.
+    """The sessions of one party; none of its columns takes part in more than `limit` sessions.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +48,7 @@ class SessionLog:
             raise OptionError(f"the limit on sessions must be 1 or more, not {self.limit}")
 
     def sessions(self) -> list[dict[str, Any]]:
-        """What is known of each session that began, in their sequence; `status` is that of its end."""
+        """The entries of each session that began, in order; `status` is how it ended, or "begun"."""
         found: dict[str, dict[str, Any]] = {}
         if not self.path.exists():
             return []
@@ -61,22 +61,22 @@ class SessionLog:
                     raise ValueError("names are texts")
             except (KeyError, TypeError, ValueError):
                 raise FormatError(
-                    f"{self.path}: line {number} is no session: repair the line, for the log counts them"
+                    f"{self.path}: line {number} is not a session: repair it, since the log counts sessions"
                 ) from None
         return list(found.values())
 
     def earlier(self, columns: Sequence[str]) -> int:
-        """In how many sessions the most used of these columns took part."""
+        """The largest number of sessions in which one of these columns took part."""
         counts = Counter(name for session in self.sessions() for name in set(session["own"]))
         return max((counts[name] for name in columns), default=0)
 
     def check(self, columns: Sequence[str]) -> int:
-        """Refuse columns that have reached the limit; else how many sessions there were."""
+        """Refuse columns that have reached the limit; otherwise return their number of sessions."""
         count = self.earlier(columns)
         if count >= self.limit:
             sessions = "1 session" if count == 1 else f"{count} sessions"
             raise OptionError(
-                f"a column of these data was in {sessions} already, and each tells more ({self.path}): "
+                f"a column of these data was in {sessions} already, and each reveals more ({self.path}): "
                 "raise --max-sessions if that is acceptable"
             )
         return count
@@ -112,10 +112,10 @@ class OpenSession:
         self._peer = peer
         self._number = secrets.token_hex(8)
         self._begun = False
-        self.learned: Learned | None = None
+        self.learned: PrivateOutcome | None = None
 
-    def begin(self, terms: Terms) -> None:
-        """Note the terms, or refuse: nothing that depends on rows has been sent yet."""
+    def begin(self, terms: AgreedTerms) -> None:
+        """Log the terms, or refuse; nothing that depends on rows has been sent yet."""
         own, other = (terms.host, terms.guest) if self._role == "host" else (terms.guest, terms.host)
         self._log.check(own)
         self._log.append(
@@ -136,7 +136,7 @@ class OpenSession:
         self._begun = True
 
     def end(self, status: str) -> None:
-        """Note how it ended, the common rows, and what was revealed; nothing of one that never began."""
+        """Log how the session ended, the common rows and what was revealed; nothing if it never began."""
         if not self._begun:
             return
         content: dict[str, Any] = {"session": self._number, "ended": now(), "status": status}
@@ -149,5 +149,5 @@ class OpenSession:
 
 
 def now() -> str:
-    """The time, for people."""
+    """The time in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,6 +1,6 @@
 """Both owners on one machine, each a `dagora private` command in a process of its own, on a TLS connection.
 
-This is what two owners would start in two terminals, with certificates that live as long as the run.
+This is what two owners would start in two terminals, with certificates that exist only during the run.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dagora.errors import DisagreementError, ProtocolError
-from dagora.parties.processes.processes import BAD_INPUT, LineObserver, PartyFailedError, Processes
+from dagora.parties.processes.party_processes import BAD_INPUT, LineObserver, PartyFailedError, PartyProcesses
 from dagora.parties.transport.certificates import temporary_certificates
 from dagora.result import Result
 
@@ -19,7 +19,7 @@ START_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Both:
+class BothResults:
     """The two results; the graphs are equal."""
 
     host: Result
@@ -34,7 +34,7 @@ def run_both(
     *,
     on_line: LineObserver | None = None,
     timeout: float | None = None,
-) -> Both:
+) -> BothResults:
     """Start both on two files, wait for the end, and return what each found.
 
     Options are those of `dagora private host` and `join`, the key's column among them.
@@ -42,7 +42,7 @@ def run_both(
     with (
         common_refusal(),
         temporary_certificates([HOST, GUEST]) as credentials,
-        Processes(on_line=on_line) as processes,
+        PartyProcesses(on_line=on_line) as processes,
     ):
         keys = {name: ["--certificates", str(credentials[name].ca.parent)] for name in (HOST, GUEST)}
         start = ["private", "host", "--data", host_data, *keys[HOST], "--port", "0"]
@@ -51,7 +51,7 @@ def run_both(
         join = ["private", "join", "--data", guest_data, *keys[GUEST], "--connect", said[1]]
         processes.start(GUEST, [*join, *guest_options, "--json"])
         ended = processes.wait(timeout)
-    both = Both(*(Result.from_json(ended[name].out) for name in (HOST, GUEST)))
+    both = BothResults(*(Result.from_json(ended[name].out) for name in (HOST, GUEST)))
     if both.host.graph.edges != both.guest.graph.edges:
         raise ProtocolError("host and guest ended with different graphs, which should never happen")
     return both
@@ -59,7 +59,7 @@ def run_both(
 
 @contextmanager
 def common_refusal() -> Iterator[None]:
-    """What a party refuses once both are there is for both of them, and needs no name of a party."""
+    """Report bad input of a party without its name: once both are connected, it concerns both."""
     try:
         yield
     except PartyFailedError as failure:

@@ -1,7 +1,7 @@
 """The constants of `log_factorial`, as whole numbers in units of the words that hold them.
 
-They are computed in decimal arithmetic of fifty digits: a double has not the bits, and two parties on unlike
-machines must come to the same circuit, bit by bit.
+They are computed in decimal arithmetic with fifty digits: a double is not precise enough, and two parties on
+different machines must build the same circuit, bit for bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from dagora.parties.vertical.widths import PRECISION, SEGMENTS, Numbers
+from dagora.parties.vertical.widths import PRECISION, SEGMENTS, BitWidths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 DIGITS = 50
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
-ROUNDED_OFF = 4  # what products that round down lack on average, in units of the mantissa
+ROUNDED_OFF = 4  # mean loss of the products, which round down, in units of the mantissa
 
 
 def in_decimals(function: Callable[P, T]) -> Callable[P, T]:
@@ -54,27 +54,27 @@ def log_two() -> Fraction:
 
 
 @in_decimals
-def constant_term(numbers: Numbers) -> Decimal:
+def constant_term(widths: BitWidths) -> Decimal:
     """The constant of Stirling's series, ½ ln 2π; the paper's g leaves it out."""
-    return (2 * PI).ln() / 2 if numbers.score == "f" else Decimal(0)
+    return (2 * PI).ln() / 2 if widths.score == "f" else Decimal(0)
 
 
 @in_decimals
-def mean_exponent(numbers: Numbers) -> Decimal:
-    """Half of the exponents' range, in nats: what is left of them are the digits ±1 of the shift."""
-    most = (1 << numbers.places) - 1
-    return (numbers.bits - 1 - Decimal(most) / 2) * Decimal(2).ln()
+def mean_exponent(widths: BitWidths) -> Decimal:
+    """The middle of the exponents' range, in nats; the rest is half the shift in digits ±1."""
+    most = (1 << widths.places) - 1
+    return (widths.bits - 1 - Decimal(most) / 2) * Decimal(2).ln()
 
 
 @lru_cache(maxsize=32)
 @in_decimals
-def slope(numbers: Numbers) -> int:
+def slope(widths: BitWidths) -> int:
     """The c of c (x + 1) in units of 2^-fraction; it makes Stirling's constant term n/2, n whole."""
-    if numbers.complete:
+    if widths.complete:
         return 0
-    twice = 2 * constant_term(numbers)
-    centre = Decimal("0.35") + mean_exponent(numbers)
-    return units((twice - centre).to_integral_value() - twice, numbers.fraction)
+    twice = 2 * constant_term(widths)
+    centre = Decimal("0.35") + mean_exponent(widths)
+    return units((twice - centre).to_integral_value() - twice, widths.fraction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,26 +111,26 @@ class Segments:
 
 @lru_cache(maxsize=32)
 @in_decimals
-def segments(numbers: Numbers) -> Segments:
-    """Taylor's series about the centres, its fifth power replaced by Chebyshev's lower ones."""
+def segments(widths: BitWidths) -> Segments:
+    """Taylor's series about the centres; Chebyshev's polynomial T₅ replaces the fifth power by lower ones."""
     count = 1 << SEGMENTS
     half = Decimal(1) / (2 * count)
-    step = Decimal(1) / (1 << (numbers.bits - SEGMENTS))
-    c = Decimal(slope(numbers)) / (1 << numbers.fraction)
-    kappa = c - 1 + mean_exponent(numbers)
-    series = Decimal(1) / (24 if numbers.score == "f" else 8)
-    most = (1 << numbers.places) - 1
-    scale = PRECISION - (numbers.bits - 1) + most
+    step = Decimal(1) / (1 << (widths.bits - SEGMENTS))
+    c = Decimal(slope(widths)) / (1 << widths.fraction)
+    kappa = c - 1 + mean_exponent(widths)
+    series = Decimal(1) / (24 if widths.score == "f" else 8)
+    most = (1 << widths.places) - 1
+    scale = PRECISION - (widths.bits - 1) + most
     rows, r, s = [], [], []
     for segment in range(count):
         centre = 1 + (2 * segment + 1) * half
-        rows.append([units(x, numbers.mantissa) for x in around(centre, half, kappa, step)])
+        rows.append([units(x, widths.mantissa) for x in around(centre, half, kappa, step)])
         r.append(units(series / centre, scale))
         s.append(units(-series * half / centre**2, scale))
     polynomial = tuple(list(column) for column in zip(*rows, strict=True))
     polynomial[0][:] = [a + ROUNDED_OFF for a in polynomial[0]]
     # A multiple of ½ but for the rounding of c.
-    level = units((2 * constant_term(numbers) + c).to_integral_value(), PRECISION - 1)
+    level = units((2 * constant_term(widths) + c).to_integral_value(), PRECISION - 1)
     return Segments(polynomial, r, s, level)
 
 
@@ -153,18 +153,18 @@ def around(centre: Decimal, half: Decimal, kappa: Decimal, step: Decimal) -> Seq
 
 @lru_cache(maxsize=32)
 @in_decimals
-def table_values(numbers: Numbers) -> list[int]:
+def table_values(widths: BitWidths) -> list[int]:
     """The values of small counts in units of 2^-fraction, from whole logarithms of primes."""
-    size = numbers.rows + 2 if numbers.complete else 1 << numbers.small
+    size = widths.rows + 2 if widths.complete else 1 << widths.small
     logs = [0] * (size + 1)
     for number in range(2, size):
         divisor = next((p for p in range(2, math.isqrt(number) + 1) if number % p == 0), number)
         if divisor == number:
-            logs[number] = 2 * units(Decimal(number).ln(), numbers.fraction - 1)
+            logs[number] = 2 * units(Decimal(number).ln(), widths.fraction - 1)
         else:
             logs[number] = logs[divisor] + logs[number // divisor]
-    unit, c = 1 << numbers.fraction, slope(numbers)
-    if numbers.score == "g":
+    unit, c = 1 << widths.fraction, slope(widths)
+    if widths.score == "g":
         return [((2 * x + 1) * logs[x] // 2 - x * unit if x > 0 else 0) + c * (x + 1) for x in range(size)]
     values = [0]
     for x in range(1, size):

@@ -1,6 +1,6 @@
-"""How many bits counts and scores have in the circuits of private K2, and how much a value of ln x! may err.
+"""The widths in bits of counts and scores in the circuits of private K2, and the error of a value of ln x!.
 
-All of it follows from the number of common rows, the limit on parents and the score, which both parties know.
+They follow from the number of common rows, the limit on parents and the score, which both parties know.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WORD = 64  # most bits of a score
 
 
 @dataclass(frozen=True)
-class Numbers:
+class BitWidths:
     """Widths of counts and scores for a number of rows, a limit on parents and a score."""
 
     rows: int
@@ -71,7 +71,7 @@ class Numbers:
 
     @property
     def places(self) -> int:
-        """Bits of the number of places that a count is shifted by."""
+        """Bits of the number of places by which a count is shifted."""
         return (self.bits - self.small - 1).bit_length()
 
     @property
@@ -81,5 +81,5 @@ class Numbers:
 
     @property
     def error(self) -> float:
-        """How much a value errs at most, in nats, over all counts (`log_factorial`)."""
+        """The largest error of a value, in nats, over all counts (`log_factorial`)."""
         return 5.0e-10 if self.score == "f" else 1.7e-7

@@ -20,7 +20,7 @@ from dagora.parties.crypto.encryption.paillier import (
     SecretKey,
     pack,
     random_prime,
-    slots_of,
+    slots_per_message,
     unpack,
 )
 
@@ -97,7 +97,7 @@ def test_dot_products_come_back_masked_and_fresh():
 
 def test_columns_side_by_side_stay_apart():
     """Sums as large as they get, masks as large as they get: no slot spills into the next."""
-    key, modulus, slots = key_of(640), 1 << 21, slots_of(640)
+    key, modulus, slots = key_of(640), 1 << 21, slots_per_message(640)
     assert slots == 4
     assert 2 * ((1 << MASK_BITS) + (1 << 64)) < 1 << SLOT_BITS
     multiplier = Multiplier(key.public, lambda size: b"\xff" * size)

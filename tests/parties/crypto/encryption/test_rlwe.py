@@ -13,10 +13,10 @@ from dagora.parties.crypto.encryption.ring import (
     MODULUS,
     PACKED,
     PRIMES,
+    back,
     pack,
     residues,
     tables,
-    to_coefficients,
     to_values,
     unpack,
 )
@@ -36,6 +36,14 @@ T = 21
 
 def seeded(seed):
     return private_stream(np.random.default_rng(seed).bytes)
+
+
+def to_coefficients(values):
+    """Transform polynomials uint32[3, N] from values back to coefficients, by the kernel that encryption uses."""
+    result = np.ascontiguousarray(values).copy()
+    for k, row in enumerate(result):
+        back(row, k, tables())
+    return result
 
 
 def uniform(rng):
@@ -102,10 +110,10 @@ def test_the_transform_multiplies_polynomials():
 
 def test_packing_is_undone_and_is_as_short_as_it_says():
     values = uniform(np.random.default_rng(2))
-    packed, back = np.empty(PACKED, dtype=np.uint32), np.empty_like(values)
+    packed, again = np.empty(PACKED, dtype=np.uint32), np.empty_like(values)
     pack(values.reshape(-1), packed)
-    unpack(packed, back.reshape(-1))
-    assert (back == values).all()
+    unpack(packed, again.reshape(-1))
+    assert (again == values).all()
     bits = sum(int(v) << (30 * i) for i, v in enumerate(values.reshape(-1)))
     assert packed.astype("<u4").tobytes() == bits.to_bytes(4 * PACKED, "little")
 

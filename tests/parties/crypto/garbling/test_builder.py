@@ -17,7 +17,6 @@ OPERATIONS: list[
 ] = [
     (Builder.xor, lambda x, y: x ^ y),
     (Builder.conjunction, lambda x, y: x & y),
-    (Builder.disjunction, lambda x, y: x | y),
     (lambda build, a, _: build.invert(a), lambda x, _: x ^ 1),
     (lambda build, a, b: build.all([a, b, a]), lambda x, y: x & y),
     (lambda build, a, b: build.any([a, b, True]), lambda x, _: x | 1),

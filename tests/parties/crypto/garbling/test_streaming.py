@@ -73,5 +73,5 @@ def test_nothing_is_no_message(channels):
 def test_wrong_size_is_refused(channels):
     a, b = channels
     send_bytes(a, "w", bytes(15))
-    with pytest.raises(ProtocolError, match="party 'a', 'test/w': 15 bytes where 16 were due"):
+    with pytest.raises(ProtocolError, match="party 'a', 'test/w': 15 bytes came where 16 were expected"):
         receive_bytes(b, "w", 16)

@@ -12,12 +12,12 @@ from dagora.parties.crypto.garbling.yao import (
     DAMAGED,
     Evaluator,
     Garbler,
-    bits_to_share,
     permute_bits,
     share_to_bits,
 )
 from dagora.parties.crypto.hashing import hash_blocks
 from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.vertical.counts import from_bits
 from tests.parties.crypto.garbled import (
     WAYS,
     adder,
@@ -199,14 +199,14 @@ def test_additive_shares_in_and_xor_shares_out():
         return permute_bits(party.run(circuit, both_inputs(party, garbles, mine, yours)))
 
     one, other, _, _ = compute(schedule)
-    assert np.array_equal(bits_to_share(one ^ other), values)
+    assert np.array_equal(from_bits(one ^ other), values)
     assert not np.array_equal(one, other)
 
 
 def test_shares_there_and_back():
     shares = words(np.random.default_rng(4), 100)
-    assert np.array_equal(bits_to_share(share_to_bits(shares, 64)), shares)
-    assert np.array_equal(bits_to_share(share_to_bits(shares, 20)), shares & np.uint64(2**20 - 1))
+    assert np.array_equal(from_bits(share_to_bits(shares, 64)), shares)
+    assert np.array_equal(from_bits(share_to_bits(shares, 20)), shares & np.uint64(2**20 - 1))
 
 
 def test_with_the_real_transfer(network):
@@ -386,8 +386,9 @@ def test_different_circuits_end_the_run():
         return party.run(conjunction if garbles else other, both_inputs(party, garbles, mine, yours))
 
     _, at_evaluator = failures(schedule, None)
-    assert "party 'a', 'yao/run': another circuit or another number of instances than here" in str(
-        at_evaluator
+    assert (
+        "party 'a', 'yao/run': its circuit, its number of instances or its earlier calls differ from ours"
+        in str(at_evaluator)
     )
 
 
@@ -404,7 +405,7 @@ def test_messages_of_wrong_size_end_the_run(tag):
     noticed = errors[0 if tag == "yao/answers" else 1]
     assert isinstance(noticed, ProtocolError)
     assert tag in str(noticed)
-    assert "were due" in str(noticed)
+    assert "were expected" in str(noticed)
 
 
 def test_labels_that_do_not_fit_are_refused_before_anything_is_sent():

@@ -91,7 +91,7 @@ NO_KEYS = [
     (ZERO.encode(), "a public key is zero"),
     (order_two.encode(), "outside the group of prime order"),
     ((BASE + order_two).encode(), "outside the group of prime order"),
-    (b"\xff" * 32, "not allowed"),
+    (b"\xff" * 32, "non-canonical encoding"),
     (bytes([2]) + bytes(31), "not a point of the curve"),
 ]
 LIES = [("host", *lie) for lie in [*NO_KEYS, (b"short", "32 bytes")]] + [("b", *lie) for lie in NO_KEYS]

@@ -19,17 +19,8 @@ def choices_of(kind, count, seed=0):
     return np.full(count, kind == "ones", dtype=np.uint8)
 
 
-def labels_of(count, seed=1):
-    return np.random.default_rng(seed).integers(0, 2**64, (count, 2), dtype=np.uint64)
-
-
 def set_up(pair, **options):
     return both(pair, lambda w: TransferSender(w, **options), TransferReceiver)
-
-
-def transfer_labels(pair, sender, receiver, zeros, choices):
-    send, receive = sender.send_labels, receiver.receive_labels
-    return both(pair, lambda _: send(zeros), lambda _: receive(choices))[1]
 
 
 def transfer_fresh(pair, sender, receiver, choices):
@@ -54,10 +45,8 @@ def dealt(monkeypatch):
 def test_all_of_it_on_every_network(network, kind):
     pair = wires(network.open("host", "b"))
     sender, receiver = set_up(pair)
-    choices, zeros = choices_of(kind, 300), labels_of(300)
+    choices = choices_of(kind, 300)
     times_delta = choices[:, None] * sender.delta
-    labels = transfer_labels(pair, sender, receiver, zeros, choices)
-    np.testing.assert_array_equal(labels, zeros ^ times_delta)
     fresh, labels = transfer_fresh(pair, sender, receiver, choices)
     np.testing.assert_array_equal(labels, fresh ^ times_delta)
     strings, chosen = transfer_strings(pair, sender, receiver, choices)
@@ -67,13 +56,12 @@ def test_all_of_it_on_every_network(network, kind):
 @pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 1000, 2500])
 def test_any_number_in_any_order(dealt, monkeypatch, count):
     monkeypatch.setattr(oblivious_transfer, "CHUNK", 256)
-    monkeypatch.setattr(oblivious_transfer, "BATCH", 1024)
     pair, sender, receiver = dealt
     seen = []
     for seed in range(3):
-        choices, zeros = choices_of("random", count, seed), labels_of(count, seed)
-        labels = transfer_labels(pair, sender, receiver, zeros, choices)
-        np.testing.assert_array_equal(labels, zeros ^ (choices[:, None] * sender.delta))
+        choices = choices_of("random", count, seed)
+        fresh, labels = transfer_fresh(pair, sender, receiver, choices)
+        np.testing.assert_array_equal(labels, fresh ^ (choices[:, None] * sender.delta))
         strings, chosen = transfer_strings(pair, sender, receiver, choices)
         np.testing.assert_array_equal(chosen, strings[np.arange(count), choices])
         seen += strings.reshape(-1, 2).tolist()
@@ -103,11 +91,9 @@ def test_delta_is_given_or_drawn(monkeypatch):
 
 
 def test_calls_that_make_no_sense(dealt):
-    _, sender, receiver = dealt
+    _, _, receiver = dealt
     with pytest.raises(ValueError, match="bits"):
-        receiver.receive_labels(np.array([0, 2], dtype=np.uint8))
-    with pytest.raises(ValueError, match="two words"):
-        sender.send_labels(np.zeros((3, 3), dtype=np.uint64))
+        receiver.receive_fresh_labels(np.array([0, 2], dtype=np.uint8))
 
 
 def columns_sent(pair):
@@ -138,23 +124,6 @@ def test_what_the_receiver_sends_does_not_depend_on_its_choices(monkeypatch):
     assert sizes[0] == sizes[1] == sizes[2]
 
 
-def test_what_the_sender_sends_does_not_depend_on_its_labels(monkeypatch):
-    deal_seeds(monkeypatch)
-    count, sizes = 5000, []
-    for zeros in (np.zeros((count, 2), dtype=np.uint64), labels_of(count)):
-        pair = wires()
-        sender, receiver = set_up(pair)
-        choices = choices_of("random", count)
-        labels = transfer_labels(pair, sender, receiver, zeros, choices)
-        sizes.append(traffic(pair[0]))
-        masked = decode(pair[0].sent[-1][2])["labels"]
-        assert uniformity(masked.tobytes()) > 1e-6
-        # What the receiver makes of it is its own label, and where it chose 0 nothing of delta.
-        np.testing.assert_array_equal(labels[choices == 0], zeros[choices == 0])
-    assert sizes[0] == sizes[1]
-    assert uniformity(np.zeros((count, 2), dtype=np.uint64).tobytes()) < 1e-100
-
-
 def test_fresh_labels_cost_the_sender_nothing(dealt):
     pair, sender, receiver = dealt
     before = len(pair[0].sent)
@@ -176,12 +145,12 @@ def use(pair):
 
     def send(wire):
         sender = TransferSender(wire)
-        sender.send_labels(labels_of(100))
+        sender.fresh_labels(100)
         wire.receive("b", "goodbye")
 
     def receive(wire):
         receiver = TransferReceiver(wire)
-        receiver.receive_labels(choices_of("random", 100))
+        receiver.receive_fresh_labels(choices_of("random", 100))
         wire.receive("host", "goodbye")
 
     return endings(pair, send, receive)
@@ -193,8 +162,6 @@ def use(pair):
         ("columns", b"\x00\xff garbage", "b"),
         ("columns", encode({"columns": np.zeros((128, 1), dtype=np.uint64)}), "b"),
         ("columns", encode({"columns": np.zeros((128, 2), dtype=np.int64)}), "b"),
-        ("labels", b"", "host"),
-        ("labels", encode({"labels": np.zeros((99, 2), dtype=np.uint64)}), "host"),
         ("key", encode({"key": b"short"}), "host"),
     ],
 )

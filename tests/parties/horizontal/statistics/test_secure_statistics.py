@@ -109,8 +109,11 @@ def test_mixed_columns_and_refusals():
         sums.rows()
 
 
-def test_a_site_refuses_to_count_without_bounds():
+@pytest.mark.parametrize("sets", [[range(12)], [range(10)] * 9], ids=["one set", "many sets"])
+def test_a_site_refuses_to_count_without_bounds(sets):
+    """Twelve columns of four levels have 4¹² cells, above the limit; ten have 4¹⁰, of which eight sets are allowed."""
     table = random_discrete(np.random.default_rng(0), 20, [4] * 12)
-    question = {"columns": np.arange(12), "offsets": np.array([0, 12])}
+    offsets = np.cumsum([0, *map(len, sets)])
+    question = {"columns": np.concatenate([list(some) for some in sets]), "offsets": offsets}
     with pytest.raises(DataError, match="more cells"):
         TASKS["cells"](Site("a", table), question)

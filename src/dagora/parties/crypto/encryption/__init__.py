@@ -1,1 +1,1 @@
-"""Encryption that can add: Paillier and Ring-LWE."""
+"""Additively homomorphic encryption: Paillier and Ring-LWE."""

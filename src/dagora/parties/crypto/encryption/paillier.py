@@ -1,15 +1,15 @@
 """Paillier encryption (1999), and the dot products of encrypted with plain bits that it allows.
 
 E(m) = (1 + n)^m · ρ mod n², with ρ a random n-th power; products of ciphertexts encrypt sums, so Π
-E(aᵢ)^{bᵢ} encrypts ⟨a, b⟩ (Goethals, Laur, Lipmaa & Mielikäinen 2004). A message is long and a sum short:
-the aᵢ of many columns stand side by side in one message, in slots, and one product serves all.
+E(aᵢ)^{bᵢ} encrypts ⟨a, b⟩ (Goethals, Laur, Lipmaa & Mielikäinen 2004). A message is long and a sum is short,
+so the aᵢ of many columns stand side by side in slots of one message, and one product serves all.
 
 Randomness as in Damgård, Jurik & Nielsen (2010, section 4.2): ρ is a power of one fixed base h = (x²)ⁿ mod
-n², whose powers stand in a table, so that an encryption is a few hundred products. The primes satisfy
+n², whose powers are tabulated, so that an encryption takes a few hundred products. The primes satisfy
 gcd(p−1, q−1) = 2, so h generates a product of one cyclic group modulo p² and one modulo q². The key holder
 draws its two exponents below p−1 and q−1 and works modulo p² and q²; the other party draws one of 64 bits
 more than n has. Both are (statistically) uniform in the group of h: no exponent is short, and a
-re-randomised ciphertext tells the key holder nothing but its plaintext. n of 3072 bits stands for 128-bit
+re-randomised ciphertext tells the key holder nothing but its plaintext. n of 3072 bits gives 128-bit
 security (NIST SP 800-57, part 1, table 2).
 """
 
@@ -28,7 +28,7 @@ KEY_BITS = 3072
 SLOT_BITS = 128  # a message holds many sums side by side
 MASK_BITS = 126  # of the mask on each returned sum: sums below 2²¹ are hidden to within 2⁻¹⁰⁵
 
-# Digits of the tables: long where there are many encryptions to come (35 MB per prime), shorter elsewhere.
+# Bits of a digit in the tables: more for the key holder, which encrypts often (35 MB per prime).
 _ENCRYPTING, _MASKING = 9, 7
 _SPARE_BITS = 64
 
@@ -49,7 +49,7 @@ class Powers:
             base = row[-1] * base % modulus
 
     def power(self, exponent: int) -> mpz:
-        """Return base^exponent; as many products for every exponent."""
+        """Return base^exponent, with the same number of products for every exponent."""
         if not 0 <= exponent < 1 << self._bits:
             raise ValueError("exponent out of range")
         result, mask = mpz(1), (1 << self._window) - 1
@@ -72,11 +72,11 @@ class PublicKey:
         return (2 * int(self.n.bit_length()) + 7) // 8
 
     def check(self, bits: int = KEY_BITS) -> None:
-        """Raise `ValueError` unless this can be a key of so many bits."""
+        """Raise `ValueError` unless this can be a key of this many bits."""
         if self.n <= 0 or self.n.bit_length() != bits or self.n % 2 == 0:
-            raise ValueError(f"the modulus is no odd number of {bits} bits")
+            raise ValueError(f"the modulus is not an odd number of {bits} bits")
         if not 1 < self.base < self.n**2 or gmpy2.gcd(self.base, self.n) != 1:
-            raise ValueError("the base of the randomness is no unit")
+            raise ValueError("the base of the randomness is not a unit modulo n²")
 
 
 class SecretKey:
@@ -106,7 +106,7 @@ class SecretKey:
 
     @classmethod
     def generate(cls, bits: int = KEY_BITS, random: RandomBytes = secrets.token_bytes) -> SecretKey:
-        """Draw a key whose modulus has exactly so many bits."""
+        """Draw a key whose modulus has exactly this many bits."""
         while True:
             p, q = (random_prime(bits // 2, random) for _ in range(2))
             if p != q and gmpy2.gcd(p - 1, q - 1) == 2 and (p * q).bit_length() == bits:
@@ -130,14 +130,14 @@ class SecretKey:
 
 
 class Multiplier:
-    """The other party's side: encrypted columns added up where its own bits are one, and masked."""
+    """The other party's side: adds up encrypted columns where its own bits are one, and masks the sums."""
 
     def __init__(self, public: PublicKey, random: RandomBytes = secrets.token_bytes) -> None:
         self._public, self._random = public, random
         self._square = public.n**2
         self._bits = public.n.bit_length() + _SPARE_BITS
         self._powers = Powers(public.base, self._square, self._bits, _MASKING)
-        # Stands where the bit is zero, so that every bit costs one product.
+        # Multiplied in where the bit is zero, so that every bit costs one product.
         self._nothing = self.zero()
 
     def zero(self) -> mpz:
@@ -166,10 +166,10 @@ class Multiplier:
         return (1 + pack(masks) * self._public.n) * fresh % self._square, shares
 
 
-def slots_of(key_bits: int) -> int:
-    """Return how many sums, masked, a message holds.
+def slots_per_message(key_bits: int) -> int:
+    """Return how many masked sums a message holds.
 
-    >>> slots_of(3072)
+    >>> slots_per_message(3072)
     23
     """
     return (key_bits - 2) // SLOT_BITS
@@ -194,7 +194,7 @@ def _join(left: mpz, right: mpz, moduli: Sequence[mpz], lift: mpz) -> mpz:
 
 
 def bits_of(random: RandomBytes, bits: int) -> int:
-    """Draw a uniform number of so many bits."""
+    """Draw a uniform number of this many bits."""
     return int.from_bytes(random(-(-bits // 8)), "big") >> (-bits % 8)
 
 
@@ -207,7 +207,7 @@ def below(random: RandomBytes, bound: int) -> int:
 
 
 def random_prime(bits: int, random: RandomBytes) -> mpz:
-    """Draw a prime with its two highest bits set, 3 modulo 4 (wrong once in 2¹²⁸)."""
+    """Draw a prime with its two highest bits set, 3 modulo 4 (composite with probability below 2⁻¹²⁸)."""
     while True:
         candidate = mpz(bits_of(random, bits) | 3 << (bits - 2) | 3)
         if gmpy2.is_prime(candidate, 64):

@@ -3,12 +3,12 @@
 The primes have 30 bits and are 1 modulo 2²¹. So each has a root of unity of order 2N, and products of
 polynomials become products of values by the number-theoretic transform (negacyclic, Harvey 2014: lazy
 butterflies with a precomputed quotient per root); and q = 1 modulo every t = 2ᵏ up to 2²¹, so that ⌊q/t⌋
-times a sum below t is off by less than one. Thirty bits let the CPU multiply several residues at once, and
-eight products of residues fit into 64 bits. Values are kept modulo p in uint32; factors "in Montgomery
-form" carry 2³², which `montgomery` takes off again.
+times a sum below t is off by less than one. With thirty bits the CPU multiplies several residues at once, and
+the sum of eight products of residues fits into 64 bits. Values are kept modulo p in uint32; factors "in
+Montgomery form" are multiplied by 2³², which `montgomery` divides out again.
 
-A polynomial is uint32[3, N]: by coefficients, or by its values at the roots, in bit-reversed order turned
-into eight rows.
+A polynomial is uint32[3, N]: its coefficients, or its values at the roots, in bit-reversed order and
+transposed into eight rows.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Tables(NamedTuple):
     root_quotients: Wide
     back_roots: Wide
     back_quotients: Wide
-    back_factors: Wide  # [3]: N⁻¹ in Montgomery form, by which the way back ends
+    back_factors: Wide  # [3]: N⁻¹ in Montgomery form, the last factor of the inverse transform
     squares: Wide  # [3]: 2⁶⁴, which brings a value into Montgomery form
-    fractions: Wide  # [3]: (q/p)⁻¹ modulo p in Montgomery form, for the way back from residues
+    fractions: Wide  # [3]: (q/p)⁻¹ modulo p in Montgomery form, to recover x/q from residues
 
 
 @cache
@@ -55,7 +55,7 @@ def tables() -> Tables:
     """Compute the tables, once."""
     order = np.array([int(f"{i:012b}"[::-1], 2) for i in range(DEGREE)])
     for k in (1, 2):
-        # The layers of rows read their roots row by row.
+        # The layers that work on rows read their roots row by row.
         part = slice(DEGREE // _ROWS << k, DEGREE // _ROWS << (k + 1))
         order[part] = order[part].reshape(-1, 1 << k).T.reshape(-1)
     roots: list[Wide] = []
@@ -110,15 +110,6 @@ def to_values(polynomial: Words, *, in_montgomery_form: bool = False) -> Words:
     return result
 
 
-def to_coefficients(values: Words) -> Words:
-    """Transform polynomials uint32[..., 3, N] back to coefficients."""
-    t = tables()
-    result = np.ascontiguousarray(values).copy()
-    flat = result.reshape(-1, len(PRIMES), DEGREE)
-    _transform_back(flat, t)
-    return result
-
-
 @kernel
 def montgomery(product: np.uint64, p: np.uint64, inverse: np.uint64) -> np.uint64:
     """Return product · 2⁻³² modulo p, below p, for any product below 2⁶³."""
@@ -129,12 +120,12 @@ def montgomery(product: np.uint64, p: np.uint64, inverse: np.uint64) -> np.uint6
 
 @kernel
 def below(value: np.uint64, bound: np.uint64) -> np.uint64:
-    """Take the bound off once if that can be done."""
+    """Subtract the bound once if the value is not below it."""
     return value - bound if value >= bound else value
 
 
-# Loops over two rows of 32-bit words, with factors known to have 32 bits, become vector instructions. The
-# last three layers pair neighbours: there the polynomial is turned into eight rows, and stays so.
+# Loops over two rows of 32-bit words, with factors known to have 32 bits, compile to vector instructions. The
+# last three layers pair neighbours: for them the polynomial is transposed into eight rows, and stays so.
 @kernel
 def forward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
     """Transform one polynomial (below 4p) modulo one prime in place; values stay below 4p."""
@@ -163,30 +154,34 @@ def _left(i: int, k: int) -> int:
 
 
 @kernel
+def _forward_butterfly(
+    x: np.uint32, y: np.uint32, p: np.uint64, w: np.uint64, quotient: np.uint64
+) -> tuple[np.uint32, np.uint32]:
+    """Return x + wy and x − wy (Harvey 2014, algorithm 2): values below 4p in and out."""
+    reduced, product = below(np.uint64(x), p + p), np.uint64(y)
+    product = w * product - ((quotient * product) >> _HALF) * p
+    return np.uint32(reduced + product), np.uint32(reduced + p + p - product)
+
+
+@kernel
 def _spread(left: Words, right: Words, p: np.uint64, w: np.uint64, quotient: np.uint64) -> None:
+    """Apply the butterfly to two stretches of a polynomial that share one root."""
     w, quotient, p = w & _LOW, quotient & _LOW, p & _LOW
     for j in range(left.size):
-        x = below(np.uint64(left[j]), p + p)
-        y = np.uint64(right[j])
-        y = w * y - ((quotient * y) >> _HALF) * p
-        left[j] = np.uint32(x + y)
-        right[j] = np.uint32(x + p + p - y)
+        left[j], right[j] = _forward_butterfly(left[j], right[j], p, w, quotient)
 
 
 @kernel
 def _spread_rows(left: Words, right: Words, p: np.uint64, w: Wide, quotient: Wide) -> None:
+    """Apply the butterfly to two rows with a root of its own for each column."""
     p = p & _LOW
     for j in range(left.size):
-        x = below(np.uint64(left[j]), p + p)
-        y = np.uint64(right[j])
-        y = (w[j] & _LOW) * y - (((quotient[j] & _LOW) * y) >> _HALF) * p
-        left[j] = np.uint32(x + y)
-        right[j] = np.uint32(x + p + p - y)
+        left[j], right[j] = _forward_butterfly(left[j], right[j], p, w[j] & _LOW, quotient[j] & _LOW)
 
 
 @kernel
 def backward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
-    """Undo `forward` but for the factor N; values below 2p go in and come out."""
+    """Invert `forward` up to the factor N; values are below 2p before and after."""
     count = a.size // _ROWS
     rows = a.copy().reshape(_ROWS, count)
     for k in range(2, -1, -1):
@@ -207,23 +202,29 @@ def backward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
 
 
 @kernel
+def _backward_butterfly(
+    x: np.uint32, y: np.uint32, p: np.uint64, w: np.uint64, quotient: np.uint64
+) -> tuple[np.uint32, np.uint32]:
+    """Return x + y and w(x − y) (Harvey 2014, algorithm 3): values below 2p in and out."""
+    difference = (np.uint64(x) + p + p - np.uint64(y)) & _LOW
+    product = w * difference - ((quotient * difference) >> _HALF) * p
+    return np.uint32(below(np.uint64(x) + np.uint64(y), p + p)), np.uint32(product)
+
+
+@kernel
 def _gather(left: Words, right: Words, p: np.uint64, w: np.uint64, quotient: np.uint64) -> None:
+    """Undo `_spread`, but for a factor 2."""
     w, quotient, p = w & _LOW, quotient & _LOW, p & _LOW
     for j in range(left.size):
-        x, y = np.uint64(left[j]), np.uint64(right[j])
-        left[j] = np.uint32(below(x + y, p + p))
-        y = (x + p + p - y) & _LOW
-        right[j] = np.uint32(w * y - ((quotient * y) >> _HALF) * p)
+        left[j], right[j] = _backward_butterfly(left[j], right[j], p, w, quotient)
 
 
 @kernel
 def _gather_rows(left: Words, right: Words, p: np.uint64, w: Wide, quotient: Wide) -> None:
+    """Undo `_spread_rows`, but for a factor 2."""
     p = p & _LOW
     for j in range(left.size):
-        x, y = np.uint64(left[j]), np.uint64(right[j])
-        left[j] = np.uint32(below(x + y, p + p))
-        y = (x + p + p - y) & _LOW
-        right[j] = np.uint32((w[j] & _LOW) * y - (((quotient[j] & _LOW) * y) >> _HALF) * p)
+        left[j], right[j] = _backward_butterfly(left[j], right[j], p, w[j] & _LOW, quotient[j] & _LOW)
 
 
 @kernel
@@ -232,13 +233,6 @@ def _transform(polynomials: Words, t: Tables, factors: Wide) -> None:
         for k in range(t.primes.size):
             forward(polynomials[i, k], t.primes[k], t.roots[k], t.root_quotients[k])
             scale(polynomials[i, k], factors[k], t.primes[k], t.inverses[k])
-
-
-@kernel
-def _transform_back(polynomials: Words, t: Tables) -> None:
-    for i in range(polynomials.shape[0]):
-        for k in range(t.primes.size):
-            back(polynomials[i, k], k, t)
 
 
 @kernel

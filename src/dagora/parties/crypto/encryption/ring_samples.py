@@ -4,7 +4,7 @@ Secrets are ternary and uniform; errors are centred binomial, popcount(21 bits) 
 standard deviation √10.5 ≈ 3.24 (the distributions of the Homomorphic Encryption Standard, Albrecht et al.
 2018, and of Alkim et al. 2016). Public uniform polynomials come from a public seed of 128 bits, which is
 sent in their place (as in FrodoKEM with AES): block i of polynomial k is AES(seed, k‖i), 30 bits per
-residue, those that are too large passed over, so that the residues are exactly uniform.
+residue, and draws that are too large are skipped, so that the residues are exactly uniform.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def public_values(seed: bytes, index: int) -> Words:
     words = np.frombuffer(stream(_DRAW), dtype="<u4")
     values = np.empty((len(PRIMES), DEGREE), dtype=np.uint32)
     while not _fill(words, values, tables().primes):
-        # One draw is short once in a lifetime; whoever has the seed draws on alike.
+        # One draw hardly ever has too few; then everybody with the seed draws the same again.
         words = np.concatenate((words, np.frombuffer(stream(_DRAW), dtype="<u4")))
     return values
 

@@ -5,20 +5,20 @@ c₁ uniform and c₀ = −c₁s + e + Δ·Σ aᵢxⁱ, Δ = ⌊q/t⌋ (the sche
 without products of ciphertexts). Multiplying both parts by Σ bᵢx^{r−1−i} puts Δ⟨a, b⟩ into coefficient r −
 1 of c₀ + c₁s (packing by coefficients, Yasuda et al. 2013); sums over blocks are sums of ciphertexts.
 
-What the key holder gets back is one coefficient of c₀ per result and all of c₁. It knows what it sent, so
-before that (1) a fresh encryption of zero under its public key, (p₀u, p₁u + e₂), makes c₁ a new Ring-LWE
+The key holder gets back one coefficient of c₀ per result and all of c₁. It knows what it sent, so before
+that (1) a fresh encryption of zero under its public key, (p₀u, p₁u + e₂), makes c₁ a new Ring-LWE
 sample whose secret u it does not know; (2) Δ times a uniform mask hides the result: the masks are the other
-party's share; (3) a uniform number below F = 2⁸⁷ / t in absolute value floods the noise Σ eᵢbᵢ, which would
-tell which of its errors were added up. Over all K results the noise is within statistical distance
-K·E|Σ eᵢbᵢ| / 2F of one that does not depend on b. Last, both parts are scaled from q to 2³² (modulus
-switching), which divides what is sent back by three.
+party's share; (3) a uniform number below F = 2⁸⁷ / t in absolute value floods the noise Σ eᵢbᵢ, which
+would reveal which of its errors were added up. Over all K results the noise is within statistical distance
+K·E|Σ eᵢbᵢ| / 2F of one that does not depend on b. Finally both parts are scaled from q to 2³²
+(modulus switching), which divides the size of the answer by three.
 
 Security: N = 4096 and log₂ q = 89.7 with a ternary secret and errors of deviation 3.24, where the Homomorphic
 Encryption Standard (Albrecht et al. 2018, table 1) allows log₂ q ≤ 109 for 128 bits.
 
-The scheme is small enough to be our own: through its Python interface Microsoft SEAL has no call for (3),
-gives coefficients out one by one, and took twelve times as long per product (143 against 12 µs). In the tests
-SEAL accepts these parameters at 128 bits and decrypts our ciphertexts.
+We implement the scheme ourselves: Microsoft SEAL, through its Python interface, has no call for (3), returns
+coefficients one by one, and took twelve times as long per product (143 against 12 µs). In the tests SEAL
+accepts these parameters at 128 bits and decrypts our ciphertexts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ STATISTICAL_BITS = 40
 
 
 def flood_bits(plain_bits: int) -> int:
-    """Return log₂ F: the flood takes the same part of a plaintext's step for every modulus 2^plain_bits.
+    """Return log₂ F; F is the same fraction of a plaintext's step q/t for every modulus t = 2^plain_bits.
 
     >>> flood_bits(MAX_PLAIN_BITS)
     66
@@ -65,11 +65,11 @@ def flood_bits(plain_bits: int) -> int:
 
 
 def statistical_bits(blocks: int, results: int, plain_bits: int = MAX_PLAIN_BITS) -> float:
-    """Return −log₂ of how far the noise of all results together is from independent of the other's bits.
+    """Return −log₂ of how far all results' noise is from noise that does not depend on the plain bits.
 
     `blocks` is the number of ciphertexts added up in one result. The bits are fixed before the errors are
-    drawn, so their sum has at most the deviation of all errors together; the errors of the fresh zero come
-    on top.
+    drawn, so the standard deviation of their sum is at most that of all errors together; the errors of the
+    fresh zero are added.
 
     >>> round(statistical_bits(245, 5425), 1)
     43.3
@@ -152,7 +152,7 @@ def scaling(plain_bits: int) -> NDArray[np.uint64]:
 
 
 def unpacked(packed: Words) -> Words:
-    """Return a polynomial from its packed words; `ValueError` if a residue is too large."""
+    """Return a polynomial from its packed words; raises `ValueError` if a residue is too large."""
     values = np.empty((len(PRIMES), DEGREE), dtype=np.uint32)
     unpack(packed, values.reshape(-1))
     if (values >= tables().primes[:, None]).any():

@@ -1,10 +1,13 @@
-"""The loops of lattice encryption (`rlwe`): encrypt, add up products, make results fresh, and open them.
+"""The loops of lattice encryption (`rlwe`): encrypt, add up products, re-randomise results, and open them.
 
-Only c₁ is multiplied by the transform: of c₀ one coefficient per result is wanted, and as b has only bits
-that is a sum of coefficients of c₀, signs from x^N = −1 included. Nothing here branches on a private bit.
+Only c₁ is multiplied by the transform. Of c₀ only one coefficient per result is needed, and since b has only
+bits, that coefficient is a sum of coefficients of c₀, with signs from x^N = −1. Nothing here branches on a
+private bit.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +26,10 @@ from dagora.parties.crypto.encryption.ring import (
     tables,
 )
 
-# Sums of so many products of residues stay below 2⁶³.
+# The sum of this many products of residues stays below 2⁶³.
 LAZY = 8
 
-# Values of a slice: short ones stay in the cache while the pairs are walked, long ones keep the loop busy.
+# Values of a slice: short slices stay in the cache while all pairs are added, long ones keep the loop busy.
 _BLOCK = 1024
 _LOW = np.uint64(0xFFFFFFFF)
 TWO_32 = 4294967296.0
@@ -134,7 +137,6 @@ def freshen(totals: Words, public: Words, choice: NDArray[np.int8], error: NDArr
     """Return c₁ = totals + p₁u + e₂, scaled to 2³², for every product.
 
     For x given by its residues, x/q = Σ (x·(q/p)⁻¹ mod p)/p modulo 1; the numerators overwrite the totals.
-
     totals uint32[products, 3, N] by values, public p₁ by values in Montgomery form.
     """
     linear = np.empty((totals.shape[0], totals.shape[2]), dtype=np.uint32)
@@ -173,49 +175,67 @@ def _freshen(
             linear[n, v] = np.uint32(np.int64((share[v] - np.floor(share[v])) * TWO_32))
 
 
-def finish_constants(
-    totals: Wide,
-    zero: Words,
-    choice: NDArray[np.int8],
-    results: NDArray[np.int64],
-    masks: Wide,
-    flood: Words,
-    flood_bits: int,
-    delta: Wide,
-) -> Words:
-    """Return coefficients of c₀ + p₀u + Δ·mask + flood, scaled to 2³² (totals are overwritten as above).
+class FreshZero(NamedTuple):
+    """The constant part p₀u of a fresh encryption of zero for each product."""
 
-    `results` holds (product, position); choice is u of each product; flood uint32[results, 3] are
-    `flood_bits` + 1 uniform bits, which are taken around zero.
-    """
+    public: Words  # [3, N]: p₀ by coefficients
+    choice: NDArray[np.int8]  # [products, N]: u, ternary
+
+
+class Blinding(NamedTuple):
+    """What hides each result: a mask of the plaintext, and a flood of noise, modulo each prime."""
+
+    masks: Wide  # [results], below t
+    delta: Wide  # [3]: Δ = ⌊q/t⌋, by which a mask is multiplied
+    flood: Words  # [results, 3]: a uniform number, as three words
+    flood_offset: Wide  # [3]: takes the middle of the flood's range to zero
+    word_powers: Wide  # [3, 3]: 1, 2³², 2⁶⁴, the values of the flood's words
+
+
+def blinding(masks: Wide, delta: Wide, flood: Words, flood_bits: int) -> Blinding:
+    """Complete masks and flood by the constants that go with a flood of `flood_bits` + 1 bits."""
     offset = np.array([-(1 << flood_bits) % p for p in PRIMES], dtype=np.uint64)
     powers = np.array([[1, (1 << 32) % p, (1 << 64) % p] for p in PRIMES], dtype=np.uint64)
+    return Blinding(masks, delta, flood, offset, powers)
+
+
+def finish_constants(totals: Wide, zero: FreshZero, results: NDArray[np.int64], blind: Blinding) -> Words:
+    """Return coefficients of c₀ + p₀u + Δ·mask + flood, scaled to 2³²; overwrites totals as `freshen` does.
+
+    `totals` uint64[results, 3] are the coefficients of c₀, `results` holds (product, position). Of the mask 3
+    alone, with t = 2²¹ and everything else zero, what is sent is 3Δ scaled from q to 2³², 3·2¹¹:
+
+    >>> from dagora.parties.crypto.encryption.ring import DEGREE, MODULUS
+    >>> nothing = np.zeros((3, DEGREE), dtype=np.uint32), np.zeros((1, DEGREE), dtype=np.int8)
+    >>> delta = np.array([(MODULUS >> 21) % p for p in PRIMES], dtype=np.uint64)
+    >>> middle = np.array([[0, 0, 1 << (66 - 64)]], dtype=np.uint32)  # of a flood of 66 + 1 bits
+    >>> blind = blinding(np.array([3], dtype=np.uint64), delta, middle, 66)
+    >>> totals, first = np.zeros((1, 3), dtype=np.uint64), np.zeros((1, 2), dtype=np.int64)
+    >>> finish_constants(totals, FreshZero(*nothing), first, blind).tolist()
+    [6144]
+    """
     constants = np.empty(len(totals), dtype=np.uint32)
-    _finish(totals, zero, choice, results, masks, flood, delta, constants, tables(), offset, powers)
+    _finish(totals, zero, results, blind, constants, tables())
     return constants
 
 
 @kernel
 def _finish(
     totals: Wide,
-    zero: Words,
-    choice: NDArray[np.int8],
+    zero: FreshZero,
     results: NDArray[np.int64],
-    masks: Wide,
-    flood: Words,
-    delta: Wide,
+    blind: Blinding,
     constants: Words,
     t: Tables,
-    offset: Wide,
-    powers: Wide,
 ) -> None:
-    degree, primes = zero.shape[1], t.primes
+    degree, primes = zero.public.shape[1], t.primes
     extended = np.empty((primes.size, 2 * degree), dtype=np.uint32)
     for k in range(primes.size):
-        extend(zero[k], primes[k], extended[k])
+        extend(zero.public[k], primes[k], extended[k])
     added, taken = np.empty(degree, dtype=np.uint32), np.empty(degree, dtype=np.uint32)
     for n in range(totals.shape[0]):
-        u, position = choice[results[n, 0]], results[n, 1]
+        u, position = zero.choice[results[n, 0]], results[n, 1]
+        # All ones where u is 1 and where u is −1: its products are sums without a branch.
         for v in range(degree):
             sign = np.int64(u[degree - 1 - v])
             added[v] = np.uint32(-(sign & (sign > 0)) & 0xFFFFFFFF)
@@ -227,9 +247,10 @@ def _finish(
             for v in range(degree):
                 plus += np.uint64(window[v] & added[v])
                 minus += np.uint64(window[v] & taken[v])
-            total = totals[n, k] + plus % p + p - minus % p + masks[n] * delta[k] % p + offset[k]
+            mask = blind.masks[n] * blind.delta[k] % p
+            total = totals[n, k] + plus % p + p - minus % p + mask + blind.flood_offset[k]
             for w in range(3):
-                total += np.uint64(flood[n, w]) * powers[k, w] % p
+                total += np.uint64(blind.flood[n, w]) * blind.word_powers[k, w] % p
             totals[n, k] = montgomery(total % p * t.fractions[k], p, t.inverses[k])
             share += float(totals[n, k]) / float(p)
         constants[n] = np.uint32(np.int64((share - np.floor(share)) * TWO_32))

@@ -1,6 +1,6 @@
 """The other party's side of lattice dot products: ciphertexts times plain columns, masked results out.
 
-It works block of rows by block of rows, so that memory holds the sums of the products (48 kB each) and
+It works on one block of rows after the other, so that memory holds the sums of the products (48 kB each) and
 eight blocks of columns, whatever the number of rows.
 """
 
@@ -17,8 +17,10 @@ from dagora.parties.crypto.encryption.ring_samples import RandomBytes, errors, p
 from dagora.parties.crypto.encryption.rlwe import PublicKey, flood_bits, scaling, unpacked
 from dagora.parties.crypto.encryption.rlwe_kernels import (
     LAZY,
+    FreshZero,
     add_coefficients,
     add_products,
+    blinding,
     finish_constants,
     freshen,
 )
@@ -40,10 +42,17 @@ class Layout:
     products: NDArray[np.int64]  # [products, 2]: encrypted column, plain polynomial
     results: NDArray[np.int64]  # [results, 2]: product, position
 
+    def messages(self) -> Iterator[tuple[slice, slice]]:
+        """Products whose results go back in one message, and these results."""
+        for first in range(0, len(self.products), FRESH_AT_ONCE):
+            last = min(first + FRESH_AT_ONCE, len(self.products))
+            low, high = np.searchsorted(self.results[:, 0], (first, last)).tolist()
+            yield slice(first, last), slice(low, high)
+
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """Results on their way back: of `linear[i]`, and one constant per result."""
+    """Results for the key holder: the linear part c₁ of each product, and one constant per result."""
 
     constants: Words
     linear: Words
@@ -52,8 +61,8 @@ class Fresh:
 class ProductSums:
     """Sums of products over blocks of rows, and their masked, re-randomised, flooded results.
 
-    `first` is the number, counted from 1, of the first block that the key holder encrypts for it.
-    `ValueError` if the public key is none.
+    `first` is the number, counted from 1, of the first block that the key holder encrypts for it. Raises
+    `ValueError` if the public key is invalid.
     """
 
     def __init__(
@@ -75,7 +84,7 @@ class ProductSums:
     def add(self, packed: Words, bits: NDArray[np.uint8]) -> None:
         """Add one block: encrypted columns uint32[columns, 11520] and plain bits uint8[columns, ≤ rows].
 
-        `ValueError` if these are no ciphertexts.
+        Raises `ValueError` if these are not ciphertexts.
         """
         constants = np.stack([unpacked(row) for row in packed])
         for i in range(len(packed)):
@@ -108,39 +117,34 @@ class ProductSums:
     ) -> Iterator[Fresh]:
         """Yield the results, a few products at a time, and write this party's shares, in the results' order.
 
-        Without `flood` or `fresh` the key holder can tell the plain bits: only for the test that shows it.
+        Without `flood` or `fresh` the key holder can find out the plain bits; only tests that show this use
+        it.
         """
         self._multiply()
         layout = self._layout
         public = to_montgomery(self._public.values())
-        for first in range(0, len(layout.products), FRESH_AT_ONCE):
-            last = min(first + FRESH_AT_ONCE, len(layout.products))
-            choice, error = ternary(self._stream, last - first), errors(self._stream, last - first)
+        for products, results in layout.messages():
+            number, count = products.stop - products.start, results.stop - results.start
+            choice, error = ternary(self._stream, number), errors(self._stream, number)
             if not fresh:
                 choice[:], error[:] = 0, 0
-            low, high = np.searchsorted(layout.results[:, 0], (first, last))
-            here = layout.results[low:high] - (first, 0)
-            masks = self._words(high - low, 1, self._plain_bits)[:, 0].astype(np.uint64)
-            shares[low:high] = -masks & np.uint64((1 << self._plain_bits) - 1)
+            masks = self._words(count, 1, self._plain_bits)[:, 0].astype(np.uint64)
+            shares[results] = -masks & np.uint64((1 << self._plain_bits) - 1)
             flooded = flood_bits(self._plain_bits)
-            noise = self._words(high - low, 3, flooded + 1 - 64)
+            noise = self._words(count, 3, flooded + 1 - 64)
             if not flood:
                 # The middle of the range, which the offset takes to zero.
                 noise[:] = (0, 0, 1 << (flooded - 64))
             constants = finish_constants(
-                self._constants[low:high],
-                self._zero,
-                choice,
-                here,
-                masks,
-                noise,
-                flooded,
-                scaling(self._plain_bits),
+                self._constants[results],
+                FreshZero(self._zero, choice),
+                layout.results[results] - (products.start, 0),
+                blinding(masks, scaling(self._plain_bits), noise, flooded),
             )
-            yield Fresh(constants, freshen(self._linear[first:last], public, choice, error))
+            yield Fresh(constants, freshen(self._linear[products], public, choice, error))
 
     def _words(self, count: int, words: int, last_bits: int) -> Words:
-        """Draw numbers of `words` words, of the last of which only some bits are used."""
+        """Draw numbers of `words` words; only the lowest `last_bits` bits of the last word are used."""
         drawn = np.frombuffer(self._stream(4 * words * count), dtype="<u4").reshape(count, words).copy()
         drawn[:, -1] &= np.uint32((1 << last_bits) - 1)
         return drawn

@@ -1,8 +1,8 @@
-"""A builder of circuits: gates are asked for one by one, and only those that matter end up in the circuit.
+"""A builder of circuits: gates are requested one by one, and the circuit keeps only those it needs.
 
-A bit is a wire (an int) or a constant (a bool). Constants fold away, a gate asked for twice is built once, a
-double negation is none, and gates that no output needs are dropped. XOR and NOT are free when a circuit is
-garbled (Kolesnikov & Schneider 2008), so what counts is the number of ANDs.
+A bit is a wire (an int) or a constant (a bool). Constants are folded, a gate requested twice is built once, a
+double negation cancels, and gates that no output needs are dropped. XOR and NOT are free when a circuit is
+garbled (Kolesnikov & Schneider 2008), so the cost is the number of ANDs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ INPUT = 3
 
 
 class Builder:
-    """Gates of one circuit; bits of other modules' words come from here.
+    """The gates of one circuit; other modules combine its bits to words.
 
     >>> build = Builder()
     >>> a, b = build.inputs(2)
@@ -35,7 +35,7 @@ class Builder:
         self._inputs: list[int] = []
 
     def inputs(self, width: int) -> Word:
-        """A word of fresh input wires; inputs are numbered in the order in which they are asked for."""
+        """A word of fresh input wires, numbered in the order in which they are requested."""
         first = len(self._gates)
         self._gates.extend((INPUT, 0, 0) for _ in range(width))
         wires = list(range(first, first + width))
@@ -71,7 +71,7 @@ class Builder:
         return self._gate(XOR, min(a, b), max(a, b))
 
     def conjunction(self, a: Bit, b: Bit) -> Bit:
-        """Both a and b: the gate that costs."""
+        """The AND of a and b, the only gate that costs."""
         if isinstance(a, bool):
             return b if a else False
         if isinstance(b, bool):
@@ -81,10 +81,6 @@ class Builder:
         if self._opposite.get(a) == b:
             return False
         return self._gate(AND, min(a, b), max(a, b))
-
-    def disjunction(self, a: Bit, b: Bit) -> Bit:
-        """A or b, at the cost of one AND."""
-        return self.invert(self.conjunction(self.invert(a), self.invert(b)))
 
     def any(self, bits: Iterable[Bit]) -> Bit:
         """Whether one of the bits is set."""

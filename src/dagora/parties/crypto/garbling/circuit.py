@@ -1,7 +1,7 @@
-"""Boolean circuits as arrays, run for many instances at once; plain evaluation is the oracle of garbling.
+"""Boolean circuits as arrays, evaluated for many instances at once; tests compare garbling with it.
 
 Wires 0 to n_inputs − 1 are inputs and gate k writes wire n_inputs + k. A circuit is a template: large
-computations are schedules of templates run for whole batches, so no list of gates ever grows with the data.
+computations run several templates for whole batches, so no list of gates grows with the data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Circuit:
 
     @property
     def n_and(self) -> int:
-        """Number of gates that cost anything when garbled."""
+        """Number of AND gates, the only ones that cost anything when garbled."""
         return int(np.count_nonzero(self.op == AND))
 
 

@@ -8,16 +8,21 @@ the hash of `hashing`:
     T_G = H(A⁰, j) ⊕ H(A¹, j) ⊕ p_B·Δ        W_G = H(A⁰, j) ⊕ p_A·T_G
     T_E = H(B⁰, j′) ⊕ H(B¹, j′) ⊕ A⁰         W_E = H(B⁰, j′) ⊕ p_B·(T_E ⊕ A⁰)        C⁰ = W_G ⊕ W_E
 
-and who has one label of each input, with permute bits s, gets one label of the output, without learning
-which: C = H(A, j) ⊕ s_A·T_G ⊕ H(B, j′) ⊕ s_B·(T_E ⊕ A). Secure against semi-honest parties: a garbler that
-builds other tables than these is not noticed here.
+An evaluator that has one label of each input, with permute bits s, computes one label of the output without
+learning which of the two it is:
+
+    C = H(A, j) ⊕ s_A·T_G ⊕ H(B, j′) ⊕ s_B·(T_E ⊕ A)
+
+Secure against semi-honest parties: a garbler that builds other tables than these is not detected.
 
 Labels are uint64[wires, instances, 2], tables uint64[ANDs, instances, 4] with rows T_G, T_E. AND number g of
-instance i takes the tweaks first + 2(i·n_and + g) and the one after it, so how a batch is cut changes
-nothing.
+instance i takes the tweaks first + 2(i·n_and + g) and the one after it, so the result does not depend on how
+the instances are cut into batches.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +34,7 @@ from dagora.parties.crypto.garbling.circuit import AND, XOR, Circuit
 from dagora.parties.crypto.garbling.slots import Slots, slots_of
 from dagora.parties.crypto.hashing import hash4
 
-# The key of π where no session has drawn one.
+# The key of π outside of a session, which draws its own.
 PUBLIC_KEY = bytes(range(16))
 TWEAKS_PER_AND = 2
 TABLE_WORDS = 4
@@ -91,14 +96,14 @@ def _run(
 
 
 def read_only(tables: Words) -> Words:
-    """Tables as the evaluator has them: from a message's bytes, which numba takes for another type."""
+    """Tables as the evaluator gets them from a message, read-only: a type of its own for numba."""
     view = tables.view()
     view.flags.writeable = False
     return view
 
 
 def check_labels(circuit: Circuit, labels: Words) -> None:
-    """Refuse labels that do not fit the circuit: kernels do not look."""
+    """Refuse labels that do not fit the circuit; kernels do not check."""
     if labels.ndim != 3 or labels.shape[0] != circuit.n_inputs or labels.shape[2] != 2:
         raise ValueError(
             f"the circuit has {circuit.n_inputs} inputs; labels of shape {labels.shape} do not fit"
@@ -108,7 +113,7 @@ def check_labels(circuit: Circuit, labels: Words) -> None:
 
 
 class Wires:
-    """The live labels of one batch of instances on their way through a circuit."""
+    """The live labels of a circuit for one batch of instances."""
 
     def __init__(self, slots: Slots, keys: RoundKeys) -> None:
         self._slots = slots
@@ -137,48 +142,82 @@ class Wires:
         AND number g of this stretch and instance i has table offset + g·stride + i of `tables`;
         `first_tweak` belongs to AND 0 of the circuit in the batch's first instance.
         """
-        slots, keys, n_and = self._slots, self._keys, self._slots.n_and
-        gates = slice(first, last)
-        op, a, b, result = slots.op[gates], slots.a[gates], slots.b[gates], slots.result[gates]
+        slots, part = self._slots, slice(first, last)
+        gates = Gates(slots.op[part], slots.a[part], slots.b[part], slots.result[part])
+        labels = Labels(self._labels.reshape(-1), self._labels.shape[1])
+        rows = TableRows(tables.reshape(-1), offset, stride)
         tweak = np.uint64(first_tweak + TWEAKS_PER_AND * int(slots.ands_before[first]))
-        wires, size, flat = self._labels.reshape(-1), self._labels.shape[1], tables.reshape(-1)
+        tweaks = Tweaks(tweak, np.uint64(TWEAKS_PER_AND * slots.n_and))
         if delta is None:
-            evaluate_gates(keys, op, a, b, result, wires, size, flat, offset, stride, tweak, n_and)
+            evaluate_gates(self._keys, gates, labels, rows, tweaks)
         else:
-            garble_gates(keys, op, a, b, result, wires, size, flat, offset, stride, tweak, n_and, delta)
+            garble_gates(self._keys, gates, labels, rows, tweaks, delta)
 
     def outputs(self) -> Words:
         """Return the labels of the outputs."""
         return self._labels[self._slots.outputs]
 
 
+class Gates(NamedTuple):
+    """Gates in the order in which they are computed; `a`, `b` and `result` are slots of wires."""
+
+    op: NDArray[np.uint8]
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    result: NDArray[np.int32]
+
+
+class Labels(NamedTuple):
+    """One label per slot and instance: that of instance i in slot s is block s·instances + i of `words`."""
+
+    words: Words
+    instances: int
+
+
+class TableRows(NamedTuple):
+    """Two blocks per AND g and instance i, from block 2·(first + g·stride + i) of `words` on."""
+
+    words: Words
+    first: int
+    stride: int
+
+
+class Tweaks(NamedTuple):
+    """AND g of instance i hashes under `first` + i·per_instance + 2g and the tweak after it."""
+
+    first: np.uint64
+    per_instance: np.uint64
+
+
 @kernel
 def garble_gates(
-    keys: RoundKeys,
-    op: NDArray[np.uint8],
-    a: NDArray[np.int32],
-    b: NDArray[np.int32],
-    result: NDArray[np.int32],
-    wires: Words,
-    instances: int,
-    tables: Words,
-    offset: int,
-    stride: int,
-    first_tweak: np.uint64,
-    n_and: int,
-    delta: Words,
+    keys: RoundKeys, gates: Gates, labels: Labels, tables: TableRows, tweaks: Tweaks, delta: Words
 ) -> None:
-    """Garble gates for every instance; the tweak of an instance is 2·n_and above that of the one before."""
+    """Garble gates for every instance: the labels of zero of the results, and the tables of the ANDs.
+
+    A NOT in one instance, from slot 0 to slot 1: its label of zero is the label of one of what it reads.
+
+    >>> from dagora.parties.crypto.garbling.circuit import NOT
+    >>> wire = np.zeros(1, dtype=np.int32)
+    >>> gates = Gates(np.array([NOT], dtype=np.uint8), wire, wire, wire + np.int32(1))
+    >>> labels = Labels(np.array([5, 6, 0, 0], dtype=np.uint64), 1)  # two slots of two words
+    >>> tables = TableRows(np.empty(0, dtype=np.uint64), 0, 1)
+    >>> delta, tweaks = np.array([1, 8], dtype=np.uint64), Tweaks(np.uint64(0), np.uint64(0))
+    >>> garble_gates(expand_key(PUBLIC_KEY), gates, labels, tables, tweaks, delta)
+    >>> labels.words.tolist()
+    [5, 6, 4, 14]
+    """
     ready = prepare(keys)
     difference = load(delta, 0)
     one = np.uint64(1)
-    step = np.uint64(2 * n_and)
-    for k in range(len(op)):
-        left, right, target = a[k] * instances, b[k] * instances, result[k] * instances
-        if op[k] == XOR:
-            for i in range(instances):
-                store(wires, target + i, load(wires, left + i) ^ load(wires, right + i))
-        elif op[k] == AND:
+    wires, instances = labels.words, labels.instances
+    row, first_tweak = tables.first, tweaks.first
+    for k in range(len(gates.op)):
+        left, right = gates.a[k] * instances, gates.b[k] * instances
+        target = gates.result[k] * instances
+        if gates.op[k] == XOR:
+            xor_labels(wires, left, right, target, instances)
+        elif gates.op[k] == AND:
             tweak = first_tweak
             for i in range(instances):
                 x, y = load(wires, left + i), load(wires, right + i)
@@ -188,12 +227,12 @@ def garble_gates(
                 right_bit = permute_mask(y)
                 garbler = x0 ^ x1 ^ (right_bit & difference)
                 evaluator = y0 ^ y1 ^ x
-                store(tables, 2 * (offset + i), garbler)
-                store(tables, 2 * (offset + i) + 1, evaluator)
+                store(tables.words, 2 * (row + i), garbler)
+                store(tables.words, 2 * (row + i) + 1, evaluator)
                 half = x0 ^ (permute_mask(x) & garbler)
                 store(wires, target + i, half ^ y0 ^ (right_bit & (y0 ^ y1)))
-                tweak += step
-            offset += stride
+                tweak += tweaks.per_instance
+            row += tables.stride
             first_tweak += np.uint64(2)
         else:
             for i in range(instances):
@@ -201,49 +240,54 @@ def garble_gates(
 
 
 @kernel
-def evaluate_gates(
-    keys: RoundKeys,
-    op: NDArray[np.uint8],
-    a: NDArray[np.int32],
-    b: NDArray[np.int32],
-    result: NDArray[np.int32],
-    wires: Words,
-    instances: int,
-    tables: Words,
-    offset: int,
-    stride: int,
-    first_tweak: np.uint64,
-    n_and: int,
-) -> None:
-    """Evaluate gates for every instance, two at a time."""
+def evaluate_gates(keys: RoundKeys, gates: Gates, labels: Labels, tables: TableRows, tweaks: Tweaks) -> None:
+    """Evaluate gates for every instance, two instances at a time.
+
+    An XOR in one instance, of slots 0 and 1 to slot 0: free XOR adds the labels and reads no table.
+
+    >>> slot = np.zeros(1, dtype=np.int32)
+    >>> gates = Gates(np.array([XOR], dtype=np.uint8), slot, slot + np.int32(1), slot)
+    >>> labels = Labels(np.array([5, 6, 3, 3], dtype=np.uint64), 1)
+    >>> tables = TableRows(read_only(np.empty(0, dtype=np.uint64)), 0, 1)
+    >>> evaluate_gates(expand_key(PUBLIC_KEY), gates, labels, tables, Tweaks(np.uint64(0), np.uint64(0)))
+    >>> labels.words.tolist()
+    [6, 5, 3, 3]
+    """
     ready = prepare(keys)
     one = np.uint64(1)
-    step = np.uint64(2 * n_and)
-    for k in range(len(op)):
-        left, right, target = a[k] * instances, b[k] * instances, result[k] * instances
-        if op[k] == XOR:
-            for i in range(instances):
-                store(wires, target + i, load(wires, left + i) ^ load(wires, right + i))
-        elif op[k] == AND:
+    wires, instances = labels.words, labels.instances
+    row, first_tweak, step = tables.first, tweaks.first, tweaks.per_instance
+    for k in range(len(gates.op)):
+        left, right = gates.a[k] * instances, gates.b[k] * instances
+        target = gates.result[k] * instances
+        if gates.op[k] == XOR:
+            xor_labels(wires, left, right, target, instances)
+        elif gates.op[k] == AND:
             tweak = first_tweak
             for i in range(0, instances, 2):
-                # In an odd batch the last instance goes along twice, under its own tweak.
+                # In an odd batch the last instance is computed twice, both times under its own tweak.
                 j = min(i + 1, instances - 1)
                 next_tweak = tweak + step if j > i else tweak
                 x, y = load(wires, left + i), load(wires, right + i)
                 u, v = load(wires, left + j), load(wires, right + j)
                 p, q, r, s = hash4(ready, x, y, u, v, tweak, tweak + one, next_tweak, next_tweak + one)
-                first = 2 * (offset + i)
-                second = 2 * (offset + j)
-                p ^= permute_mask(x) & load(tables, first)
-                q ^= permute_mask(y) & (load(tables, first + 1) ^ x)
-                r ^= permute_mask(u) & load(tables, second)
-                s ^= permute_mask(v) & (load(tables, second + 1) ^ u)
+                first, second = 2 * (row + i), 2 * (row + j)
+                p ^= permute_mask(x) & load(tables.words, first)
+                q ^= permute_mask(y) & (load(tables.words, first + 1) ^ x)
+                r ^= permute_mask(u) & load(tables.words, second)
+                s ^= permute_mask(v) & (load(tables.words, second + 1) ^ u)
                 store(wires, target + i, p ^ q)
                 store(wires, target + j, r ^ s)
                 tweak += step + step
-            offset += stride
+            row += tables.stride
             first_tweak += np.uint64(2)
         elif left != target:
             for i in range(instances):
                 store(wires, target + i, load(wires, left + i))
+
+
+@kernel
+def xor_labels(wires: Words, left: int, right: int, target: int, instances: int) -> None:
+    """Free XOR: add the labels of two wires, for every instance; the arguments are blocks of `wires`."""
+    for i in range(instances):
+        store(wires, target + i, load(wires, left + i) ^ load(wires, right + i))

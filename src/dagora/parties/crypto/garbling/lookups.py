@@ -1,9 +1,9 @@
-"""Tables of constants looked up at a secret place: 2^k − k − 1 ANDs for 2^k entries, however wide they are.
+"""Look-up of a secret position in a public table: 2^k − k − 1 ANDs for 2^k entries of any width.
 
-One wire for each entry says whether it is the one asked for; a bit of the answer is then the exclusive or of
-the wires of those entries that have it, which is free. The wires come from splitting: where h says that the
-higher bits match, h ∧ b and h ⊕ (h ∧ b) say so with the next bit, and as all the h ∧ b add up to b one of
-them is free.
+One wire per entry is set if it is the entry at the secret position; a bit of the answer is the exclusive or
+of the wires of all entries that have this bit, which is free. The wires are made bit by bit: if h says that
+the higher bits match, h ∧ b and h ⊕ (h ∧ b) say so for both values of the next bit b. All the h ∧ b add up to
+b, so one of them is free.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BLOCK = 6  # wires whose exclusive ors are shared between output bits: 2^6 of th
 
 
 def one_hot(build: Builder, word: Sequence[Bit], entries: int | None = None) -> Word:
-    """For each number below `entries` whether the word is it; numbers beyond are taken not to occur.
+    """A bit for each number below `entries`, set if the word equals it; larger numbers must not occur.
 
     >>> build = Builder()
     >>> build.circuit(one_hot(build, build.inputs(4))).n_and
@@ -48,7 +48,7 @@ def lookup(build: Builder, wires: Sequence[Bit], table: Sequence[int], width: in
     answer: Word = []
     for place in range(width):
         ones = [entry >> place & 1 for entry in table]
-        # Exactly one wire is set, so the opposite bits with a NOT behind them give the same.
+        # Exactly one wire is set, so the complement of the table, negated, gives the same bit.
         opposite = 2 * sum(ones) > len(ones)
         total: Bit = opposite
         for block, known in enumerate(sums):
@@ -71,14 +71,15 @@ def odd_multiples(
 ) -> list[Word]:
     """Words whose sum is `factor` times Σ_j ±2^j (+ where bit j is set), each rounded, in two's complement.
 
-    Blocks of digits are looked up; the sign of a block is that of its highest digit, and a sign costs nothing
-    but the 1 that a complement lacks, so that the sum is too low by half a unit for each block on average.
+    Blocks of digits are looked up; the sign of a block is that of its highest digit. A negative block is the
+    complement of a word, which is 1 less than its negative, so the sum is too low by half a unit per block on
+    average.
     """
     words: list[Word] = []
     for start in range(0, len(bits), block):
         part = bits[start : start + block]
         sign = build.invert(part[-1])
-        # Under a minus sign every digit is turned round, so that the rest is read with the same table.
+        # If the sign is minus, every digit is inverted, so that the same table applies.
         wires = one_hot(build, [build.xor(sign, bit) for bit in part[:-1]])
         table = [round(factor * (2 * rest + 1 << start)) for rest in range(1 << (len(part) - 1))]
         words.append([build.xor(sign, bit) for bit in lookup(build, wires, table, width)])

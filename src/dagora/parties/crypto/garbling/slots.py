@@ -1,8 +1,7 @@
-"""Where the wires of a circuit live while it runs: in slots that are used again once a wire was last read.
+"""Memory slots for the wires of a circuit; a slot is reused once its wire has been read for the last time.
 
-Templates have thousands of wires, of which few are alive at a time; with few slots the labels of a whole
-batch of instances stay in the CPU's cache. The assignment is made once per circuit and kept as long as the
-circuit.
+Circuits have thousands of wires, of which few are live at a time. With few slots the labels of a whole batch
+of instances stay in the CPU's cache. The slots are assigned once per circuit and kept as long as the circuit.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _known: WeakKeyDictionary[Circuit, Slots] = WeakKeyDictionary()
 
 
 def slots_of(circuit: Circuit) -> Slots:
-    """Return the slots of a circuit, from memory if it was seen before.
+    """Return the slots of a circuit; they are computed once.
 
     >>> wires = np.arange(10, dtype="i4")
     >>> chain = Circuit(1, np.full(9, 2, "u1"), wires[:9], wires[:9], wires[9:])
@@ -64,7 +63,7 @@ def slots_of(circuit: Circuit) -> Slots:
 
 def _assign(circuit: Circuit) -> Slots:
     n_wires = circuit.n_inputs + len(circuit.op)
-    # Copies: of one type each, whatever the circuit was made of, so that kernels are compiled once.
+    # Copies of fixed types, so that each kernel is compiled only once.
     op, a = np.array(circuit.op, dtype=np.uint8), np.array(circuit.a, dtype=np.int32)
     b, outputs = np.array(circuit.b, dtype=np.int32), np.array(circuit.outputs, dtype=np.int32)
     _check(circuit.n_inputs, op, a, b, outputs)
@@ -93,13 +92,13 @@ def _check(
     b: NDArray[np.int32],
     outputs: NDArray[np.int32],
 ) -> None:
-    """Refuse what would read outside the wires: kernels do not look."""
+    """Refuse gates that would read outside the wires; kernels do not check."""
     own = n_inputs + np.arange(len(op))
     second = np.where(op == NOT, a, b)
     wrong = (op > NOT) | (a < 0) | (a >= own) | (second < 0) | (second >= own)
     if wrong.any():
         raise ValueError(
-            f"gate {int(np.argmax(wrong))} is of no kind, or reads a wire that is not computed before it"
+            f"gate {int(np.argmax(wrong))} is of an unknown kind, or reads a wire that comes after it"
         )
     if len(outputs) and not (outputs.min() >= 0 and outputs.max() < n_inputs + len(op)):
         raise ValueError("an output of the circuit is not one of its wires")
@@ -113,7 +112,7 @@ def assign_slots(
     b: NDArray[np.int32],
     outputs: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], int]:
-    """Slot of every wire, and how many; the one freed last is taken first, as it is still in the cache."""
+    """Slot of every wire, and their number; the slot freed last is reused first, while it is cached."""
     n_gates = len(op)
     n_wires = n_inputs + n_gates
     last = np.full(n_wires, -1, dtype=np.int64)
@@ -131,7 +130,7 @@ def assign_slots(
         slot[wire] = count
         count += 1
     for k in range(n_gates):
-        # A gate reads before it writes, so its result may take the place of what it reads for the last time.
+        # A gate reads before it writes, so its result may take the slot of an input that it reads last.
         if last[a[k]] == k:
             free[n_free] = slot[a[k]]
             n_free += 1

@@ -1,8 +1,8 @@
-"""Long arrays between two parties in messages of bounded size, above all the tables of garbled circuits.
+"""Long arrays in messages of bounded size, above all the tables of garbled circuits.
 
-A batch of instances runs through all gates before the next begins; tables go out in the order in which they
-are made, and a message is closed when the next AND of the batch would not fit. Neither side ever holds more
-than one message of tables, and the sizes depend only on the circuit and on the number of instances.
+A batch of instances runs through all gates before the next begins. Tables are sent in the order in which they
+are made, and a message is sent when the next AND of the batch would not fit. Neither side holds more than one
+message of tables, and the sizes depend only on the circuit and on the number of instances.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def table_messages(slots: Slots, instances: int, capacity: int = MESSAGE_TABLES)
 
 
 def send_bytes(channel: Channel, step: str, payload: Payload) -> None:
-    """Send without an envelope, in several messages if it is long; nothing at all if it is empty."""
+    """Send raw bytes, in several messages if they are long; sends nothing if they are empty."""
     view = memoryview(payload).cast("B")
     for start in range(0, len(view), MESSAGE_BYTES):
         channel.transport.send(channel.peer, f"{channel.tag}/{step}", view[start : start + MESSAGE_BYTES])
@@ -80,7 +80,7 @@ def receive_bytes(channel: Channel, step: str, size: int) -> bytes:
         part = channel.transport.receive(channel.peer, f"{channel.tag}/{step}")
         due = min(MESSAGE_BYTES, size - start)
         if len(part) != due:
-            channel.refuse(step, f"{len(part)} bytes where {due} were due")
+            channel.refuse(step, f"{len(part)} bytes came where {due} were expected")
         parts.append(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 

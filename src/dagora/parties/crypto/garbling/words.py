@@ -2,7 +2,7 @@
 
 Words are little-endian and arithmetic is modulo 2^k (two's complement where signed). A full adder takes one
 AND: carry' = carry ⊕ (a ⊕ carry)(b ⊕ carry) (Boyar & Peralta). Because XOR is free, so is negation under a
-secret sign: a product with a number written in digits ±1 needs no ANDs but those of its additions
+secret sign: a product with a number written in digits ±1 needs only the ANDs of its additions
 (`times_digits`).
 """
 
@@ -28,11 +28,6 @@ def extend(word: Sequence[Bit], width: int, *, signed: bool = False) -> Word:
     return [*word[:width], *[fill] * (width - len(word))]
 
 
-def shift_left(word: Sequence[Bit], by: int) -> Word:
-    """Times 2^by, in as many bits more."""
-    return [*[False] * by, *word]
-
-
 def add_with_carry(
     build: Builder, a: Sequence[Bit], b: Sequence[Bit], carry: Bit = False
 ) -> tuple[Word, Bit]:
@@ -53,11 +48,6 @@ def add(build: Builder, a: Sequence[Bit], b: Sequence[Bit], carry: Bit = False) 
 def subtract(build: Builder, a: Sequence[Bit], b: Sequence[Bit]) -> Word:
     """Difference modulo 2^k."""
     return add(build, a, [build.invert(bit) for bit in b], True)
-
-
-def negate(build: Builder, a: Sequence[Bit]) -> Word:
-    """Two's complement."""
-    return subtract(build, [False] * len(a), a)
 
 
 def less(build: Builder, a: Sequence[Bit], b: Sequence[Bit], *, signed: bool = False) -> Bit:
@@ -107,9 +97,9 @@ def times_digits(
 ) -> Word:
     """A signed word times Σ_j ±2^(j − k), digit j being + where bit j of k is set; as wide as the word.
 
-    Each halving of the running sum rounds down, so the result is at most 2 units below the exact product, and
-    not above it by more than 1. With `from_minus_one` the lowest digit is 0 or −2 instead of ±1: the product
-    is then with bits · 2^(1 − k) − 1, that is with the bits as a plain fraction, from −1 on.
+    Each halving of the running sum rounds down, so the result is at most 2 units below and at most 1 unit
+    above the exact product. With `from_minus_one` the lowest digit is 0 or −2 instead of ±1: the factor is
+    then bits · 2^(1 − k) − 1, the bits as a plain fraction that begins at −1.
     """
     low = build.invert(bits[0])
     first = flip(build, low, a)
@@ -145,7 +135,7 @@ def normalise(build: Builder, word: Sequence[Bit], places: int) -> tuple[Word, W
 
 
 def maximum(build: Builder, values: Sequence[Sequence[Bit]]) -> tuple[Word, Word]:
-    """The largest of some signed words and its position, the earliest where several are equal."""
+    """The largest of some signed words and its position; of equal words the first."""
     places = (len(values) - 1).bit_length()
     entries = [(list(value), constant(k, places)) for k, value in enumerate(values)]
     while len(entries) > 1:
@@ -158,7 +148,7 @@ def maximum(build: Builder, values: Sequence[Sequence[Bit]]) -> tuple[Word, Word
 
 
 def first_set(build: Builder, flags: Sequence[Bit]) -> Word:
-    """Of some flags only the first that is set."""
+    """The same flags with all but the first that is set cleared."""
     before: Bit = False
     only: Word = []
     for flag in flags:

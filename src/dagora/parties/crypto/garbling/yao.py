@@ -1,16 +1,16 @@
-"""Yao's protocol between two processes: one garbles, the other evaluates, label arrays flow from run to run.
+"""Yao's protocol between two processes: one garbles, the other evaluates.
 
-Both sides write the same schedule: inputs of either side and public constants become arrays of labels,
-circuits turn arrays into arrays, and `reveal` opens bits to one side or both. The garbler's arrays hold the
-labels of zero, the evaluator's hold one label per wire; neither alone tells a bit. The permute bits of the
-two arrays are XOR-shares of the values (`permute_bits`), and a party's additive share enters a circuit as its
-bits (`share_to_bits`), to be added up inside. Constants cost nothing: the evaluator's label is 0, the
-garbler's label of zero is 0 or Δ.
+Both sides make the same calls in the same order: inputs of either side and public constants become arrays of
+labels, circuits turn arrays into arrays, and `reveal` opens bits to one side or both. The garbler's arrays
+hold the labels of zero, the evaluator's hold one label per wire; neither alone reveals a bit. The permute
+bits of the two arrays are XOR-shares of the values (`permute_bits`), and a party's additive share enters a
+circuit as its bits (`share_to_bits`), to be added up inside. Constants cost nothing: the evaluator's label is
+0, the garbler's label of zero is 0 or Δ.
 
-Secure against semi-honest parties, given that the transfer of labels is. Sizes and number of messages depend
-on circuits and batch sizes only. Revealed bits come with a 64-bit hash of their label, so that damaged tables
-or labels, and schedules that went apart, end the run instead of giving wrong bits. That is a check against
-accidents: a garbler that garbles another circuit on purpose is not noticed.
+Secure against semi-honest parties if the transfer of labels is. Sizes and number of messages depend on
+circuits and batch sizes only. Revealed bits come with a 64-bit hash of their label, so that damaged tables or
+labels, and calls that differ between the sides, end the run instead of giving wrong bits. This is a check
+against accidents: a garbler that garbles another circuit on purpose is not detected.
 """
 
 from __future__ import annotations
@@ -45,29 +45,29 @@ Bits = NDArray[np.uint8]
 To = Literal["both", "garbler", "evaluator"]
 
 LABEL_BYTES = 16
-DAMAGED = "a label came out that was never made: tables, labels or schedules are damaged"
+DAMAGED = "an unknown label came out: tables, labels or the order of calls are damaged"
 
 
 class LabelSender(Protocol):
-    """The garbler's side of oblivious transfer, as `oblivious_transfer.TransferSender` gives it."""
+    """The garbler's side of oblivious transfer, such as `oblivious_transfer.TransferSender`."""
 
     @property
     def delta(self) -> Words:
         """The difference of the two labels of every wire: uint64[2], the lowest bit of the first word set."""
 
     def fresh_labels(self, count: int) -> Words:
-        """Labels of zero, uint64[count, 2], of which the peer gets each, or its sum with delta, by choice."""
+        """Labels of zero, uint64[count, 2]; the peer gets each, plus delta where its choice is 1."""
 
 
 class LabelReceiver(Protocol):
-    """The evaluator's side of oblivious transfer, as `oblivious_transfer.TransferReceiver` gives it."""
+    """The evaluator's side of oblivious transfer, such as `oblivious_transfer.TransferReceiver`."""
 
     def receive_fresh_labels(self, choices: Bits) -> Words:
         """One label per choice, uint64[count, 2]."""
 
 
 class Party(Protocol):
-    """What a schedule may use: the same calls on both sides, whoever owns the inputs."""
+    """The calls of either side; both sides make the same calls, whoever owns the inputs."""
 
     def own_inputs(self, bits: Bits) -> Words:
         """Labels of this party's bits, uint8[wires, instances]."""
@@ -82,11 +82,11 @@ class Party(Protocol):
         """Labels of the outputs, uint64[outputs, instances, 2], from labels of the inputs."""
 
     def reveal(self, labels: Words, to: To = "both") -> Bits | None:
-        """Return the bits, or None to the party that shall not see them."""
+        """Return the bits, or None to the party that must not see them."""
 
 
 class Garbler:
-    """The party that makes the labels; its arrays are the labels of zero."""
+    """The party that draws the labels; its arrays are the labels of zero."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Garbler:
         return np.repeat(self._times_delta(bits[:, None]), instances, axis=1)
 
     def run(self, circuit: Circuit, labels: Words) -> Words:
-        """Garble a circuit and send its tables as they come."""
+        """Garble a circuit and send its tables as they are made."""
         check_labels(circuit, labels)
         slots, instances, first = slots_of(circuit), labels.shape[1], self._tweaks
         self._tweaks += TWEAKS_PER_AND * slots.n_and * instances
@@ -157,7 +157,7 @@ class Garbler:
     def reveal(self, labels: Words, to: To = "both") -> Bits | None: ...
 
     def reveal(self, labels: Words, to: To = "both") -> Bits | None:
-        """Open the values of wires; None if only the evaluator shall see them."""
+        """Open the values of wires; None if only the evaluator is to see them."""
         first = self._tweaks
         self._tweaks += labels.size // 2
         hashes = np.stack(
@@ -165,7 +165,7 @@ class Garbler:
         )
         if to != "garbler":
             permute = permute_bits(labels)
-            # In the order of the labels' permute bits, so that the place tells no value.
+            # In the order of the labels' permute bits, so that the position reveals no value.
             send_words(self._channel, "hashes", np.where(permute[..., None], hashes[..., ::-1], hashes))
             send_bytes(self._channel, "permutation", np.packbits(permute).tobytes())
         if to == "evaluator":
@@ -211,12 +211,14 @@ class Evaluator:
         return np.zeros((len(bits), instances, 2), dtype=np.uint64)
 
     def run(self, circuit: Circuit, labels: Words) -> Words:
-        """Evaluate a circuit with the tables that come in."""
+        """Evaluate a circuit with the garbler's tables."""
         check_labels(circuit, labels)
         slots, instances, first = slots_of(circuit), labels.shape[1], self._tweaks
         self._tweaks += TWEAKS_PER_AND * slots.n_and * instances
         if slots.n_and and receive_bytes(self._channel, "run", 16) != _fingerprint(slots, instances, first):
-            self._channel.refuse("run", "another circuit or another number of instances than here")
+            self._channel.refuse(
+                "run", "its circuit, its number of instances or its earlier calls differ from ours"
+            )
         result = np.empty((len(slots.outputs), instances, 2), dtype=np.uint64)
         wires = Wires(slots, self._keys)
         for message in table_messages(slots, instances):
@@ -241,7 +243,7 @@ class Evaluator:
     def reveal(self, labels: Words, to: To = "both") -> Bits | None: ...
 
     def reveal(self, labels: Words, to: To = "both") -> Bits | None:
-        """Open the values of wires; None if only the garbler shall see them."""
+        """Open the values of wires; None if only the garbler is to see them."""
         first = self._tweaks
         self._tweaks += labels.size // 2
         answers = _hashes(self._keys, labels, first)
@@ -261,7 +263,7 @@ class Evaluator:
 
 
 def permute_bits(labels: Words) -> Bits:
-    """XOR-shares of the wires' values: what the two parties get here differs where the value is one."""
+    """XOR-shares of the wires' values: the two parties' bits differ where the value is one."""
     return (labels[..., 0] & np.uint64(1)).astype(np.uint8)
 
 
@@ -275,18 +277,8 @@ def share_to_bits(shares: NDArray[np.uint64], width: int) -> Bits:
     return (shares[None, :] >> places & np.uint64(1)).astype(np.uint8)
 
 
-def bits_to_share(bits: Bits) -> NDArray[np.uint64]:
-    """Numbers of bits, the lowest first: the inverse of `share_to_bits`.
-
-    >>> bits_to_share(np.array([[0, 1], [1, 1], [1, 1]], dtype=np.uint8)).tolist()
-    [6, 7]
-    """
-    places = np.arange(len(bits), dtype=np.uint64)[:, None]
-    return np.asarray((bits.astype(np.uint64) << places).sum(axis=0), dtype=np.uint64)
-
-
 def _check_bits(bits: Bits) -> None:
-    # Of anything else, the mask made from it would give part of delta away.
+    # Any other value would make a mask that reveals part of delta.
     if bits.dtype != np.uint8 or (bits.size and bits.max() > 1):
         raise ValueError("inputs and constants are arrays of uint8 that hold 0 or 1")
 
@@ -296,6 +288,6 @@ def _hashes(keys: RoundKeys, labels: Words, first_tweak: int) -> Words:
 
 
 def _fingerprint(slots: Slots, instances: int, first_tweak: int) -> bytes:
-    """What both sides must agree on before a run: equal only if nothing has gone apart so far."""
+    """A hash of what both sides must agree on before a run: circuit, instances, and all earlier calls."""
     content = slots.digest + np.array([instances, first_tweak], dtype=np.uint64).tobytes()
     return hashlib.blake2b(content, digest_size=16).digest()

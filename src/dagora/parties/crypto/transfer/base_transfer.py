@@ -1,4 +1,4 @@
-"""A few oblivious transfers from public keys, the seeds from which `oblivious_transfer` makes millions.
+"""A few oblivious transfers by public keys; `oblivious_transfer` extends them to millions.
 
 The sender ends with n pairs of random 16-byte seeds, the receiver with one of each pair, as its choice bit c
 says; the sender does not learn c, the receiver nothing of the other seed. With G the base point of the curve:
@@ -7,11 +7,11 @@ says; the sender does not learn c, the receiver nothing of the other seed. With 
     receiver  b_i random, B_i = b_i G + c_i A          <  B_1 … B_n;  the seed is H(i, A, B_i, b_i A)
     sender    seeds  H(i, A, B_i, a B_i)  and  H(i, A, B_i, a (B_i − A))
 
-B_i is uniform whatever c_i, so the choice is hidden perfectly; the other seed would take a² G from aG
-(computational Diffie–Hellman, hash as random oracle). Chou & Orlandi, The simplest protocol for oblivious
-transfer, 2015, with what was found since: the hash binds index, both messages and the use, so that no seed
-depends on less than the whole transcript, and points must be of prime order, so that no small subgroup tells
-a choice. Semi-honest adversaries.
+B_i is uniform whatever c_i is, so the choice is hidden perfectly. To compute the other seed one would need a²
+G from aG (computational Diffie–Hellman, hash as random oracle). The protocol is that of Chou & Orlandi, The
+simplest protocol for oblivious transfer, 2015, with two later corrections: the hash includes the index, both
+messages and the use, so that every seed depends on the whole transcript; and points must have prime order, so
+that no small subgroup reveals a choice. Semi-honest adversaries.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dagora.parties.crypto.transfer.edwards import (
 from dagora.parties.transport.messages import Array
 
 SEED_BYTES = 16
-# Gives so many random bytes; a test may pass a source of its own.
+# Returns the given number of random bytes; tests pass a source of their own.
 RandomBytes = Callable[[int], bytes]
 
 
@@ -68,7 +68,7 @@ def receive_seeds(
     offered = _read_point(channel, "offer", offer)
     keys = [random_scalar(random) for _ in choices]
     of_base, of_offer = Multiples(BASE), Multiples(offered)
-    # A sum for either choice: the time of this line at least does not tell.
+    # A sum for either choice, so that the time of this line does not depend on the choice.
     answers = [(of_base(b) + (offered if c else ZERO)).encode() for b, c in zip(keys, choices, strict=True)]
     points = np.frombuffer(b"".join(answers), dtype=np.uint8).reshape(-1, POINT_BYTES)
     channel.send("answers", points=points)
@@ -86,7 +86,7 @@ def _read_point(channel: Channel, step: str, content: bytes) -> Point:
 
 
 def _seed(use: str, index: int, offer: bytes, answer: bytes, shared: Point) -> bytes:
-    # Every part has a fixed length but the use, which stands as its digest.
+    # Every part has a fixed length; the use is replaced by its digest.
     digest = hashlib.sha256(f"dagora seed: {use}".encode()).digest()
     parts = (digest, index.to_bytes(8, "little"), offer, answer, shared.encode())
     return hashlib.sha256(b"".join(parts)).digest()[:SEED_BYTES]

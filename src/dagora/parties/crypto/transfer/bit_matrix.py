@@ -1,4 +1,4 @@
-"""Columns of pseudorandom bits from seeds, and their transposition to rows: the engine of OT extension.
+"""Columns of pseudorandom bits from seeds, and their transposition to rows, for the extension of transfers.
 
 Column i is the stream of AES-128 in counter mode under seed i; bit j of it (bit j mod 64 of word j div 64)
 belongs to row j. Rows come out of 64 × 64 blocks, each transposed by swapping ever smaller quarters (Warren,
@@ -39,7 +39,7 @@ class ColumnStreams:
         """Return the next words of every column, one row per seed."""
         size = 8 * words
         zeros = bytes(size)
-        # The cipher asks for room for one block more; what it might write there, the next column overwrites.
+        # The cipher needs room for one block more; the next column overwrites what it may write there.
         buffer = np.empty(len(self._ciphers) * size + _BLOCK_BYTES, dtype=np.uint8)
         view = buffer.data
         for i, cipher in enumerate(self._ciphers):
@@ -48,7 +48,7 @@ class ColumnStreams:
 
 
 def words_for(rows: int) -> int:
-    """Words per column that hold so many rows."""
+    """Words per column for this many rows."""
     return -(-rows // WORD)
 
 

@@ -2,12 +2,12 @@
 
 Points are in extended coordinates (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z (Hisil, Wong, Carter,
 Dawson, Twisted Edwards curves revisited, 2008), written as 32 bytes as in RFC 8032: y, and the sign of x in
-the top bit. What is read from a peer is checked: one way to write each point, on the curve, of prime order.
-`cryptography` has the curve only inside X25519 and Ed25519, without the addition of points that oblivious
-transfer needs.
+the top bit. Points from a peer are checked: they must be in canonical encoding, on the curve, and of prime
+order. The package `cryptography` uses the curve inside X25519 and Ed25519, but does not offer the addition of
+points that oblivious transfer needs.
 
-Not constant time: whoever can time this process to the microsecond learns about its scalars. A protocol uses
-them once, and side channels on the same machine are outside our adversary.
+Not constant time: an observer who can time this process to the microsecond learns about its scalars. A
+protocol uses each scalar in one session, and side channels are outside our security claim.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Point:
         return self + -other
 
     def double(self) -> Point:
-        """Twice this point, with fewer products than the sum."""
+        """Twice this point, with fewer products than a sum."""
         a = self.x * self.x % P
         b = self.y * self.y % P
         h = a + b
@@ -120,7 +120,7 @@ def decode_any(content: bytes) -> Point:
     number = int.from_bytes(content, "little")
     sign, y = number >> 255, number & (1 << 255) - 1
     if y >= P:
-        raise ProtocolError("is a point written in a way that is not allowed")
+        raise ProtocolError("is a point in a non-canonical encoding")
     # x² = u / v; the root is found with one power, up to a root of −1.
     u, v = (y * y - 1) % P, (D * y * y + 1) % P
     x = u * v**3 % P * pow(u * v**7 % P, (P - 5) // 8, P) % P
@@ -129,7 +129,7 @@ def decode_any(content: bytes) -> Point:
     if (v * x * x - u) % P:
         raise ProtocolError("is not a point of the curve")
     if x == 0 and sign:
-        raise ProtocolError("is a point written in a way that is not allowed")
+        raise ProtocolError("is a point in a non-canonical encoding")
     if x & 1 != sign:
         x = P - x
     return Point(x, y, 1, x * y % P)

@@ -1,7 +1,7 @@
-"""A pseudorandom function that two parties evaluate together, once per row, for thousands of rows.
+"""An oblivious pseudorandom function: two parties evaluate it together, once per row, for thousands of rows.
 
-For row j the receiver has an input x_j and learns F_j(x_j); the sender learns nothing of x_j, and gets the
-key with which it can evaluate F_j anywhere. Kolesnikov, Kumaresan, Rosulek & Trieu, Efficient batched
+For row j the receiver has an input x_j and learns F_j(x_j). The sender learns nothing about x_j and gets the
+key with which it can evaluate F_j at any input. Kolesnikov, Kumaresan, Rosulek & Trieu, Efficient batched
 oblivious PRF (CCS 2016): OT extension in which a choice bit repeated 128 times becomes a codeword C(x) of 512
 pseudorandom bits. With seed pairs by oblivious transfer, the sender choosing by a random s, and G the rows
 made of the streams of the seeds,
@@ -10,9 +10,10 @@ made of the streams of the seeds,
     sender    q_j = Gˢ_j ⊕ (s & u_j) = t_j ⊕ (s & C(x_j))
     F_j(x) = H(j, q_j ⊕ (s & C(x))),   which for x = x_j is H(j, t_j)
 
-C is four blocks of AES under public keys of the session, H is BLAKE2b cut to 128 bits. F_j(y) for y ≠ x_j is
-random to the receiver if C(y) and C(x_j) differ in 128 bits or more, since it knows none of s: for 512 bits
-that fails with probability below 2⁻⁹⁶ per pair, which leaves 2⁻⁴⁰ for 2⁵⁶ pairs. Semi-honest adversaries.
+C is four blocks of AES under public keys of the session, H is BLAKE2b with 128 bits of output. F_j(y) for y ≠
+x_j is random to the receiver, which does not know s, if C(y) and C(x_j) differ in 128 bits or more. With 512
+bits that fails with probability below 2⁻⁹⁶ per pair, and so below 2⁻⁴⁰ for 2⁵⁶ pairs. Semi-honest
+adversaries.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def send_function(
     *,
     random: RandomBytes = secrets.token_bytes,
 ) -> Function:
-    """Return the key of F for so many rows, each of which the peer evaluates once, by `receive_values`."""
+    """Return the key of F for this many rows; the peer evaluates each row once, by `receive_values`."""
     choice = np.frombuffer(random(CODE_BITS // 8), dtype="<u8").astype(np.uint64)
     seeds = transfer.random_transfer(unpack_bits(choice))
     streams = ColumnStreams([seed.tobytes() for seed in seeds])
@@ -83,7 +84,7 @@ def send_function(
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """F_0, F_1, …, as its key holder has it."""
+    """The key of the functions F_0, F_1, …."""
 
     session: bytes
     choice: Words
@@ -100,7 +101,7 @@ class Function:
 
 
 def codewords(session: bytes, inputs: Words) -> Words:
-    """The pseudorandom code: for each input of 128 bits, 512 bits that nobody chose.
+    """The pseudorandom code: 512 bits for each input of 128 bits.
 
     >>> words = codewords(b"today", np.array([[1, 0], [2, 0]], dtype=np.uint64))
     >>> words.shape, int(unpack_bits(words[0] ^ words[1]).sum())

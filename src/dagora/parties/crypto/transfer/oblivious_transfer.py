@@ -8,10 +8,10 @@ Then, with G the stream of a seed and columns as bit vectors over the transfers,
     receiver  t_i = G(k⁰_i)   sends  u_i = t_i ⊕ G(k¹_i) ⊕ r        16 bytes per transfer, nothing else
     sender    q_i = G(seed_i) ⊕ Δ_i u_i                              so that row by row  q_j = t_j ⊕ r_j Δ
 
-The sender sees r only under a stream it does not know; the receiver sees nothing at all, or, when the sender
-has labels of its own choice, q_j ⊕ label_j. For random transfer the correlation is broken by the tweakable
-correlation robust hash of `hashing`, with tweak j and a key of this session that garbling does not share. The
-lowest bit of Δ is 1 (the permute bit of labels), which leaves 127 bits unknown. Semi-honest adversaries.
+The sender sees r only under a stream it does not know; the receiver sees nothing at all. For random transfer
+the correlation is broken by the tweakable correlation robust hash of `hashing`, with tweak j and a key of
+this session that garbling does not share. The lowest bit of Δ is 1 (the permute bit of labels), which leaves
+127 bits unknown. Semi-honest adversaries.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ from dagora.parties.transport.transport import Transport
 Labels = NDArray[np.uint64]
 
 WIDTH = 128
-# Transfers per message of columns (4 MB), and per message of labels: bounded memory on both sides.
+# Transfers per message of columns (4 MB): memory is bounded on both sides.
 CHUNK = 1 << 18
-BATCH = 1 << 20
 KEY_BYTES = 16
 
 
@@ -54,7 +53,7 @@ def random_delta(random: RandomBytes = secrets.token_bytes) -> Labels:
 
 
 class TransferSender:
-    """The side with the labels. Made at the same time as the peer's `TransferReceiver`; then batches in step.
+    """The side with the labels; the peer has a `TransferReceiver` and makes the matching calls.
 
     `delta` is the difference of all labels of the session (drawn when not given); it must stay secret.
     """
@@ -74,7 +73,7 @@ class TransferSender:
         self._channel = Channel.to_peer(transport, peer, tag)
         bits = unpack_bits(self.delta)
         self._streams = ColumnStreams(receive_seeds(self._channel, bits.tolist(), random=random))
-        # A word of ones where the column takes what the receiver sent.
+        # A word of ones for the columns to which the receiver's message is added.
         self._takes = np.where(bits == 1, np.uint64(2**64 - 1), np.uint64(0))
         key = random(KEY_BYTES)
         self._channel.send("key", key=key)
@@ -82,7 +81,7 @@ class TransferSender:
         self._hashed = 0
 
     def fresh_labels(self, count: int) -> Labels:
-        """Zero labels that the protocol draws; this side sends nothing. See `receive_fresh_labels`."""
+        """Random zero labels; this side sends nothing, and the peer calls `receive_fresh_labels`."""
         result = np.empty((count, 2), dtype=np.uint64)
         for part in _slices(count, CHUNK):
             rows = part.stop - part.start
@@ -91,15 +90,6 @@ class TransferSender:
             take_columns(columns, sent, self._takes)
             result[part] = transpose(columns, rows)
         return result
-
-    def send_labels(self, zero_labels: Labels) -> None:
-        """Let the peer's `receive_labels` have zero label ⊕ choice · delta for labels of our own, [n, 2]."""
-        if zero_labels.ndim != 2 or zero_labels.shape[1] != 2:
-            raise ValueError("labels are rows of two words")
-        for part in _slices(len(zero_labels), BATCH):
-            masked = self.fresh_labels(part.stop - part.start)
-            masked ^= zero_labels[part]
-            self._channel.send("labels", labels=masked)
 
     def random_transfer(self, count: int) -> NDArray[np.uint64]:
         """Pairs of random 128-bit strings, [n, 2, 2]; the peer's `random_transfer` gets one of each pair."""
@@ -146,16 +136,6 @@ class TransferReceiver:
             masked ^= packed
             self._channel.send("columns", columns=masked)
             result[part] = transpose(columns, part.stop - part.start)
-        return result
-
-    def receive_labels(self, choices: NDArray[np.uint8]) -> Labels:
-        """For choices in {0, 1}, the label that the peer chose, ⊕ delta where the choice is 1, [n, 2]."""
-        result = np.empty((len(choices), 2), dtype=np.uint64)
-        for part in _slices(len(choices), BATCH):
-            labels = self.receive_fresh_labels(choices[part])
-            fields = {"labels": Array("u8", labels.shape)}
-            labels ^= self._channel.receive("labels", fields)["labels"]
-            result[part] = labels
         return result
 
     def random_transfer(self, choices: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -1,9 +1,10 @@
-"""The coordinator's half of the secure sum: it passes on what it cannot read and opens nothing but sums.
+"""The coordinator's side of the secure sum: it passes on shares it cannot read, and opens only sums.
 
-The sum of the masked vectors that arrived still holds the survivors' self-masks and their pairwise masks
-with the lost. Shares of the survivors' seeds, and of the lost sites' mask keys, from at least `threshold`
-survivors take them off. Sites may be lost without harm until the first sum is opened. After that, a sum for
-which a vector is missing stays closed; one for which all vectors came is still opened, and is the last.
+The sum of the masked vectors that arrived still contains the survivors' self-masks, and their pairwise masks
+with the lost sites. At least `threshold` survivors send shares of the survivors' seeds and of the lost sites'
+mask keys, from which the coordinator computes these masks and removes them. Sites may be lost without harm
+until the first sum is opened. After that, a sum for which a vector is missing stays closed; if all vectors
+arrived and a site is lost afterwards, this sum is still opened and is the last.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class Opened:
 class SecureSum:
     """Sums of the sites' vectors modulo 2⁶⁴.
 
-    Waits `patience` seconds for each step. `threshold` of the sites (more than two thirds unless told) must
-    stay until a sum is opened, and at least `minimum` must be in it. `on_loss` is told, in one line, of
-    each site that was lost.
+    Waits `patience` seconds for each step. At least `threshold` sites (more than two thirds by default) must
+    stay until a sum is opened, and at least `minimum` must be in it. `on_loss` is called with one line for
+    each lost site.
     """
 
     def __init__(
@@ -75,21 +76,21 @@ class SecureSum:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The sites with whose masks the next sum is made; some may be known to be lost."""
+        """The sites whose masks are in the next sum, including sites known to be lost."""
         return self._members
 
     @property
     def present(self) -> tuple[str, ...]:
-        """The sites that are still there."""
+        """The sites that are not lost."""
         return tuple(name for name in self._members if name not in self._lost)
 
     @property
     def opened(self) -> bool:
-        """Whether any sum was opened: then no site may be lost any more."""
+        """Whether a sum was opened; from then on the loss of a site ends the run."""
         return self._round > 0
 
     def set_up(self) -> None:
-        """Bring the sites' keys and the first shares to each other."""
+        """Pass the sites' keys and their first shares on to each other."""
         challenge = secrets.token_bytes(CHALLENGE_BYTES)
         self.lose(self._tell(dict.fromkeys(self.present, encode({"challenge": challenge})), "sum/begin"))
         keys = collect(self._transport, self.present, "sum/keys", ENTRY, self._patience)
@@ -130,16 +131,16 @@ class SecureSum:
         self._epoch += 1
 
     def sum(self, label: str, ask: Callable[[str], None] | None = None) -> Opened:
-        """Open the sum of the sites' next vectors, which all must have given the same label.
+        """Open the sum of the sites' next vectors; all sites must use the same label.
 
-        `ask(site)` is called for each site first, to put the question.
+        `ask(site)` is called for each site first, to send the question.
         """
         if self._end:
             raise ProtocolError(self._end)
         try:
             return self._open(label, ask)
         except ProtocolError as error:
-            # Sites may stand in the middle of this sum: there is no other after it.
+            # Sites may be in the middle of this sum, so no other can follow it.
             self._end = self._end or str(error)
             raise
 
@@ -151,7 +152,7 @@ class SecureSum:
         round_, lost = self._round, [name for name in self._members if name not in survivors]
         context = Context(self._roster.session, round_, self._members, label, total.shape)
         message = encode({"round": round_, "survivors": list(survivors), "lost": lost})
-        # The lost are told too: one that was merely slow learns that it is out.
+        # Lost sites are told too: one that was only slow learns that it is left out.
         unreached = self._tell(dict.fromkeys(self._members, message), f"sum/{round_}/open")
         # From here on the sites count this sum as opened.
         self._round += 1
@@ -175,7 +176,7 @@ class SecureSum:
                 self.lose({name: str(error)})
 
     def _add_vectors(self, label: str) -> tuple[NDArray[np.uint64], tuple[str, ...]]:
-        """Add up the masked vectors as they come, and say whose these were."""
+        """Add up the masked vectors as they arrive, and return their sum and their sites."""
         lost: dict[str, str] = {}
         total: NDArray[np.uint64] | None = None
         survivors: list[str] = []
@@ -211,13 +212,13 @@ class SecureSum:
                 try:
                     shares = unpack(content[kind], len(table))
                 except ValueError as error:
-                    raise ProtocolError(f"site '{name}' sent no shares: {error}", party=name) from None
+                    raise ProtocolError(f"site '{name}' sent invalid shares: {error}", party=name) from None
                 for owner, share in zip(table, shares, strict=True):
                     table[owner][point] = share
         return seeds, keys
 
     def _recover(self, shares: Mapping[int, int], owner: str) -> bytes:
-        """Put a secret together; with shares to spare, others of them must give the same."""
+        """Recover a secret from shares; if there are more than needed, the first and the last must agree."""
         items = sorted(shares.items())
         secret = combine(dict(items[: self._roster.threshold]))
         if secret != combine(dict(items[-self._roster.threshold :])) or secret >> (8 * SECRET_BYTES):
@@ -235,9 +236,9 @@ class SecureSum:
         return pair_masks(name, shared, context)
 
     def lose(self, lost: Mapping[str, str], *, last: bool = False) -> None:
-        """Note lost sites, with the reason: survived before a sum was opened, else the end of the run.
+        """Note lost sites with the reason; after a sum was opened this ends the run.
 
-        With `last`, the current sum is still opened, and only the next is refused.
+        With `last` the current sum is still opened, and the next one is refused.
         """
         for name, reason in lost.items():
             if name in self._lost:
@@ -254,7 +255,7 @@ class SecureSum:
             raise ProtocolError(self._end)
 
     def check_present(self) -> None:
-        """Refuse to go on with too few sites."""
+        """Refuse to continue with too few sites."""
         self._check_enough(self.present, self._minimum)
 
     def _tell(self, messages: Mapping[str, bytes], tag: str) -> dict[str, str]:

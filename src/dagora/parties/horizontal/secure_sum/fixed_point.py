@@ -3,7 +3,7 @@
 Integers are themselves, negative ones as two's complement. A real number x becomes the nearest multiple of
 the unit 2⁻ᶠ, where f is the largest integer with K·largest·2ᶠ ≤ 2⁶² for K parties (K rounded up to a power
 of two): then no sum of K parts, each at most `largest`, can wrap, and the sum is off by at most K/2 units.
-A party checks its own part before it encodes it and never says what the part was.
+A party checks its own part before it encodes it, and its errors never quote the value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REAL_BITS = 62
 
 
 class OutOfRangeError(ProtocolError):
-    """A party's own part does not fit; the text says so without the value."""
+    """A party's own part does not fit; the message does not contain the value."""
 
 
 def largest_integer(parties: int) -> int:
@@ -71,7 +71,7 @@ def fraction_bits(largest: float, parties: int) -> int:
 
 
 def rounding(largest: float, parties: int) -> float:
-    """By how much a sum can be off: half a unit for each party.
+    """The largest rounding error of a sum: half a unit for each party.
 
     >>> rounding(1.0, 4) == 2 * 2.0**-60
     True
@@ -90,15 +90,15 @@ def encode_reals(values: ArrayLike, largest: float, parties: int) -> NDArray[np.
     if raw.dtype.kind not in "iubf":
         raise OutOfRangeError(f"a total needs real numbers, not {raw.dtype}")
     array: NDArray[np.float64] = raw.astype(np.float64)
-    # Written so that what is not a number is refused too.
+    # Written so that NaN is refused too.
     if not bool((np.abs(array) <= largest).all()):
-        raise OutOfRangeError("a number is not within the largest that was agreed on")
+        raise OutOfRangeError("a number is beyond the largest that was agreed on")
     integers: NDArray[Any] = np.rint(np.ldexp(array, bits)).astype(np.int64)
     return integers.view(np.uint64)
 
 
 def decode_reals(sums: NDArray[np.uint64], largest: float, parties: int) -> NDArray[np.float64]:
-    """Return sums of encoded real numbers; refuses a sum above `largest`, which was promised not to be.
+    """Return sums of encoded real numbers; refuses a sum above `largest`, the bound that was promised.
 
     >>> decode_reals(encode_reals([0.5], 2.0, 2) + encode_reals([-1.75], 2.0, 2), 2.0, 2)
     array([-1.25])

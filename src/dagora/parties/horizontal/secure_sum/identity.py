@@ -1,9 +1,9 @@
-"""How a site knows that a message which a third party passed on is another site's: signatures.
+"""Signatures, by which a site knows that a message passed on by the coordinator comes from another site.
 
-Sites talk through the coordinator, who must not be able to put keys of its own in their place. With
+Sites communicate through the coordinator, which must not be able to replace their keys by its own. With
 certificates, a site signs with its certificate's key (ECDSA on P-256) and sends the certificate along;
-whoever has the CA's certificate can check that the name in it is the one who speaks. In one process, keys
-handed out beforehand (Ed25519) stand in.
+whoever has the CA's certificate can check that the named site has signed. In one process, Ed25519 keys that
+are handed out beforehand take their place.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Identity(Protocol):
 
     @property
     def certificate(self) -> bytes:
-        """What others need besides the signature; empty if they know the key already."""
+        """What others need to check the signature; empty if they know the key already."""
 
     def sign(self, message: bytes) -> bytes:
         """Sign as `name`."""
@@ -68,7 +68,7 @@ class KnownKeys:
 
 
 def hand_out_keys(names: Sequence[str]) -> dict[str, KnownKeys]:
-    """Make a key for each party and tell all of them the public ones.
+    """Make a key for each party, and give all parties the public keys.
 
     >>> keys = hand_out_keys(["b", "c"])
     >>> keys["c"].verify("b", b"hello", keys["b"].sign(b"hello"), b"")

@@ -1,12 +1,12 @@
 """Random masks that cancel in the sum: X25519 key agreement, HKDF-SHA256, AES-256 in counter mode.
 
-Sites i and j share the secret s_ij = X25519(private_i, public_j). In every round both derive a key of their
-own from it, HKDF(s_ij; session, round, members, label, shape), and expand it to a vector PRG(key) modulo
-2⁶⁴; the one whose name comes first adds it, the other subtracts it. Each site adds one more vector from a
-seed of its own, which protects it when its pairwise masks must be recovered although its message arrives
-after all (Bonawitz et al., Practical secure aggregation for privacy-preserving machine learning, CCS 2017).
-What is bound into the derivation need not be sent: sites that were asked different things, in another session
-or round, or that take others for the members of the sum, get masks that do not cancel, and the sum is noise.
+Sites i and j share the secret s_ij = X25519(private_i, public_j). In every round both derive a fresh key from
+it, HKDF(s_ij; session, round, members, label, shape), and expand it to a vector PRG(key) modulo 2⁶⁴. The site
+whose name comes first adds it, the other subtracts it. Each site adds one more vector from a seed of its own,
+which protects a site that was taken for lost, so that its pairwise masks were recovered, and whose vector
+arrives after all (Bonawitz et al., Practical secure aggregation for privacy-preserving machine learning, CCS
+2017). What enters the derivation need not be sent: if two sites differ in the question, the session, the
+round or the members of the sum, their masks do not cancel, and the sum is noise.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class KeyPair:
 
     @classmethod
     def from_private(cls, private: bytes) -> KeyPair:
-        """Complete a pair that was recovered from shares."""
+        """Return the pair of a private key that was recovered from shares."""
         return cls(private, X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw())
 
     def agree(self, public: bytes) -> bytes:
@@ -58,12 +58,12 @@ class KeyPair:
             own = X25519PrivateKey.from_private_bytes(self.private)
             return own.exchange(X25519PublicKey.from_public_bytes(public))
         except ValueError:
-            raise ProtocolError("a public key is not a key") from None
+            raise ProtocolError("a public key is not valid") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a mask is for; two masks for different contexts have nothing in common."""
+    """What a mask is used for; masks of different contexts are independent."""
 
     session: bytes
     round: int
@@ -95,9 +95,9 @@ def self_mask(seed: bytes, context: Context) -> NDArray[np.uint64]:
 
 
 def pair_masks(name: str, secrets: Mapping[str, bytes], context: Context) -> NDArray[np.uint64]:
-    """The sum of a site's masks with others, by the secrets it shares with them.
+    """The sum of a site's masks with others, given the secrets it shares with them.
 
-    The same with the roles exchanged gives the negative of each.
+    Each of the others computes the negative of its mask with this site.
     """
     info = context.info("pair")
     total = np.zeros(context.shape, dtype=np.uint64)
@@ -111,7 +111,7 @@ def pair_masks(name: str, secrets: Mapping[str, bytes], context: Context) -> NDA
 
 
 def seal(secret: bytes, info: bytes, content: bytes) -> bytes:
-    """Encrypt once under a key derived for this message alone, AES-256-GCM."""
+    """Encrypt with AES-256-GCM under a key that is derived for this message and used once."""
     return AESGCM(derive(secret, info)).encrypt(_NONCE, content, None)
 
 

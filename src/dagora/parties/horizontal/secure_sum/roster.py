@@ -1,10 +1,11 @@
-"""Who takes part in a session of secure sums, with which keys, and how a site can be sure of it.
+"""The roster of a session of secure sums: which sites take part, with which keys, and how sites check it.
 
 Each site makes two X25519 key pairs per session, one to encrypt shares and one for masks, and signs both
-with the coordinator's challenge. The coordinator passes on all of them in one message, the roster; a site
-encrypts nothing before it has checked every signature. Then each site signs the roster as it saw it, fresh
-keys of all sites included: so all see the same roster, and nobody in it is a recording from an earlier
-session. The digest of the roster names the session in every key that is derived later.
+public keys together with the coordinator's challenge. The coordinator passes on all of them in one message,
+the roster; a site encrypts nothing before it has checked every signature. Then each site signs the roster
+that it saw, which contains fresh keys of all sites. So all sites see the same roster, and no entry can be
+replayed from an earlier session. The digest of the roster identifies the session in every key that is derived
+later.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Entry:
         return entry
 
     def encode(self) -> bytes:
-        """Write it."""
+        """Return the entry as bytes."""
         return encode({field: getattr(self, field) for field in ENTRY})
 
     def check(self, identity: Identity, challenge: bytes) -> None:
@@ -80,7 +81,7 @@ class Roster:
         return tuple(self.entries)
 
     def point(self, name: str) -> int:
-        """Where a site's shares are evaluated."""
+        """The point at which a site's shares are evaluated."""
         return self.names.index(name) + 1
 
     @classmethod
@@ -102,7 +103,7 @@ class Roster:
         return cls(by_name, fields["challenge"], fields["threshold"], sha256(payload).digest())
 
     def statement(self) -> bytes:
-        """What each site signs to say that it saw this roster."""
+        """What each site signs to confirm that it saw this roster."""
         return b"dagora secure sum: roster\0" + self.session
 
     def check(self, identity: Identity, own: Entry, challenge: bytes, coordinator: str) -> None:
@@ -110,7 +111,7 @@ class Roster:
         if self.entries.get(own.name) != own:
             raise ProtocolError("the roster does not hold this site's own keys")
         if self.challenge != challenge:
-            raise ProtocolError("the roster is of another session")
+            raise ProtocolError("the roster belongs to another session")
         if coordinator in self.entries:
             raise ProtocolError("the coordinator cannot be one of the sites")
         if not least_threshold(len(self.entries)) <= self.threshold <= len(self.entries):

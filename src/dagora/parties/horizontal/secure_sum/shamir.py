@@ -1,8 +1,8 @@
-"""Shares of secrets of which any t together tell everything and any t − 1 nothing (Shamir 1979).
+"""Secret sharing: any t shares determine the secret, any t − 1 reveal nothing about it (Shamir 1979).
 
 A secret s is the value at 0 of a random polynomial of degree t − 1 over the integers modulo a prime p; the
 share of holder x is its value at x = 1, 2, …. The prime is the least above 2²⁵⁶, so that 32 bytes are one
-secret. With points this small, Horner's rule without reductions on the way is fast enough in Python's own
+secret. The points are small, so Horner's rule without intermediate reductions is fast enough in Python's own
 integers.
 """
 
@@ -15,7 +15,7 @@ from functools import lru_cache
 PRIME = (1 << 256) + 297
 SECRET_BYTES = 32
 SHARE_BYTES = 33
-# 128 bits more than the prime has, so that the remainder is uniform to 2⁻¹²⁸.
+# 128 bits more than the prime has, so that the remainder is within 2⁻¹²⁸ of uniform.
 _COIN_BYTES = 48
 
 
@@ -77,7 +77,7 @@ def pack(shares: Sequence[int]) -> bytes:
 
 
 def unpack(content: bytes, count: int) -> list[int]:
-    """Read so many shares; `ValueError` if these are none."""
+    """Read this many shares; raises `ValueError` if they are invalid."""
     if len(content) != count * SHARE_BYTES:
         raise ValueError(f"{len(content)} bytes are not {count} shares")
     parts = range(0, len(content), SHARE_BYTES)

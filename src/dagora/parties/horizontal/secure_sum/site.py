@@ -1,4 +1,4 @@
-"""A site's half of the secure sum: it masks its vector, and helps to take off what does not cancel.
+"""A site's side of the secure sum: it masks its vector, and helps to remove the masks that do not cancel.
 
     sum/begin          <  challenge            sum/R/input   >  masked vector
     sum/keys           >  its public keys      sum/R/open    <  survivors, lost
@@ -6,10 +6,10 @@
     sum/share/E        >  its secrets' shares, one sealed message for each other site
     sum/shares/E       <  the others', sealed for it
 
-Self-mask seeds must be revealed one round at a time, so each round has one of its own, shared beforehand
-for all rounds of an epoch. Epochs hold 4, 16, then 64 rounds: one question costs little, and of many the
-sharing is no noticeable part. The coordinator drives; a site does each step once, in order, so that nothing
-can be replayed.
+A self-mask's seed is revealed when its round is opened, so each round has a seed of its own. The seeds of all
+rounds of an epoch are shared at its beginning. Epochs have 4, 16, then 64 rounds: a single question costs
+little, and with many questions the sharing is a small part of the work. The coordinator decides when a step
+happens; a site does each step once, in order, so nothing can be replayed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LONGEST_EPOCH = 64
 
 
 def epoch_rounds(epoch: int) -> int:
-    """How many rounds the seeds of an epoch serve.
+    """The number of rounds of an epoch.
 
     >>> [epoch_rounds(epoch) for epoch in range(4)]
     [4, 16, 64, 64]
@@ -45,7 +45,7 @@ def epoch_rounds(epoch: int) -> int:
 
 
 def sealing_info(session: bytes, epoch: int, sender: str, receiver: str) -> bytes:
-    """What binds sealed shares to their way."""
+    """Context of the key for sealed shares: they open only for this session, epoch, sender and receiver."""
     return encode({"use": "shares", "session": session, "epoch": epoch, "from": sender, "to": receiver})
 
 
@@ -53,7 +53,7 @@ class SumSite:
     """One site of a secure sum.
 
     It waits `patience` seconds for each of the coordinator's steps, and refuses sessions of fewer than
-    `minimum` sites: of a sum of two, each knows the other's part.
+    `minimum` sites: from the sum of two sites each can compute the other's part.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class SumSite:
                     raise ValueError
                 held[name] = unpack(opened, count)
             except ValueError:
-                raise ProtocolError(f"the shares of site '{name}' were changed on their way") from None
+                raise ProtocolError(f"the shares of site '{name}' were changed on the way") from None
         return held
 
     def _check_sharers(self, sharers: set[str], *, first: bool) -> None:
@@ -196,7 +196,7 @@ class SumSite:
         self._send(f"sum/{round_}/shares", encode({"seeds": pack(seeds), "keys": pack(keys)}))
 
     def refuse(self, line: str) -> None:
-        """Say, in place of the next sum's vector, why there will be none."""
+        """Send a reason in place of the next sum's vector."""
         due = self._round == self._shared
         self._send(f"sum/share/{self._epoch}" if due else f"sum/{self._round}/input", refusal(line))
 

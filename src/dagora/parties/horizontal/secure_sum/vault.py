@@ -1,12 +1,12 @@
-"""The shares a site holds of the others' secrets, and the only rules by which it gives them out.
+"""The shares a site holds of the others' secrets, and the rules by which it gives them out.
 
-To open a sum the coordinator names the survivors, whose masked vectors are in the sum, and the lost, whose
-are not. The site then gives its shares of the survivors' self-mask seeds of this round and of the lost
-sites' mask keys. Both kinds for one site would bare its vector, so they must never meet; and since a mask
-key serves every round of the session, never means in any round. Hence sites may be lost at the first
-opening only: with it the shares of all mask keys are destroyed, and from then on a sum is opened for
-exactly the same sites or not at all. That also keeps anyone from taking the difference of two sums, with
-and without a site.
+To open a sum the coordinator names the survivors, whose masked vectors are in the sum, and the lost sites,
+whose vectors are not. The site then gives its shares of the survivors' self-mask seeds of this round, and of
+the lost sites' mask keys. Shares of both kinds would reveal a site's vector, so no site's seed and key may
+ever both be given out, not even in different rounds, since a mask key is used in every round of the session.
+Therefore sites may be lost only at the first opening. It destroys the shares of all mask keys, and from then
+on a sum is opened for exactly the same sites or not at all. So nobody can take the difference of two sums
+with and without a site.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Vault:
         self._seeds[round_] = dict(shares)
 
     def answered(self, round_: int) -> None:
-        """Note that this site's masked vector of a round is on its way."""
+        """Note that this site has sent its masked vector of a round."""
         self._answered = round_
 
     def open(self, round_: int, survivors: Sequence[str], lost: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -1,1 +1,1 @@
-"""A session of a coordinator and its sites: questions, answers, and what a site serves."""
+"""A session of a coordinator and its sites: questions, and the answers that a site gives."""

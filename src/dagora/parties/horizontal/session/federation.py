@@ -1,13 +1,12 @@
-"""The seam between learning and parties: questions go out, and only the sum of the answers comes back.
+"""The interface between learning and parties: questions go out, and only the sum of the answers comes back.
 
-A coordinator asks all sites the same question, a named task with arguments. `count` and `total` see nothing
-but the sum of the sites' answers; `gather` sees every site's answer and is for tasks whose answers are meant
-to be shown (the schema, a local graph to vote with). What a site does with a task is written once, in the
-module of the method that asks for it, as `task(site, question)`; how sums are kept secret is the
-federation's business.
+A coordinator asks all sites the same question, a named task with arguments. `count` and `total` return only
+the sum of the sites' answers; `gather` returns every site's answer and is for tasks whose answers are meant
+to be shown (the schema, a local graph to vote with). A task is a function `task(site, question)` in the
+module of the method that asks for it. How sums are kept secret is up to the federation.
 
-`OpenFederation` asks sites in this process and adds their answers in the clear: the oracle for every secure
-one, and the fast way to repeat published experiments.
+`OpenFederation` asks sites in this process and adds their answers in the clear. The tests compare every
+secure federation with it, and the experiments of papers use it because it is fast.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ Answer = dict[str, Value]
 
 
 class Federation(Protocol):
-    """Sites that answer questions, of which only sums are seen."""
+    """Sites that answer questions; only sums of answers are seen, unless they are meant to be shown."""
 
     @property
     def parties(self) -> tuple[str, ...]:
         """The sites' names, sorted."""
 
     def count(self, task: str, question: Question) -> NDArray[np.int64]:
-        """Exact sum of the sites' integer answers, of one shape."""
+        """Exact sum of the sites' integer answers, which have one shape."""
 
     def total(self, task: str, question: Question, *, largest: float) -> NDArray[np.float64]:
-        """Sum of the sites' answers; none of the sums may exceed `largest` in size.
+        """Sum of the sites' answers; no sum may exceed `largest` in absolute value.
 
-        Sums are exact in fixed point: the larger `largest`, the coarser the unit.
+        Sums are exact in fixed point, whose unit grows with `largest`.
         """
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
@@ -48,7 +47,7 @@ class Federation(Protocol):
 
 @dataclass
 class Site:
-    """One party's rows, and what it remembers between questions."""
+    """One party's rows, and the state it keeps between questions."""
 
     name: str
     table: Table

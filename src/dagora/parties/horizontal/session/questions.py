@@ -1,10 +1,10 @@
-"""What the coordinator asks, as messages under the tag "ask": a kind, a task's name and its question.
+"""The coordinator's questions as messages under the tag "ask": a kind, a task's name and its arguments.
 
-Kinds: `count` and `total` (answers that are only seen as sums), `gather` (answers that are shown), `set-up`
-(keys for the sums), `done`.
+Kinds: `count` and `total` (only the sum of the answers is opened), `gather` (each answer is shown), `set-up`
+(exchange keys for the sums), `done`.
 
 A site's answer depends on all that it was told before: the columns it adopted, the weights of earlier rounds.
-So both sides keep a digest of the whole `Conversation`, and each sum is made under it.
+So both sides keep a digest of the whole `Conversation`, and the masks of each sum are derived from it.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ KINDS = ("count", "total", "gather", "set-up", "done")
 
 
 def encode_ask(kind: str, task: str = "", question: Question | None = None, largest: float = 0.0) -> bytes:
-    """Write what the coordinator asks."""
+    """Write a question of the coordinator."""
     return encode({"kind": kind, "task": task, "question": dict(question or {}), "largest": largest})
 
 
 def decode_ask(payload: bytes, what: str) -> dict[str, Any]:
-    """Read what the coordinator asks.
+    """Read a question of the coordinator.
 
     >>> decode_ask(encode_ask("count", "rows"), "coordinator")
     {'kind': 'count', 'task': 'rows', 'question': {}, 'largest': 0.0}
     """
     asked = decode(payload, {"kind": str, "task": str, "question": dict, "largest": float}, what=what)
     if asked["kind"] not in KINDS:
-        raise ProtocolError(f"{what}: asks for none of {', '.join(KINDS)}")
+        raise ProtocolError(f"{what}: asks for a kind other than {', '.join(KINDS)}")
     if not asked["task"].isprintable() or len(asked["task"]) > 80:
-        raise ProtocolError(f"{what}: names no task")
+        raise ProtocolError(f"{what}: the name of the task is not a short printable text")
     return asked
 
 
 class Conversation:
-    """A digest of every question so far, in order, whether its answers are summed or shown.
+    """A digest of all questions so far, in order, whether their answers are summed or shown.
 
     >>> one, other = Conversation(), Conversation()
     >>> for question in (encode_ask("gather", "schema"), encode_ask("count", "rows")):
@@ -56,7 +56,7 @@ class Conversation:
         self._digest = b""
 
     def add(self, question: bytes) -> None:
-        """Note a question, as it came."""
+        """Add a question, in the bytes in which it was sent."""
         self._digest = sha256(self._digest + sha256(question).digest()).digest()
 
     def label(self, task: str) -> str:

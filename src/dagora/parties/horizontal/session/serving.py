@@ -1,7 +1,7 @@
-"""A site at work: it waits for questions, answers those it knows, and shows its owner what was asked.
+"""A site that serves a coordinator: it answers the questions it knows and logs for its owner what was asked.
 
-Whatever goes wrong with a task reaches the coordinator as one line with the task's name and the kind of
-error, never with a value: errors about data quote data. The site's owner sees the error itself.
+Of an error in a task the coordinator is told one line with the task's name and the type of the error, never a
+value, since errors about data quote data. The site's owner sees the error itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question that a site was asked, and how many values (of a shown answer: bytes) it answered with."""
+    """One question to a site, and the size of its answer: values of a sum, bytes of a shown answer."""
 
     kind: str
     task: str
@@ -54,24 +54,24 @@ def serve_site(
     shown: Collection[str] = (),
     log: list[Asked] | None = None,
 ) -> list[Asked]:
-    """Answer the coordinator until it is done, then return what was asked; `log` is filled as it comes.
+    """Answer the coordinator until it is done, then return the questions; `log` receives each as it comes.
 
-    Between questions the site waits `idle` seconds, within a sum `patience`. It takes part in no sum of fewer
-    than `minimum` sites, and shows its own answers only to the tasks in `shown`. What it remembers lasts for
-    one run: the `site` given stays as it is. The transport is closed at the end, with the reason if there was
-    an error.
+    The site waits `idle` seconds for a question and `patience` seconds for each step of a sum. It takes part
+    in no sum of fewer than `minimum` sites, and shows its own answer only to the tasks in `shown`. Its state
+    lasts for one run: the `site` given is not changed. The transport is closed at the end, with the reason if
+    there was an error.
     """
     sums = needs_cryptography("dagora.parties.horizontal.secure_sum.site:SumSite")(
         transport, identity, coordinator=coordinator, minimum=minimum, patience=patience
     )
-    # State that this coordinator did not set would be outside of the conversation that all sites share.
+    # State from an earlier run would not be part of the conversation that all sites share.
     unasked = replace(site, memory={})
     service = _Service(transport, unasked, tasks, shown, coordinator, sums, [] if log is None else log)
     try:
         while service.answer_next(idle):
             pass
     except BaseException as error:
-        # A refusal was told already, and leaving in peace lets it arrive.
+        # The coordinator was sent a refusal, which arrives if the transport is closed without a reason.
         transport.close(None if service.refused else reason_to_tell(error))
         raise
     transport.close()
@@ -80,7 +80,7 @@ def serve_site(
 
 @dataclass
 class _Service:
-    """What a site does with one question after the other."""
+    """Answers one question after the other."""
 
     transport: Transport
     site: Site
@@ -94,7 +94,7 @@ class _Service:
     refused: bool = False
 
     def answer_next(self, idle: float) -> bool:
-        """Answer one question; false when the coordinator is done."""
+        """Answer one question; return False when the coordinator is done."""
         message = self.transport.receive(self.coordinator, ASK, idle)
         asked = decode_ask(message, f"party '{self.coordinator}'")
         self.conversation.add(message)
@@ -141,7 +141,7 @@ class _Service:
     def _answer(
         self, task: str, asked: Mapping[str, Any], encoded: Callable[[Any], T], refuse: Callable[[str], None]
     ) -> T:
-        """Compute and encode an answer; of an error, the coordinator learns the kind and the owner all."""
+        """Compute and encode an answer; the coordinator learns the type of an error, the owner all of it."""
         if task not in self.tasks:
             self._refuse(refuse, ProtocolError(f"this site does not know the task '{task}'"))
         if asked["kind"] == "gather" and task not in self.shown:

@@ -1,1 +1,1 @@
-"""Counts and moments over sites, and the agreement on columns before them."""
+"""Counts and moments over sites, and the agreement on columns that precedes them."""

@@ -1,11 +1,12 @@
-"""Sites agree on their columns before anything is counted.
+"""The sites agree on their columns before anything is counted.
 
-Types and levels that each site infers from its own file differ: a level that one site never saw, a column
-that looks like a few categories here and like numbers there. The sites show the coordinator the names, kinds
-and levels of their columns (never rows or counts); it makes one schema of them and every site recodes its
-table. A column is discrete with the union of the levels, sorted by the one rule; it is continuous where a
-site has it so, or where the union has more whole numbers than the types of a pooled file would allow.
-A site adopts one schema: another would let a coordinator count the same rows under changing names.
+Types and levels that each site infers from its own file may differ: one site never saw a level, or a column
+looks like a few categories here and like numbers there. The sites show the coordinator the names, kinds and
+levels of their columns (never rows or counts). The coordinator combines them into one schema, and every site
+recodes its table. A discrete column has the union of the levels, sorted by the rule for all tables. A column
+is continuous if a site has it as continuous, or if the union has more whole numbers than a discrete column of
+a pooled file may have. A site adopts only one schema: with another, a coordinator could count the same rows
+under different names.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from dagora.data.table import Table
 from dagora.errors import DataError, DisagreementError, ProtocolError
 from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
 
-# What the site remembers of it.
+# Key of a site's memory.
 ADOPTED = "adopted schema"
 
 
 def agree(federation: Federation, *, discrete: Iterable[str] = (), continuous: Iterable[str] = ()) -> Schema:
-    """One schema for all sites, which they have adopted when this returns; columns can be declared."""
+    """Return one schema, which all sites have adopted; `discrete` and `continuous` declare columns."""
     described = {
         party: read_schema(party, answer) for party, answer in federation.gather("schema", {}).items()
     }
@@ -40,7 +41,7 @@ def agree(federation: Federation, *, discrete: Iterable[str] = (), continuous: I
 def reconcile(
     described: Mapping[str, Schema], discrete: frozenset[str], continuous: frozenset[str]
 ) -> Schema:
-    """One schema of many, or one line that says where they cannot be reconciled.
+    """Combine the sites' schemas into one, or refuse with one line that says where they disagree.
 
     >>> one = Schema([Variable("a", Kind.DISCRETE, ("no", "yes"))])
     >>> two = Schema([Variable("a", Kind.DISCRETE, ("maybe",))])
@@ -57,7 +58,7 @@ def reconcile(
             missing = [name for name in some if name not in others]
             if missing:
                 raise DisagreementError(
-                    f"'{missing[0]}' is a column of {where} but not of {lacking}: all sites need the same"
+                    f"'{missing[0]}' is a column of {where} but not of {lacking}: sites need the same columns"
                 )
     for name in (*discrete, *continuous):
         if name not in names:
@@ -70,13 +71,13 @@ def reconcile(
 
 
 def merge_variable(name: str, described: Mapping[str, Variable], declared: Kind | None) -> Variable:
-    """One variable of what the sites say about it."""
+    """Combine what the sites say about one variable."""
     declarations = {variable.levels for variable in described.values()}
-    # Sites that declare the same levels keep them as they are; otherwise the union, by the one rule.
+    # Sites with the same levels keep their order; otherwise the union is sorted.
     levels = min(declarations) if len(declarations) == 1 else sort_levels(chain.from_iterable(declarations))
     numeric = all(IS_NUMBER.fullmatch(level) for level in levels)
     as_numbers = [party for party, variable in described.items() if variable.kind is Kind.CONTINUOUS]
-    # Levels that all sites declare alike were agreed on already; others are what each saw of one column.
+    # The same levels at all sites were declared; different ones were inferred from what each site saw.
     inferred = numeric and len(declarations) > 1 and all(float(level).is_integer() for level in levels)
     many = inferred and len(levels) > MAX_INTEGER_LEVELS
     kind = declared or (Kind.CONTINUOUS if as_numbers or many else Kind.DISCRETE)
@@ -124,17 +125,17 @@ def write_schema(schema: Schema) -> Answer:
 
 
 def read_schema(party: str, message: Question) -> Schema:
-    """Undo `write_schema`; what is no schema is refused."""
+    """Read what `write_schema` wrote, or refuse it."""
     names, kinds, levels = (message.get(key) for key in ("names", "kinds", "levels"))
     if not (isinstance(names, list) and isinstance(kinds, list) and isinstance(levels, list)):
-        raise ProtocolError(f"{party} sent no schema", party=party)
+        raise ProtocolError(f"{party} did not send a schema", party=party)
     try:
         return Schema(
             Variable(str(name), Kind(kind), tuple(map(str, some)))
             for name, kind, some in zip(names, kinds, levels, strict=True)
         )
     except (TypeError, ValueError):
-        raise ProtocolError(f"{party} sent a schema that makes no sense", party=party) from None
+        raise ProtocolError(f"{party} sent an inconsistent schema", party=party) from None
 
 
 def show_schema(site: Site, question: Question) -> Answer:  # noqa: ARG001

@@ -1,11 +1,11 @@
-"""Continuous columns at many sites: how many rows there are, where their centre lies, how they spread.
+"""Continuous columns at many sites: the number of rows, the centre of each column and its spread.
 
-Of the numbers the coordinator sees sums over all sites only: the rows n, how many sites have values of which
+The coordinator sees only sums over all sites: the number of rows n, how many sites have values of which
 binary order in a column (for the fixed point), the sums of the columns (for a global centre) and their sums
-of squares about the centre. A site centres its rows on the mean of all sites
-(`global`), on its own (`local`, as published for the linear case: with few rows per site it costs accuracy),
-or not at all (`none`); and it divides what it computes from them by the n of all sites together, so that a
-site with more rows counts for more and the sites' losses add up to the loss on pooled rows.
+of squares about the centre. A site centres its rows on the mean of all sites (`global`), on its own mean
+(`local`, as published for the linear case; with few rows per site it costs accuracy), or not at all (`none`).
+It divides what it computes from them by the n of all sites together, so that the sites' losses add up to the
+loss on pooled rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CONSTANT = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What the coordinator knows: names, rows in all, the centre chosen, and the spread about it."""
+    """What the coordinator knows: names, total number of rows, the centre, and the spread about it."""
 
     names: tuple[str, ...]
     n: int
@@ -49,12 +49,12 @@ class Columns:
     deviations: Vector
 
     def question(self) -> dict[str, Value]:
-        """What a site needs to prepare its rows as all others do."""
+        """The part of a question from which each site prepares its rows."""
         return {"n": self.n, "centre": self.centre, "mean": self.mean}
 
 
 def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
-    """Agree with all sites on columns and their centre; `owner` begins a refusal: "the method admm"."""
+    """Agree with all sites on columns and their centre; `owner`, "the method admm", begins an error."""
     schema = agree(federation)
     for variable in schema:
         if variable.kind is not Kind.CONTINUOUS:

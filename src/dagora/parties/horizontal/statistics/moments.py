@@ -1,12 +1,14 @@
-"""First and second moments of columns over many sites, each number a secure sum over them.
+"""First and second moments of columns over many sites, each number a secure sum.
 
-Four rounds: the number of rows with the binary order of the largest value per column (as a histogram over the
-sites), the means, the variances about them, and the cross products of standardised columns, no sum of which
-can exceed the number of rows, so that the fixed point can be fine: about 18 digits whatever the units.
+There are four rounds: (1) the number of rows and, per column, the binary order of its largest value, as a
+histogram over the sites; (2) the means; (3) the variances about them; (4) the cross products of standardised
+columns. No sum of (4) can exceed the number of rows, so the fixed point has about 18 digits whatever the
+units.
 
-The variances serve as scales, and need to be right to a percent. A column that is narrow beside its mean has
-squares about it that vanish in a unit made for its largest value. These are asked for again, in units as
-small as what was seen of them allows: nothing but variances is seen, and only narrow columns cost a round.
+The variances serve as scales and need to be right to a percent. If a column's deviations are small compared
+to its mean, their squares vanish in a unit made for its largest value. Such columns are asked for again, in a
+unit as small as the first answer allows. The coordinator sees only variances, and only such columns cost a
+round.
 """
 
 from __future__ import annotations
@@ -22,21 +24,21 @@ from dagora.stats.statistics import Moments
 
 # Binary orders of size are told apart in steps of 2⁸, from 2⁻¹⁰²⁴ to 2¹⁰²⁴.
 ORDER_STEP, ORDERS = 8, 256
-# A sum of squares is known well enough if it is this much larger than its rounding.
-CLEAR = 1 << 10
+# A sum of squares is precise enough, to 0.1 percent, if it is this many times its rounding error.
+CLEAR_OF_ROUNDING = 1 << 10
 # Doubles that differ do so by more than 2⁻⁶⁴ of their unit, which is below 2⁹ times the largest of them.
 FINEST = 64
 SMALLEST_ORDER = -1022
 
 
 def ask_moments(federation: Federation, n: int, orders: NDArray[np.int64]) -> Moments:
-    """Moments of the continuous columns, by what `ask_size_and_orders` gave."""
+    """Moments of the continuous columns; `n` and `orders` come from `ask_size_and_orders`."""
     d = len(orders)
     if d == 0:
         return Moments(n, np.zeros(0), np.zeros((0, 0)))
     mean = ask_means(federation, n, orders)
     spread = ask_deviations(federation, "squares", {"mean": mean}, n, orders)
-    # Of a constant column nothing is left to be scaled.
+    # A constant column has no deviations to scale.
     spread = np.where(spread > 0, spread, 1.0)
     products = federation.total("products", {"mean": mean, "spread": spread}, largest=1.01 * n + 1)
     sums, upper = products[:d], products[d:]
@@ -45,12 +47,12 @@ def ask_moments(federation: Federation, n: int, orders: NDArray[np.int64]) -> Mo
     scatter = scatter + np.triu(scatter, 1).T - np.outer(sums, sums) / n
     # Rounding must not make a variance negative.
     np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
-    with np.errstate(over="ignore"):  # whoever uses them refuses what is not finite
+    with np.errstate(over="ignore"):  # callers refuse moments that are not finite
         return Moments(n, mean + spread * sums / n, scatter * np.outer(spread, spread))
 
 
 def ask_size_and_orders(federation: Federation) -> tuple[int, NDArray[np.int64]]:
-    """Number of rows of all sites, and for each continuous column a binary order that no value exceeds."""
+    """Total number of rows, and for each continuous column a k such that no value exceeds 2ᵏ."""
     sums = federation.count("size-and-orders", {})
     histogram = sums[1:].reshape(-1, ORDERS)
     largest = ORDERS - 1 - np.argmax(histogram[:, ::-1] > 0, axis=1)
@@ -66,9 +68,9 @@ def ask_means(federation: Federation, n: int, orders: NDArray[np.int64]) -> NDAr
 def ask_deviations(
     federation: Federation, task: str, question: Question, n: int, orders: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Root mean squares of the columns about some centre, each to a percent; zero where all squares are.
+    """Root mean squares of the columns about a centre, each to a percent; zero for a constant column.
 
-    The task sums squares in given units. Units become smaller for columns whose squares are lost in them.
+    The task sums squares in given units. Columns whose squares are lost in rounding get smaller units.
     """
     largest = 4.0 * n
     error = rounding(largest, len(federation.parties))
@@ -76,10 +78,10 @@ def ask_deviations(
     while True:
         unit = np.ldexp(1.0, orders)
         squares = federation.total(task, {**question, "unit": unit}, largest=largest)
-        lost = (squares < CLEAR * error) & (orders > finest)
+        lost = (squares < CLEAR_OF_ROUNDING * error) & (orders > finest)
         if not lost.any():
             return np.sqrt(np.where(squares > error, squares, 0.0) / n) * unit
-        # In units 2ᵏ times smaller, squares are 4ᵏ times larger: at most n, were they as large as can be.
+        # In units 2ᵏ times smaller, squares are 4ᵏ times larger; their largest possible value stays below n.
         smaller = np.floor(0.5 * np.log2(n / (np.maximum(squares, 0.0) + error))).astype(np.int64)
         orders = np.where(lost, np.maximum(orders - smaller, SMALLEST_ORDER), orders)
 

@@ -1,7 +1,7 @@
-"""The `Statistics` of rows that nobody pools: every count and moment is a secure sum over the sites.
+"""The `Statistics` of rows that are not pooled: every count and moment is a secure sum over the sites.
 
-Counts of a set of columns are summed cell by cell over all its cells, occupied or not, for which cells a site
-occupies is its own affair; many sets go in one round. Moments are those of `moments`.
+Counts of a set of columns are summed over all its cells, occupied or not, so that nobody learns which cells a
+site occupies. Many sets share one round. Moments are computed by `moments`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dagora.stats.statistics import (
     running_sum,
 )
 
-# Cells of one set, and of one round, that are summed at most.
+# Most cells of one set, and of one round.
 MOST_CELLS = 1 << 22
 
 
@@ -57,7 +57,7 @@ class SecureStatistics:
         return ask_size_and_orders(self.federation)
 
     def rows(self) -> Table:
-        """Refuse: rows stay where they are."""
+        """Refuse: rows stay at their sites."""
         raise RowsUnavailableError(
             "this method needs rows, which the sites keep: choose one that works on counts or moments"
         )
@@ -134,7 +134,7 @@ def cells(site: Site, question: Question) -> NDArray[np.int64]:
         raise DataError("a continuous column cannot be counted")
     sizes = [prod(int(card) for card in cards[columns[a:b]]) for a, b in pairwise(offsets)]
     if max(sizes, default=0) > MOST_CELLS or sum(sizes) > 2 * MOST_CELLS:
-        raise DataError("more cells are asked for than a site counts")
+        raise DataError("the question asks for more cells than a site counts")
     codes = site.memory.get("codes")
     if codes is None or codes[0] is not site.table:
         matrix = np.zeros((len(cards), site.table.n_rows), dtype=np.uint16)

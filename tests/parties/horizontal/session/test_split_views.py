@@ -24,8 +24,9 @@ from dagora.parties.horizontal.tasks import TASKS
 from dagora.parties.transport.messages import decode, encode
 from dagora.run import Run
 from tests.parties.horizontal.federations import Recording
-from tests.parties.horizontal.sums import Wire, begin, names_of
+from tests.parties.horizontal.secure_sum.sums import begin, names_of
 from tests.parties.network import PATIENCE
+from tests.parties.wiretap import Wire
 
 NAMES = ("north", "south", "west")
 ROWS = 20

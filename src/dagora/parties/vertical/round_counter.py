@@ -1,4 +1,4 @@
-"""Rounds of a protocol of two: how often a party waited for the other after it had spoken itself."""
+"""Counts the rounds of a protocol of two parties: how often a party received after it had sent."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import Payload, Transport, reason_to_tell
 
 
-class Turns:
-    """A transport that counts its turns from sending to receiving; the number of a round trip is one.
+class RoundCounter:
+    """A transport that counts how often it turns from sending to receiving; a round trip counts as one.
 
     >>> from dagora.parties.transport.in_memory import memory_network
     >>> network = memory_network(["a", "b"])
-    >>> line = Turns(network["a"])
+    >>> line = RoundCounter(network["a"])
     >>> for tag in ("first", "second"):
     ...     network["b"].send("a", tag, b"")
     ...     line.send("b", tag, b"")
@@ -35,7 +35,7 @@ class Turns:
 
     @property
     def peers(self) -> Sequence[str]:
-        """The parties that can be spoken to."""
+        """The parties that messages can be sent to."""
         return self._inner.peers
 
     @property
@@ -56,7 +56,7 @@ class Turns:
         return payload
 
     def close(self, reason: str | None = None) -> None:
-        """Leave, in peace or with a reason."""
+        """Leave, with a reason if this is not a normal end."""
         self._inner.close(reason)
 
     def __enter__(self) -> Self:

@@ -9,12 +9,13 @@ from dagora.data.table import Table
 from dagora.errors import DataError, ProtocolError
 from dagora.parties.horizontal.secure_sum.fixed_point import fraction_bits
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, hand_out_keys
+from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.questions import encode_ask
-from dagora.parties.horizontal.session.session import Asked, CoordinatorSession, serve_site
+from dagora.parties.horizontal.session.serving import Asked, serve_site
 from dagora.parties.transport.in_memory import memory_network
-from tests.parties.horizontal.sums import SHORT
-from tests.parties.network import PATIENCE, Network, start
+from tests.parties.horizontal.secure_sum.sums import SHORT
+from tests.parties.network import PATIENCE, Network, start, vanish
 
 SECRET = 123456.789
 
@@ -170,7 +171,7 @@ def test_the_same_over_tls(credentials):
         (lambda s: s.gather("quote names", {}), "cannot answer 'quote names' (DataError); see its own output", f"column 'x' holds {SECRET}"),
         (lambda s: s.total("crash", {}, largest=9.0), "cannot answer 'crash' (ValueError); see its own output", "the task 'crash' failed: ValueError"),
         (lambda s: s.count("huge", {}), "cannot answer 'huge': an integer is too large to be summed over 4 sites without wrapping", None),
-        (lambda s: s.total("huge", {}, largest=1e9), "cannot answer 'huge': a number is not within the largest that was agreed on", None),
+        (lambda s: s.total("huge", {}, largest=1e9), "cannot answer 'huge': a number is beyond the largest that was agreed on", None),
         (lambda s: s.gather("object", {}), "'object' has no valid answer: ProtocolError", None),
     ],
 )  # fmt: skip
@@ -228,7 +229,7 @@ def test_a_site_lost_before_any_sum_is_left_out_with_a_warning():
     meeting = Meeting(on_warning=warned.append)
     with meeting.session as session:
         assert len(session.gather("names", {})) == 4
-        meeting.transports["d"].drop()
+        vanish(meeting.transports["d"])
         assert sorted(session.gather("names", {})) == ["b", "c", "e"]
         assert session.parties == ("b", "c", "e")
         assert session.count("rows", {}) == 5 + 6 + 8
@@ -239,7 +240,7 @@ def test_a_site_lost_between_keys_and_first_sum_is_left_out():
     meeting = Meeting()
     with meeting.session as session:
         session._set_up()
-        meeting.transports["d"].drop()
+        vanish(meeting.transports["d"])
         assert session.count("rows", {}) == 5 + 6 + 8
         assert session.count("rows", {}) == 5 + 6 + 8
         assert session.parties == ("b", "c", "e")
@@ -248,8 +249,8 @@ def test_a_site_lost_between_keys_and_first_sum_is_left_out():
 @pytest.mark.parametrize("ask", [lambda s: s.count("rows", {}), lambda s: s.gather("names", {})])
 def test_a_site_lost_after_a_sum_ends_the_run_everywhere(ask):
     meeting = Meeting()
-    drop = meeting.transports["d"].drop
-    error = failure(meeting, lambda s: s.count("rows", {}), lambda s: drop(), ask)
+    d = meeting.transports["d"]
+    error = failure(meeting, lambda s: s.count("rows", {}), lambda s: vanish(d), ask)
     assert "site 'd' was lost after sums with it were opened" in error
     lines = meeting.lines()
     del lines["d"]
@@ -258,7 +259,7 @@ def test_a_site_lost_after_a_sum_ends_the_run_everywhere(ask):
 
 def test_too_few_sites_end_the_run():
     meeting = Meeting("bcd")
-    meeting.transports["d"].drop()
+    vanish(meeting.transports["d"])
     with (
         pytest.raises(
             ProtocolError,
@@ -285,7 +286,7 @@ def test_two_sites_must_both_agree_to_be_two():
 def test_a_coordinator_that_vanishes_ends_every_site():
     meeting = Meeting()
     meeting.session.count("rows", {})
-    meeting.hub.drop()
+    vanish(meeting.hub)
     assert set(meeting.lines().values()) == {"the connection to party 'coordinator' was lost"}
 
 
@@ -323,8 +324,8 @@ def test_different_questions_to_different_sites_open_only_noise():
     ("message", "reason"),
     [
         (encode_ask("count", "rows"), "asks for a sum before keys were exchanged"),
-        (encode_ask("all of it"), "asks for none of count, total, gather, set-up, done"),
-        (encode_ask("gather", "a\nb"), "names no task"),
+        (encode_ask("all of it"), "asks for a kind other than count, total, gather, set-up, done"),
+        (encode_ask("gather", "a\nb"), "the name of the task is not a short printable text"),
         (b"garbage", "is not a message of dagora"),
     ],
 )

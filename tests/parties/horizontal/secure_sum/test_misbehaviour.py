@@ -8,7 +8,7 @@ from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.secure_sum.masks import KeyPair
 from dagora.parties.horizontal.secure_sum.roster import Entry, Roster, encode_roster
 from dagora.parties.transport.messages import decode, encode
-from tests.parties.horizontal.sums import begin, names_of
+from tests.parties.horizontal.secure_sum.sums import begin, names_of
 from tests.parties.network import PATIENCE
 
 NAMES = names_of(5)
@@ -146,7 +146,7 @@ def test_a_recording_of_a_site_from_an_earlier_session():
 
 def test_a_challenge_of_another_session():
     said, _ = what_it_says(lie_to("s0", "sum/begin", lambda payload: encode({"challenge": b"c" * 32})))
-    assert "the roster is of another session" in said
+    assert "the roster belongs to another session" in said
     said, _ = what_it_says(lie_to("s0", "sum/begin", lambda payload: encode({"challenge": b"c"})))
     assert "a challenge has 32 bytes" in said
 
@@ -185,8 +185,8 @@ def _drop(*names):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (_flip, "the shares of site 's2' were changed on their way"),
-        (_cross, "the shares of site 's1' were changed on their way"),
+        (_flip, "the shares of site 's2' were changed on the way"),
+        (_cross, "the shares of site 's1' were changed on the way"),
         (_unsign, "site 's3' did not sign the roster"),
         (_drop("s1", "s2"), "only 3 sites have shared their secrets; 4 must"),
         (lambda content: content["sealed"].update(s9=b""), "not those of the session's sites"),

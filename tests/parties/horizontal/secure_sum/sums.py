@@ -1,4 +1,4 @@
-"""Secure sums for tests: sites in threads, sites that die at a chosen step, a coordinator who may lie."""
+"""Secure sums for tests: sites in threads, some of which may die at a chosen step, and their coordinator."""
 
 import secrets
 import time
@@ -12,46 +12,13 @@ from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.secure_sum.site import SumSite
 from dagora.parties.transport.in_memory import memory_network
 from tests.parties.network import PATIENCE, start
+from tests.parties.wiretap import Death, Wire
 
 SHORT = 5.0
 
 
-class Death(Exception):
-    """A site's end, without a word to anybody."""
-
-
-class Wire:
-    """A transport that hears and may change everything; sites die on it, coordinators lie on it."""
-
-    def __init__(self, inner, die="", change=None):
-        self.inner, self.die, self.change = inner, die, change
-        self.sent, self.received = [], []
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-    def send(self, to, tag, payload):
-        self._perhaps_die(f"before {tag}")
-        if self.change:
-            payload = self.change(to, tag, payload)
-        self.sent.append((to, tag, bytes(payload)))
-        self.inner.send(to, tag, payload)
-        self._perhaps_die(f"after {tag}")
-
-    def receive(self, sender, tag, timeout=None):
-        payload = self.inner.receive(sender, tag, timeout)
-        self.received.append((sender, tag, payload))
-        self._perhaps_die(f"got {tag}")
-        return payload
-
-    def _perhaps_die(self, moment):
-        if moment == self.die:
-            self.inner.drop()
-            raise Death
-
-
 @dataclass
-class Party:
+class Sums:
     """Sites that add given vectors, and the coordinator's side of it."""
 
     coordinator: Wire
@@ -102,7 +69,7 @@ def begin(
     sums = SecureSum(coordinator, names, patience=patience, on_loss=losses.append, **options)
     vectors = vectors or {name: [random_vector(size) for _ in range(rounds)] for name in names}
     minimum = options.get("minimum", 3)
-    party = Party(coordinator, wires, sums, vectors=vectors, losses=losses)
+    party = Sums(coordinator, wires, sums, vectors=vectors, losses=losses)
     for name in names:
         site = SumSite(
             wires[name], identities[name], coordinator=hub.name, patience=patience, minimum=minimum

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import dagora
-from dagora.parties.processes import processes
-from dagora.parties.processes.processes import PartyFailedError, Processes
+from dagora.parties.processes import party_processes
+from dagora.parties.processes.party_processes import PartyFailedError, PartyProcesses
 from tests.parties.network import PATIENCE
 
 # Each party ends as its arguments say, after those that are to end before it.
@@ -28,12 +28,12 @@ sys.exit(int(code))
 
 
 @pytest.fixture
-def parties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Processes:
+def parties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PartyProcesses:
     source = str(Path(dagora.__file__).resolve().parent.parent)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), source]))
-    monkeypatch.setattr(processes, "GRACE", PATIENCE)
+    monkeypatch.setattr(party_processes, "GRACE_SECONDS", PATIENCE)
     (tmp_path / "party_of_this_test.py").write_text(textwrap.dedent(PARTY))
-    with Processes(module="party_of_this_test") as made:
+    with PartyProcesses(module="party_of_this_test") as made:
         yield made
 
 
@@ -49,7 +49,7 @@ def parties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Processes:
     ],
 )
 def test_the_cause_is_raised(
-    parties: Processes, first: tuple[int, str], second: tuple[int, str], cause: str
+    parties: PartyProcesses, first: tuple[int, str], second: tuple[int, str], cause: str
 ) -> None:
     parties.start("first", ["first", first[1], str(first[0]), "second"])
     parties.start("second", ["second", second[1], str(second[0])])
@@ -61,7 +61,7 @@ def test_the_cause_is_raised(
 
 
 def test_ctrl_c_reaches_one_party_alone(
-    tmp_path: Path, parties: Processes, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, parties: PartyProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = """
         import signal, sys, threading

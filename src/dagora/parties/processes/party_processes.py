@@ -1,9 +1,9 @@
 """Several parties as real processes on one machine, for the `simulate` commands and for tests.
 
-Each party is a `dagora` command of its own in a process group of its own. What they say is collected; when
-one fails, the others are given a moment to end by themselves (their peer's end is news to them too) and are
-then ended; who was the cause is told from how they ended. Nothing is left behind, neither on Ctrl-C nor when
-this process is killed (see `child`).
+Each party is a `dagora` command in a process group of its own, and its output is collected. When one fails,
+the others get a moment to end by themselves, since they notice that their peer is gone, and are then ended.
+How they ended tells which of them caused the failure. No process is left behind, neither after Ctrl-C nor
+when this process is killed (see `child`).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from typing import IO, Self
 from dagora.errors import ProtocolError
 from dagora.parties.transport.transport import in_seconds, one_line
 
-GRACE = 3.0
+GRACE_SECONDS = 3.0  # for a party to end by itself, or for its output to be read
 BAD_INPUT = 2  # the exit code of a command that refuses its own input
-KEEP_LINES = 20_000
-LOOK_AROUND = 0.01
+KEEP_LINES = 20_000  # of each output of a party
+POLL_SECONDS = 0.01
 
 LineObserver = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How a party's process ended (a negative code is a signal) and what it said."""
+class ProcessEnd:
+    """How a party's process ended (a negative code is a signal), and its output."""
 
     name: str
     code: int
@@ -58,15 +58,15 @@ class Ended:
 class PartyFailedError(ProtocolError):
     """A party's process that failed, with how it `ended`."""
 
-    def __init__(self, ended: Ended) -> None:
+    def __init__(self, ended: ProcessEnd) -> None:
         super().__init__(ended.complaint, party=ended.name)
         self.ended = ended
 
 
-class Processes:
+class PartyProcesses:
     """Party processes that live no longer than the `with` block.
 
-    `on_line(name, line)` hears every line of a party's standard error as it comes, from another thread.
+    `on_line(name, line)` is called with every line of a party's standard error, from another thread.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Processes:
     ) -> None:
         self._on_line = on_line
         self._module = module
-        self._parties: dict[str, _Party] = {}
+        self._parties: dict[str, _PartyProcess] = {}
         self._ended: list[str] = []
 
     def start(
@@ -95,10 +95,10 @@ class Processes:
             start_new_session=True,
             env={**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", **(environment or {})},
         )
-        self._parties[name] = _Party(name, process, self._on_line)
+        self._parties[name] = _PartyProcess(name, process, self._on_line)
 
     def wait_for_line(self, name: str, pattern: str, timeout: float = 30.0) -> re.Match[str]:
-        """Wait until a party has said something on either stream, such as the port it listens on."""
+        """Wait until a party has printed a line with this pattern, such as the port it listens on."""
         deadline = time.monotonic() + timeout
         party = self._parties[name]
         while True:
@@ -106,19 +106,20 @@ class Processes:
             if over:
                 party.sweep()
                 party.finish()
-            for line in [*_copy(party.err), *_copy(party.out)]:
+            for line in [*_snapshot(party.err), *_snapshot(party.out)]:
                 if found := re.search(pattern, line):
                     return found
             if over:
                 raise PartyFailedError(party.ended())
             if time.monotonic() > deadline:
-                raise ProtocolError(f"party '{name}' said nothing of its start within {in_seconds(timeout)}")
-            time.sleep(LOOK_AROUND)
+                raise ProtocolError(f"party '{name}' did not report its start within {in_seconds(timeout)}")
+            time.sleep(POLL_SECONDS)
 
-    def wait(self, timeout: float | None = None, *, tolerate: Sequence[str] = ()) -> dict[str, Ended]:
-        """Wait for all to end well; the first that fails, other than those tolerated, ends the rest.
+    def wait(self, timeout: float | None = None, *, tolerate: Sequence[str] = ()) -> dict[str, ProcessEnd]:
+        """Wait until all have ended well; a failure of one that is not in `tolerate` ends the others.
 
-        The one raised need not be the first: see `_culprit`.
+        The error names the party that caused the failure, which need not be the first that ended
+        (`_culprit`).
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while running := [p for p in self._parties.values() if p.process.poll() is None]:
@@ -131,7 +132,7 @@ class Processes:
                 raise ProtocolError(
                     f"the run was ended after {in_seconds(timeout or 0.0)}: {names} still at work"
                 )
-            time.sleep(LOOK_AROUND)
+            time.sleep(POLL_SECONDS)
         self._note_ends()
         failed = self._failed(tolerate)
         self.stop()
@@ -146,39 +147,30 @@ class Processes:
                 party.sweep()
 
     def _failed(self, tolerate: Sequence[str]) -> list[str]:
-        """Those that failed by themselves, in the order of their start."""
+        """Parties that failed by themselves, in the order of their start."""
         ended = [party for name, party in self._parties.items() if name in self._ended]
         return [party.name for party in ended if party.process.poll() and party.name not in tolerate]
 
     def _give_grace(self) -> None:
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < deadline and any(p.process.poll() is None for p in self._parties.values()):
-            time.sleep(LOOK_AROUND)
+            time.sleep(POLL_SECONDS)
 
-    def results(self) -> dict[str, Ended]:
-        """How those that have ended did so."""
+    def results(self) -> dict[str, ProcessEnd]:
+        """How each party that has ended did so."""
         over = [party for party in self._parties.values() if party.process.poll() is not None]
         return {party.name: party.ended() for party in over}
 
     def interrupt(self, name: str) -> None:
-        """Press Ctrl-C at one party: it may end its work early, and well."""
+        """Send Ctrl-C to one party: it may stop its search early and still end well."""
         self._parties[name].process.send_signal(signal.SIGINT)
 
-    def kill(self, name: str) -> None:
-        """Kill one party at once, as a power cut would; for tests of faults."""
-        self._parties[name].sweep()
-        self._parties[name].process.wait()
-
-    def process_ids(self) -> dict[str, int]:
-        """The process of each party."""
-        return {name: party.process.pid for name, party in self._parties.items()}
-
     def stop(self) -> None:
-        """End all that still run, firmly if need be, and reap them."""
+        """End all that still run, by force if necessary, and reap them."""
         running = [party for party in self._parties.values() if party.process.poll() is None]
         for party in running:
             party.signal(signal.SIGTERM)
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + GRACE_SECONDS
         for party in running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 party.process.wait(max(0.0, deadline - time.monotonic()))
@@ -194,27 +186,14 @@ class Processes:
         try:
             self.stop()
         except BaseException:
-            # A second Ctrl-C: no more patience.
+            # A second Ctrl-C: kill them at once.
             for party in self._parties.values():
                 party.sweep()
             raise
 
 
-def run_processes(
-    commands: Mapping[str, Sequence[str]],
-    *,
-    timeout: float | None = None,
-    on_line: LineObserver | None = None,
-) -> dict[str, Ended]:
-    """Run `dagora` commands side by side, one per party, until all have ended well."""
-    with Processes(on_line) as processes:
-        for name, arguments in commands.items():
-            processes.start(name, arguments)
-        return processes.wait(timeout)
-
-
-class _Party:
-    """A process and the two threads that collect what it says."""
+class _PartyProcess:
+    """A process and the two threads that collect its output."""
 
     def __init__(self, name: str, process: subprocess.Popen[str], on_line: LineObserver | None) -> None:
         self.name = name
@@ -243,9 +222,9 @@ class _Party:
             os.killpg(self.process.pid, number)
 
     def sweep(self) -> None:
-        """Kill what is left of the group, which may outlive its leader (workers of a pool); once only.
+        """Kill what is left of the group, which may outlive its leader (workers of a pool).
 
-        A number that was free for long may be somebody else's.
+        Once only: the system may later give the group's number to another process.
         """
         if not self._swept:
             self._swept = True
@@ -254,31 +233,31 @@ class _Party:
     def finish(self) -> None:
         """Read what is left and close the pipes."""
         for thread in self._threads:
-            thread.join(GRACE)
+            thread.join(GRACE_SECONDS)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            # A stream that a stranger still holds open would block; leave that one to its thread.
+            # If another process still holds a stream open, closing it would block; its thread keeps it.
             if stream is not None and not any(thread.is_alive() for thread in self._threads):
                 stream.close()
 
-    def ended(self) -> Ended:
+    def ended(self) -> ProcessEnd:
         self.finish()
         code = self.process.returncode
-        return Ended(self.name, code, "".join(_copy(self.out)), "".join(_copy(self.err)))
+        return ProcessEnd(self.name, code, "".join(_snapshot(self.out)), "".join(_snapshot(self.err)))
 
 
-def _culprit(failed: Sequence[Ended]) -> Ended:
-    """Of those that failed, the one that was the cause; the others have only heard of it.
+def _culprit(failed: Sequence[ProcessEnd]) -> ProcessEnd:
+    """The party that caused the failure; the others failed because of it.
 
-    That is who refused its own input, else who was killed, else who was started first.
+    That is one that refused its own input, else one that was killed, else the one that was started first.
     """
 
-    def innocence(party: Ended) -> int:
+    def innocence(party: ProcessEnd) -> int:
         return 0 if party.code == BAD_INPUT else 1 if party.code < 0 else 2
 
     return min(failed, key=innocence)
 
 
-def _copy(lines: deque[str]) -> list[str]:
+def _snapshot(lines: deque[str]) -> list[str]:
     # A thread may still append while we look.
     while True:
         try:

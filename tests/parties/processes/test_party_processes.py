@@ -12,28 +12,19 @@ import pytest
 
 import dagora
 from dagora.errors import ProtocolError
-from dagora.parties.processes import processes
-from dagora.parties.processes.processes import Ended, Processes, run_processes
+from dagora.parties.processes import party_processes
+from dagora.parties.processes.party_processes import PartyProcesses, ProcessEnd
 from dagora.parties.transport.listener import Listener
 from tests.parties.network import PATIENCE, eventually
+from tests.parties.processes.faults import alive, kill, process_ids, run_all
 
 SOURCE = str(Path(dagora.__file__).resolve().parent.parent)
-
-
-def alive(process: int) -> bool:
-    """Whether a process is there and not just waiting to be reaped."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{process}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.fixture(autouse=True)
 def long_grace(monkeypatch):
     """Who ends when told to is never killed, and is heard to the end, however slow the machine."""
-    monkeypatch.setattr(processes, "GRACE", PATIENCE)
+    monkeypatch.setattr(party_processes, "GRACE_SECONDS", PATIENCE)
 
 
 @pytest.fixture
@@ -41,40 +32,40 @@ def script(tmp_path, monkeypatch):
     """Children that run a script of ours in place of the command."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), SOURCE]))
 
-    def write(text: str) -> Processes:
+    def write(text: str) -> PartyProcesses:
         # The same lifeline as in the command, other work.
         header = "import os, sys, threading, time\nfrom dagora.parties.processes.child import watch\n"
         header += "threading.Thread(target=watch, args=(0,), daemon=True).start()\n"
         (tmp_path / "party_script.py").write_text(header + textwrap.dedent(text))
-        return Processes(module="party_script")
+        return PartyProcesses(module="party_script")
 
     return write
 
 
 def test_commands_run_side_by_side(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", SOURCE)
-    ended = run_processes({"a": ["--version"], "b": ["--help"]}, timeout=PATIENCE)
-    assert ended["a"] == Ended("a", 0, f"dagora, version {dagora.__version__}\n", "")
+    ended = run_all({"a": ["--version"], "b": ["--help"]})
+    assert ended["a"] == ProcessEnd("a", 0, f"dagora, version {dagora.__version__}\n", "")
     assert ended["b"].out.startswith("Usage: dagora ")
 
 
 def test_a_command_that_refuses_is_quoted_in_one_line(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", SOURCE)
     with pytest.raises(ProtocolError) as caught:
-        run_processes({"b": ["learn", "no-such-file.csv"]}, timeout=PATIENCE)
+        run_all({"b": ["learn", "no-such-file.csv"]})
     assert str(caught.value) == "party 'b' failed (exit code 2): no-such-file.csv: there is no such file"
     assert caught.value.party == "b"
 
 
 def test_when_one_fails_the_others_are_ended(script, monkeypatch):
-    give_grace = Processes._give_grace
+    give_grace = PartyProcesses._give_grace
 
     def give_little(parties):
         with monkeypatch.context() as patch:
-            patch.setattr(processes, "GRACE", 0.5)
+            patch.setattr(party_processes, "GRACE_SECONDS", 0.5)
             give_grace(parties)
 
-    monkeypatch.setattr(Processes, "_give_grace", give_little)
+    monkeypatch.setattr(PartyProcesses, "_give_grace", give_little)
     lines = []
     with script(
         """
@@ -88,7 +79,7 @@ def test_when_one_fails_the_others_are_ended(script, monkeypatch):
         parties.start("slow", ["work"])
         parties.wait_for_line("slow", "at work", PATIENCE)
         parties.start("quick", ["fail"])
-        ids = parties.process_ids()
+        ids = process_ids(parties)
         with pytest.raises(
             ProtocolError, match=r"^party 'quick' failed \(exit code 1\): the columns differ$"
         ):
@@ -108,7 +99,7 @@ def test_a_party_may_be_lost_where_that_is_tolerated(script):
         parties.start("a", ["lost"])
         parties.start("b", ["stay"])
         assert parties.wait_for_line("a", r"port (\d+)", PATIENCE)[1] == "1234"
-        parties.kill("a")
+        kill(parties, "a")
         ended = parties.wait(PATIENCE, tolerate=["a"])
     assert (ended["a"].code, ended["b"].code) == (-signal.SIGKILL, 0)
     assert ended["a"].complaint == "party 'a' failed (signal 9): port 1234"
@@ -120,7 +111,7 @@ def test_a_start_that_fails_or_takes_too_long_is_reported(script):
         with pytest.raises(ProtocolError, match=r"party 'a' failed \(exit code 1\): no room"):
             parties.wait_for_line("a", "port", PATIENCE)
         parties.start("b", ["slow"])
-        with pytest.raises(ProtocolError, match=r"party 'b' said nothing of its start within 0\.1 s"):
+        with pytest.raises(ProtocolError, match=r"party 'b' did not report its start within 0\.1 s"):
             parties.wait_for_line("b", "port", 0.1)
         with pytest.raises(ProtocolError, match="party 'b' was started already"):
             parties.start("b", [])
@@ -131,7 +122,7 @@ def test_a_run_that_takes_too_long_is_ended(script):
         parties.start("a", [])
         with pytest.raises(ProtocolError, match=r"the run was ended after 0\.2 s: 'a' still at work"):
             parties.wait(0.2)
-        process = parties.process_ids()["a"]
+        process = process_ids(parties)["a"]
     assert not alive(process)
 
 
@@ -144,11 +135,11 @@ def test_a_lot_of_output_does_not_block(script):
 
 
 def test_ctrl_c_ends_all_even_the_stubborn_and_their_workers(script, monkeypatch):
-    monkeypatch.setattr(processes, "GRACE", 0.3)
+    monkeypatch.setattr(party_processes, "GRACE_SECONDS", 0.3)
     with contextlib.suppress(KeyboardInterrupt), script(STUBBORN) as parties:
         parties.start("a", [])
         worker = int(parties.wait_for_line("a", r"worker (\d+)", PATIENCE)[1])
-        leader = parties.process_ids()["a"]
+        leader = process_ids(parties)["a"]
         assert alive(worker)
         raise KeyboardInterrupt
     eventually(lambda: not alive(worker) and not alive(leader))
@@ -167,11 +158,11 @@ def test_children_die_with_a_parent_that_is_killed(script, tmp_path):
     script(STUBBORN)
     parent = f"""
 from dagora.parties.transport.listener import Listener
-from dagora.parties.processes.processes import Processes
-parties = Processes(module="party_script")
+from dagora.parties.processes.party_processes import PartyProcesses
+parties = PartyProcesses(module="party_script")
 for name in "ab":
     parties.start(name, [])
-    print(parties.process_ids()[name], parties.wait_for_line(name, r"worker (\\d+)", {PATIENCE})[1], flush=True)
+    print(parties._parties[name].process.pid, parties.wait_for_line(name, r"worker (\\d+)", {PATIENCE})[1], flush=True)
 import time; time.sleep(100)
 """
     with subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True) as process:
@@ -201,6 +192,6 @@ def test_a_real_party_killed_in_the_middle_of_a_message_is_noticed(script, crede
         with listener.accept(PATIENCE) as host:
             host.receive("b", "ready", PATIENCE)
             host.receive("b", "stream", PATIENCE)
-            parties.kill("b")
+            kill(parties, "b")
             with pytest.raises(ProtocolError, match=r"^the connection to party 'b' was lost"):
                 [host.receive("b", "stream", PATIENCE) for _ in range(100)]

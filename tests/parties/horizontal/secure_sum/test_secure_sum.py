@@ -12,8 +12,9 @@ from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
 from dagora.parties.horizontal.secure_sum.roster import usual_threshold
 from dagora.parties.horizontal.secure_sum.site import epoch_rounds
 from dagora.parties.transport.in_memory import memory_network
-from tests.parties.horizontal.sums import Death, Wire, begin, names_of
+from tests.parties.horizontal.secure_sum.sums import begin, names_of
 from tests.parties.network import PATIENCE, Network
+from tests.parties.wiretap import Death, Wire
 
 EARLY = ["got sum/begin", "before sum/keys"]
 SHARING = ["after sum/keys", "got sum/roster", "before sum/share/0"]

@@ -1,9 +1,9 @@
 """A federation over a transport: the coordinator asks, the sites answer, sums stay secret on the way.
 
 The coordinator sends each site the same questions, in the same order. Sums go through `SecureSum`, under a
-label that holds the digest of all questions so far: once sites were told different things, what they answer
-adds up to nothing but noise. Keys are exchanged when the first sum is asked for. A site lost before that sum
-is opened is left out, with a warning, as long as enough remain; one lost later ends the run. None joins late.
+label that contains the digest of all questions so far: once sites were told different things, their answers
+add up to noise. Keys are exchanged before the first sum. A site lost before that sum is opened is left out,
+with a warning, as long as enough sites remain; a site lost later ends the run. No site can join later.
 """
 
 from __future__ import annotations
@@ -25,21 +25,19 @@ from dagora.parties.horizontal.session.questions import (
     encode_ask,
     needs_cryptography,
 )
-from dagora.parties.horizontal.session.serving import Asked, serve_site
 from dagora.parties.transport.transport import Transport, reason_to_tell
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.coordinator import SecureSum
 
-__all__ = ["Asked", "CoordinatorSession", "serve_site"]
-
 
 class CoordinatorSession:
     """The coordinator's `Federation`: sites at the other end of a transport.
 
-    `minimum` sites must be in every sum (2 only where both parties accept that each learns the other's
-    part). It waits `patience` seconds for each step of the sites. Warnings are kept, and told to
-    `on_warning`. Leaving the `with` block tells the sites that all is done, or why it is not.
+    At least `minimum` sites must be in every sum (2 only where both accept that each can learn the other's
+    part). The session waits `patience` seconds for each step of the sites. Warnings are kept in `warnings`
+    and passed to `on_warning`. Leaving the `with` block tells the sites that the run is done, or why it
+    failed.
     """
 
     def __init__(
@@ -83,7 +81,7 @@ class CoordinatorSession:
         return decode_integers(sums)
 
     def total(self, task: str, question: Question, *, largest: float) -> NDArray[np.float64]:
-        """Sum of the sites' answers in fixed point; none of the sums may exceed `largest` in size."""
+        """Sum of the sites' answers in fixed point; no sum may exceed `largest` in absolute value."""
         sums, parties = self._open("total", task, question, float(largest))
         return decode_reals(sums, float(largest), parties)
 
@@ -140,7 +138,7 @@ class CoordinatorSession:
             self._on_warning(line)
 
     def close(self, reason: str | None = None) -> None:
-        """Tell the sites that all is done, or the reason why it is not, and leave."""
+        """Tell the sites that the run is done, or the reason why it failed, and leave."""
         if reason is None:
             tell(self._transport, dict.fromkeys(self.parties, encode_ask("done")), ASK)
         self._transport.close(reason)

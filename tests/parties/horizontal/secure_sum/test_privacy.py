@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 from dagora.parties.horizontal.secure_sum import site as sum_site
 from dagora.parties.horizontal.secure_sum.masks import Context, pair_masks, self_mask
 from dagora.parties.transport.messages import decode
-from tests.parties.horizontal.sums import begin, names_of
+from tests.parties.horizontal.secure_sum.sums import begin, names_of
 
 ROUNDS, SIZE = 40, 100
 CONSTANT = np.full(SIZE, 5, dtype=np.uint64)

@@ -1,7 +1,7 @@
-"""Plans of two-party computations: circuits run for batches, one after the other, on numbered slots.
+"""Plans of two-party computations: circuits run one after the other, each for a batch, on numbered slots.
 
-A slot holds one secret bit: in the clear for the plain run, which is the oracle of the tests, as a label when
-the plan is garbled or evaluated. A plan depends on public numbers only, and so does everything that is sent.
+A slot holds one secret bit: as a label when the plan is garbled or evaluated, in the clear in the tests,
+which compare with a plain run. A plan depends on public numbers only, and so do the sizes of all messages.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.crypto.garbling.circuit import Circuit, evaluate_plain
+from dagora.parties.crypto.garbling.circuit import Circuit
 
-Slots = NDArray[np.int32]
+SlotNumbers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class Stage:
     """One circuit for a batch: `inputs[wire, instance]` and `outputs[wire, instance]` are slots."""
 
     circuit: Circuit
-    inputs: Slots
-    outputs: Slots
+    inputs: SlotNumbers
+    outputs: SlotNumbers
 
     @property
     def n_and(self) -> int:
@@ -32,33 +32,27 @@ class Stage:
 
 
 class Planner:
-    """Hands out slots and notes the stages."""
+    """Allocates slots and collects the stages."""
 
     def __init__(self) -> None:
         self.n_slots = 0
         self.stages: list[Stage] = []
 
-    def reserve(self, *shape: int) -> Slots:
-        """Slots that nothing was written to yet."""
+    def reserve(self, *shape: int) -> SlotNumbers:
+        """Allocate fresh slots."""
         count = int(np.prod(shape))
         slots = np.arange(self.n_slots, self.n_slots + count, dtype=np.int32).reshape(shape)
         self.n_slots += count
         return slots
 
-    def run(self, circuit: Circuit, inputs: NDArray[np.integer]) -> Slots:
-        """Run a circuit on slots[wire, instance]; the slots of what comes out, likewise."""
+    def run(self, circuit: Circuit, inputs: NDArray[np.integer]) -> SlotNumbers:
+        """Plan a circuit on slots[wire, instance]; return the slots of its outputs in the same layout."""
         if inputs.shape[0] != circuit.n_inputs:
             raise ValueError(f"the circuit has {circuit.n_inputs} inputs, not {inputs.shape[0]}")
         outputs = self.reserve(len(circuit.outputs), inputs.shape[1])
         if inputs.shape[1] > 0:
             self.stages.append(Stage(circuit, np.ascontiguousarray(inputs, dtype=np.int32), outputs))
         return outputs
-
-
-def run_plain(stages: Iterable[Stage], memory: NDArray[np.uint8]) -> None:
-    """Run the stages on bits in the clear, in place."""
-    for stage in stages:
-        memory[stage.outputs] = evaluate_plain(stage.circuit, memory[stage.inputs])
 
 
 def count_ands(stages: Iterable[Stage]) -> int:
