@@ -14,6 +14,7 @@ from dagora.network.simulate import simulate
 from dagora.optimise.acyclicity import cyclicity, trace_exponential
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.optimise.losses import LeastSquares, count_rows, logistic_loss, logistic_rows, poisson_loss
+from dagora.optimise.quasi_newton import minimise
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from tests.optimise.optimise_oracles import best_over_all_dags
@@ -100,6 +101,24 @@ def test_counts_are_recovered():
     solution = augmented_lagrangian(loss, Run(), lambda1=0.01, h_tolerance=1e-5)
     assert np.array_equal(np.abs(solution.weights) > 0.05, COLLIDER.to_numpy())
     assert solution.converged
+
+
+def test_every_problem_comes_with_its_own_gradient(monkeypatch):
+    """By finite differences, where α and ρ both count."""
+    rng = np.random.default_rng(0)
+    checked = []
+
+    def check(function, point, free, lambda1, **given):
+        at, direction = point + 0.3 * rng.normal(size=len(point)) * free, rng.normal(size=len(point)) * free
+        ahead, behind = (function(at + step * direction)[0] for step in (1e-6, -1e-6))
+        assert function(at)[1] @ direction == pytest.approx((ahead - behind) / 2e-6, rel=1e-4)
+        checked.append(point)
+        return minimise(function, point, free, lambda1, **given)
+
+    monkeypatch.setattr("dagora.optimise.augmented_lagrangian.minimise", check)
+    loss = least_squares(random_dag("er", 4, 1.5, 1), 1)
+    solution = augmented_lagrangian(loss, Run(), lambda1=0.1, rho_max=1e3)
+    assert len(checked) > solution.rounds > 2
 
 
 def test_forbidden_weights_stay_zero():

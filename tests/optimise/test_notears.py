@@ -637,6 +637,12 @@ def test_large_counts_are_warned_of(rate, warned, threshold):
     assert any("counts up to" in warning for warning in result.warnings) is expected
 
 
+def test_binary_columns_have_no_counts_to_warn_of():
+    table = continuous_table(np.random.default_rng(0).integers(0, 2, size=(50, 2)).astype(float))
+    result = learn(table, loss="logistic", threshold=30.0)
+    assert not any("counts" in warning for warning in result.warnings)
+
+
 def test_a_solver_that_stalled_does_not_say_that_it_finished():
     rng = np.random.default_rng(1)
     rows = np.column_stack([rng.poisson(rate, 100) for rate in (1e12, 1e3, 1.0)]).astype(float)

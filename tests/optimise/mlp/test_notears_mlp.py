@@ -19,6 +19,7 @@ from dagora.stats.table import TableStatistics
 
 pytest.importorskip("jax")
 
+from dagora.optimise.method_of_multipliers import Ended
 from dagora.optimise.mlp import network
 from dagora.optimise.mlp import notears_mlp as mlp
 from dagora.optimise.mlp.notears_mlp import centred_columns, initial_weights, notears_mlp
@@ -291,6 +292,19 @@ def test_stopped_in_the_middle_shows_signs_of_life_and_keeps_what_was_learned(mo
     assert outcome.message.startswith("it was interrupted")
     spread = centred_columns(statistics, standardise=False).var(axis=1).sum() / 2
     assert outcome.score > -spread
+
+
+def test_out_of_time_the_score_is_that_of_the_networks_without_dropped_inputs():
+    """x₁ = 4 (σ(2x₀) − ½) is known; the weak input x₁ of network 0 is dropped, and so is what it predicts."""
+    x0 = np.random.default_rng(0).normal(size=50)
+    x1 = 4 / (1 + np.exp(-2 * x0)) - 2
+    inward = np.array([[[0.0, 0.1], [2.0, 0.0]]])
+    weights = network.Weights(inward, np.zeros((1, 2)), np.array([[5.0, 4.0]]), np.zeros(2))
+    given = MlpProgram(np.stack([x0, x1]), 0.0, 0.0, "l1", lambda h: False)
+    outcome = mlp.finish(given, Ended(weights, 1.0, 3, in_time=False), Run(), ("a", "b"), 0.3)
+    assert outcome.graph.edges == (("a", "b"),)
+    assert outcome.score == pytest.approx(-0.5 * np.mean(x0**2), rel=1e-12)
+    assert outcome.status == "time-limit"
 
 
 def refused(rows: np.ndarray, message: str, error: type[Exception] = DataError, **table: object) -> None:
