@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.errors import DataError, GraphError, OptionError
-from dagora.scores.local_score import graph_score, scores
+from dagora.scores.local_score import graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table, random_dag, random_discrete
@@ -135,7 +135,6 @@ def test_order_of_parents_and_of_the_batch_does_not_matter(name):
     alone = [score.families([family])[0] for family in orders]
     np.testing.assert_array_equal(values, alone)
     np.testing.assert_array_equal(score.families(orders[::-1]), values[::-1])
-    np.testing.assert_array_equal(scores(score, 4, [parents for _, parents in orders]), values)
 
 
 @pytest.mark.parametrize("name", NAMES)

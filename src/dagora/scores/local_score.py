@@ -87,11 +87,6 @@ def is_expensive(score: object) -> bool:
     return bool(getattr(score, "expensive", False))
 
 
-def scores(score: LocalScore, child: int, parent_sets: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-    """Scores of one child with each of many parent sets."""
-    return score.families([(child, parents) for parents in parent_sets])
-
-
 def align(graph: DAG, names: Sequence[str]) -> DAG:
     """Return the graph with its nodes in the order of the data's columns; both must have the same names.
 

@@ -12,7 +12,6 @@ from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.jkl import read_jkl, render_jkl
 from dagora.scores.candidates.level_search import find_candidates
-from dagora.scores.local_score import scores
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import discrete_table, random_discrete
@@ -38,7 +37,7 @@ def test_reference_scores_are_ours(data_dir, name, variables, rows, sets):
     assert reference.names == tuple(map(str, range(variables)))
     assert sum(map(len, reference)) == sets
     for entry in reference:
-        ours = scores(score, entry.child, entry.parents)
+        ours = score.families([(entry.child, parents) for parents in entry.parents])
         np.testing.assert_allclose(ours, entry.scores, rtol=0, atol=1e-5)
 
 

@@ -139,6 +139,32 @@ def test_what_is_too_much_is_cut_down_and_said(monkeypatch):
     assert sum(map(len, some)) < sum(map(len, whole))
 
 
+def test_of_too_many_sets_the_best_are_kept_and_the_rest_is_noted(monkeypatch):
+    score = score_named("bdeu").make(TableStatistics(dependent_columns()))
+    everything = find_candidates(score, Run(Knowledge(max_parents=2)))
+    assert everything.complete
+    monkeypatch.setattr(level_search, "MOST_SETS", 1)
+    monkeypatch.setattr(level_search, "HEURISTIC_SETS", 2)
+    some = find_candidates(score, Run(Knowledge(max_parents=2)))
+    assert not some.complete
+    assert some.note == "not looked at: all but the best 2 sets of a column and size"
+    dropped = 0
+    for entry, whole in zip(some, everything, strict=True):
+        known = dict(zip(whole.parents, whole.scores.tolist(), strict=True))
+        for size in range(3):
+            best = sorted((parents for parents in known if len(parents) == size), key=known.get)[-2:]
+            assert {parents for parents in entry.parents if len(parents) == size} == set(best)
+        dropped += len(whole) - len(entry)
+    assert dropped > 0
+
+
+def dependent_columns():
+    """Six columns that depend on each other, in three levels each."""
+    rng = np.random.default_rng(12)
+    values = rng.normal(size=(400, 6)) + rng.normal(size=(400, 1))
+    return discrete_table(np.digitize(values, [-0.8, 0.8]).T, [3] * 6)
+
+
 def test_equal_columns_do_not_stand_in_for_each_other_in_a_superset():
     rng = np.random.default_rng(2)
     a = rng.integers(0, 2, 100)
