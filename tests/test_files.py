@@ -68,3 +68,15 @@ def test_the_name_may_be_as_long_as_the_file_system_allows(tmp_path):
     write_whole(tmp_path / ("n" * 255), "x")
     with pytest.raises(FormatError, match="cannot write"):
         write_whole(tmp_path / ("n" * 256), "x")
+
+
+def test_the_content_is_on_disk_before_the_file_gets_its_name(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    seen = []
+
+    def synced(descriptor):
+        seen.append((os.fstat(descriptor).st_size, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", synced)
+    write_whole(path, "whole")
+    assert seen == [(5, False)]

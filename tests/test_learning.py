@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -271,3 +272,14 @@ def test_statistics_pass_through():
     statistics = TableStatistics(TABLE)
     assert as_statistics(statistics) is statistics
     assert as_statistics(TABLE).rows() is TABLE
+
+
+@pytest.mark.parametrize("method", ["dynamic", "astar", "ilp"])
+def test_no_proof_on_some_of_the_parent_sets(method):
+    found = candidates(TABLE, "bic")
+    assert found.complete
+    assert learn(found, method).status == "optimal"
+    some = replace(found, complete=False, note="some sets were left out")
+    result = learn(some, method)
+    assert result.status == "finished"
+    assert result.warnings == ("the candidate parent sets are incomplete; some sets were left out",)

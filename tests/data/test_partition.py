@@ -84,3 +84,8 @@ def test_levels_stay_declared_in_every_part():
     parts = split_rows(table, 3)
     assert [part.schema for part in parts] == [table.schema] * 3
     assert [part.codes(0).tolist() for part in parts] == [[0], [1], [2]]
+
+
+def test_remaining_rows_go_to_the_parts_that_lost_most_by_rounding():
+    assert part_sizes(10, [0.12, 0.29, 0.59]) == [1, 3, 6]
+    assert part_sizes(7, [0.25, 0.25, 0.5]) == [2, 2, 3]

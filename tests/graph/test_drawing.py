@@ -203,3 +203,13 @@ def test_edges_lead_from_the_tail_to_the_head_and_arrowheads_touch_it():
         assert x <= arrow[0][0] <= x + width
         assert arrow[0][1] == pytest.approx(y, abs=0.1), "the tip is at the top of the head"
         assert line[-1][1] < arrow[0][1], "and the line ends above it"
+
+
+@pytest.mark.parametrize(("nodes", "labelled"), [(9, True), (10, False)])
+def test_weights_of_many_edges_are_in_tooltips_only(nodes, labelled):
+    weights = np.triu(np.full((nodes, nodes), 0.25), 1)  # 36 or 45 edges, around the limit of 40
+    text = draw_svg(DAG.from_numpy(weights), weights=weights)
+    words = [element.text for element in parse(text).iter(f"{SVG}text")]
+    edges = nodes * (nodes - 1) // 2
+    assert words.count("0.25") == edges * labelled
+    assert sum(": 0.25" in tip for tip in tooltips(text)) == edges
