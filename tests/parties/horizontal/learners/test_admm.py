@@ -326,6 +326,19 @@ def test_time_and_rounds_are_limited():
     assert outcome.stats["rounds"] == 7
 
 
+def test_out_of_rounds_while_weak_parents_are_removed_the_threshold_holds_all_the_same():
+    _, table = simulated(8, 200, 5)
+    complete = admm(open_federation(table, 3), Run(), threshold=0.6)
+    assert complete.stats["rounds"] > complete.stats["path_rounds"] + 2
+    for more in (1, 2):
+        rounds = int(complete.stats["path_rounds"]) + more
+        outcome = admm(open_federation(table, 3), Run(), threshold=0.6, max_rounds=rounds)
+        assert outcome.stats["rounds"] == rounds
+        assert outcome.status == "step-limit"
+        kept = np.abs(outcome.weights[outcome.graph.to_numpy()])
+        assert kept.min() >= 0.6
+
+
 def test_bad_input_is_one_clear_line():
     _, table = simulated(4, 40, 1)
     rows = np.column_stack(table.columns)
