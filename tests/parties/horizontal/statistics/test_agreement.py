@@ -98,7 +98,7 @@ def test_schemas_survive_the_wire_and_garbage_does_not():
     schema = Schema([discrete("x", "a", "b"), number("y")])
     assert read_schema("a", write_schema(schema)) == schema
     for garbage in ({}, {"names": ["x"], "kinds": ["round"], "levels": [[]]}, {"names": 1}):
-        with pytest.raises(ProtocolError, match="^a (did not send a|sent an inconsistent) schema$"):
+        with pytest.raises(ProtocolError, match=r"^a (did not send a|sent an inconsistent) schema$"):
             read_schema("a", garbage)
 
 
