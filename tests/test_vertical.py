@@ -102,7 +102,7 @@ def test_the_error_raised_is_that_of_the_party_that_failed_first(monkeypatch, fa
         return original(transport, role, *arguments, **options)
 
     monkeypatch.setattr(dagora.vertical, "private_k2", fail)
-    with pytest.raises(MemoryError, match="^too little$"):
+    with pytest.raises(MemoryError, match=r"^too little$"):
         learn_private(table("a"), table("b"), "ID")
 
 
