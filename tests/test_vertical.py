@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import dagora
+import dagora.vertical
 from dagora.data.table import Table
 from dagora.errors import DataError, DisagreementError, OptionError
 from dagora.formats.registry import read_network
@@ -89,6 +90,20 @@ def test_the_line_is_that_of_the_party_at_fault():
         learn_private(table("a"), table("b"), "ID", mode="open")
     with pytest.raises(DisagreementError, match="no key in common"):
         learn_private(table("a"), table("b", first=50), "ID")
+
+
+@pytest.mark.parametrize("faulty", ["host", "guest"])
+def test_the_error_raised_is_that_of_the_party_that_failed_first(monkeypatch, faulty):
+    original = dagora.vertical.private_k2
+
+    def fail(transport, role, *arguments, **options):
+        if role == faulty:
+            raise MemoryError("too little")
+        return original(transport, role, *arguments, **options)
+
+    monkeypatch.setattr(dagora.vertical, "private_k2", fail)
+    with pytest.raises(MemoryError, match=r"^too little$"):
+        learn_private(table("a"), table("b"), "ID")
 
 
 def test_a_repeated_key_is_refused():

@@ -145,6 +145,17 @@ def test_paillier_shares_add_up_over_memory_and_tcp(network, kind):
     assert (sum(shares) % (1 << 10) == exact(a, b, pairs)).all()
 
 
+@pytest.mark.usefixtures("small_paillier")
+def test_paillier_rows_in_several_messages(monkeypatch):
+    monkeypatch.setattr(dot_paillier, "CIPHERTEXTS_AT_ONCE", 14)
+    a, b, pairs = columns("ones", 5, 20), columns("random", 2, 20, 6), all_pairs(5, 2)
+    steps = []
+    shares = run(pair(), a, b, pairs, crypto="paillier", modulus=1 << 10, on_event=steps.append)
+    assert (sum(shares) % (1 << 10) == exact(a, b, pairs)).all()
+    # Two ciphertexts a row, so seven rows a message, on either side.
+    assert sorted(step.step for step in steps) == [7, 7, 14, 14, 20, 20]
+
+
 def test_paillier_at_full_size():
     a, b, pairs = columns("random", 1, 4, 7), columns("ones", 1, 4), all_pairs(1, 1)
     shares = run(pair(), a, b, pairs, crypto="paillier")
