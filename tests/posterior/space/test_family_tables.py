@@ -134,6 +134,25 @@ def test_when_time_runs_out_small_families_have_been_weighed_and_it_is_said() ->
         family_tables(RandomScore(5, 1.0), Space.full(5), UNIFORM, run)
 
 
+def test_a_size_that_is_scored_in_part_is_left_out_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dagora.posterior.space.family_scoring.MOST_TOGETHER", 1)  # each child on its own
+    budget = Budget()
+    seen = 0
+
+    def observe(event: Event) -> None:
+        nonlocal seen
+        seen += event.message == "sets of 2 parents"
+        if seen == 2:  # the first child's sets of two are written by now
+            budget.stop("interrupted")
+
+    run = Run(budget=budget, on_event=observe)
+    tables, missing = family_tables_in_time(RandomScore(5, 1.0), Space.full(5), UNIFORM, run)
+    assert missing == "sets of 2 or more parents were left out"
+    for child in range(5):
+        for _, mask, place in entries(tables, child):
+            assert np.isfinite(tables.log_weights[place]) == (mask.bit_count() <= 1)
+
+
 def test_all_families_are_counted_for_progress() -> None:
     for space, known in itertools.product(SPACES.values(), KNOWN.values()):
         seen: list[Event] = []
@@ -142,8 +161,9 @@ def test_all_families_are_counted_for_progress() -> None:
         assert seen[-1].step == seen[-1].total == len(score.asked)
 
 
-def test_a_score_that_is_no_number_is_refused() -> None:
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_score_that_is_no_number_is_refused(wrong: float) -> None:
     score = RandomScore(3, 1.0)
-    score._values[1, 5] = np.nan
-    with pytest.raises(DataError, match="the score of 'x1' with x0, x2 is nan"):
+    score._values[1, 5] = wrong
+    with pytest.raises(DataError, match=f"the score of 'x1' with x0, x2 is {wrong}"):
         family_tables(score, Space.full(3), UNIFORM, Run())
