@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import inlined, kernel
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -211,16 +211,15 @@ def extend_bits(
     return made
 
 
-@kernel
-def write_occupied(table: NDArray[np.int64], out: NDArray[np.int64]) -> int:
-    """Write the counts of a table's occupied cells to `out`; return how many there are."""
-    written = 0
+@inlined
+def write_occupied(table: NDArray[np.int64], out: NDArray[np.int64], start: int) -> int:
+    """Write the counts of a table's occupied cells to `out` from `start` on; return where they end."""
     for row in range(table.shape[0]):
         for level in range(table.shape[1]):
             if table[row, level]:
-                out[written] = table[row, level]
-                written += 1
-    return written
+                out[start] = table[row, level]
+                start += 1
+    return start
 
 
 @kernel
@@ -230,7 +229,7 @@ def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out
     for row in range(table.shape[0]):
         for level in range(table.shape[1]):
             marginal[parents[row], level] += table[row, level]
-    return write_occupied(marginal, out)
+    return write_occupied(marginal, out, 0)
 
 
 class CodedColumns(NamedTuple):
@@ -310,7 +309,6 @@ def extend_prefixes(
     Cells become bit rows while they are few, labels beyond that. Returns the largest depth that has labels.
     """
     occupied, has_bits = prefixes.occupied, prefixes.has_bits
-    labelled = min(labelled, shared)
     for t in range(shared, len(columns)):
         column = columns[t]
         prefixes.path[t] = column
@@ -340,11 +338,11 @@ def sources_of(prefixes: Prefixes, depth: int) -> NDArray[np.int32]:
     )
 
 
-@kernel
-def shared_length(path: NDArray[np.int64], columns: NDArray[np.int64], most: int) -> int:
-    """How many of the first `most` columns a path and a set have in common, from the first on."""
+@inlined
+def shared_length(path: NDArray[np.int64], columns: NDArray[np.int64], first: int, most: int) -> int:
+    """How many of at most `most` leading columns a path shares with the set that begins at `first`."""
     shared = 0
-    while shared < most and path[shared] == columns[shared]:
+    while shared < most and path[shared] == columns[first + shared]:
         shared += 1
     return shared
 
@@ -371,12 +369,14 @@ def count_sets(
     >>> out, sizes  # the sets (0,) and (0, 1): two and three occupied cells
     (array([2, 2, 1, 1, 2]), array([2, 3]))
     """
-    n = data.codes.shape[1]
+    codes, cardinalities, bits, bit_offsets = data
+    n = codes.shape[1]
     largest_table = max(SMALL_TABLE, CELLS_PER_ROW * n)
     deepest = 1
     for k in range(len(sizes)):
         deepest = max(deepest, set_offsets[k + 1] - set_offsets[k])
     prefixes = new_prefixes(n, deepest)
+    path, occupied, has_bits, bit_rows, totals, _, labels = prefixes
     # Depths that have labels, depths that are valid, and the depth of the set counted last.
     labelled, valid, depth_before = 0, 0, -1
     histogram = np.empty(0, dtype=np.int32)
@@ -392,53 +392,50 @@ def count_sets(
             sizes[k] = 1
             continue
         depth = stop - first - 1
-        prefix = columns[first : stop - 1]
         column = columns[stop - 1]
         if (
             column == column_before
             and depth == depth_before - 1
-            and shared_length(prefixes.path, prefix, depth) == depth
+            and shared_length(path, columns, first, depth) == depth
         ):
-            sizes[k] = sum_out(
-                table, sources_of(prefixes, depth_before), prefixes.occupied[depth], out[written:]
-            )
+            sizes[k] = sum_out(table, sources_of(prefixes, depth_before), occupied[depth], out[written:])
             written += sizes[k]
             continue
-        shared = shared_length(prefixes.path, prefix, min(depth, valid))
-        labelled = extend_prefixes(data, prefixes, prefix, shared, labelled)
+        shared = shared_length(path, columns, first, min(depth, valid))
+        labelled = min(labelled, shared)
+        # Most sets share the whole prefix: a call that finds nothing to do would cost more than a small table.
+        if shared < depth:
+            labelled = extend_prefixes(data, prefixes, columns[first : stop - 1], shared, labelled)
         valid = depth_before = depth
-        cardinality = data.cardinalities[column]
-        groups = prefixes.occupied[depth]
-        low, high = data.bit_offsets[column], data.bit_offsets[column + 1]
-        by_bits = prefixes.has_bits[depth] and high > low and groups * (cardinality - 1) <= BIT_CELLS
-        if not by_bits:
+        cardinality = cardinalities[column]
+        groups = occupied[depth]
+        low, high = bit_offsets[column], bit_offsets[column + 1]
+        by_bits = has_bits[depth] and high > low and groups * (cardinality - 1) <= BIT_CELLS
+        if not by_bits and labelled < depth:
             labelled = label_to(data, prefixes, labelled, depth)
         if groups * cardinality > largest_table:
             column_before = -1
-            sizes[k] = count_by_sorting(
-                prefixes.labels[depth], data.codes[column], cardinality, out[written:]
-            )
+            sizes[k] = count_by_sorting(labels[depth], codes[column], cardinality, out[written:])
             written += sizes[k]
             continue
         column_before = column
         if table.shape[0] != groups or table.shape[1] != cardinality:
             table = np.empty((groups, cardinality), dtype=np.int64)
         if by_bits:
-            split_by_bits(
-                prefixes.bit_rows[depth, :groups], data.bits[low:high], prefixes.totals[depth], table
-            )
+            split_by_bits(bit_rows[depth, :groups], bits[low:high], totals[depth], table)
         else:
             size = groups * cardinality
             if len(histogram) < 2 * size:
                 histogram = np.empty(2 * size, dtype=np.int32)
-            split_by_histogram(prefixes.labels[depth], data.codes[column], cardinality, histogram[: 2 * size])
+            split_by_histogram(labels[depth], codes[column], cardinality, histogram[: 2 * size])
             cell = 0
             for label in range(groups):
                 for level in range(cardinality):
                     table[label, level] = histogram[cell]
                     cell += 1
-        sizes[k] = write_occupied(table, out[written:])
-        written += sizes[k]
+        start = written
+        written = write_occupied(table, out, start)
+        sizes[k] = written - start
     return written
 
 

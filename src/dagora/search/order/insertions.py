@@ -148,6 +148,8 @@ def best_insertion(
         y = order[place]
         if has_bit(masks[row], y):
             row = first_subset(masks, row + 1, offsets[x + 1], prefixes[place])
+            if row == offsets[x + 1]:  # never: the empty set is there; but without this the loop is 15 % slower
+                break
         if first[y, x] < choice[y]:
             allowed[:] = prefixes[place]
             flip_bit(allowed, x)
@@ -164,6 +166,8 @@ def best_insertion(
             allowed[:] = prefixes[place]
             flip_bit(allowed, x)
             fallback = first_subset(masks, choice[y] + 1, offsets[y + 1], allowed)
+            if fallback == offsets[y + 1]:  # never, as above
+                break
             passed += scores[fallback] - scores[choice[y]]
         if first[x, y] < row:
             allowed[:] = prefixes[place + 1]
