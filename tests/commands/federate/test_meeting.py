@@ -27,7 +27,6 @@ from tests.commands.federate.consortium import (
     only_line,
     refusals,
 )
-from tests.parties.network import vanish
 from tests.parties.unhurried import Attendance
 
 
@@ -156,7 +155,7 @@ def test_a_client_that_vanishes_before_the_run_begins_may_come_back(
         line = Connection(tls, COORDINATOR, Limits())
         line.send_frame(Kind.HELLO, b"", 0, b"", PATIENCE)
         attendance.wait_for("west")
-        vanish(line)
+        line.drop()
         stage.err.wait_for("MainThread", "it left before the run began")
         came.set()
 

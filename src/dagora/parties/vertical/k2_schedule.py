@@ -253,7 +253,7 @@ class ParentSearch:
 def places_before_removal(places: tuple[int, ...], winner: int) -> tuple[int, ...]:
     """The places as they were numbered before the winner was removed, and the winner itself.
 
-    >>> opened((0, 1), 1)
+    >>> places_before_removal((0, 1), 1)
     (0, 1, 2)
     """
     return tuple(sorted([winner, *(place + (place >= winner) for place in places)]))
