@@ -7,7 +7,7 @@ stamp of their own: a digest of their file and of all files of dagora that it im
 
 Kernels are kept in the first folder that can be written: `NUMBA_CACHE_DIR` where that is set, `__pycache__`
 beside the source, the user's cache folder, a private folder for temporary files. Where none of these can be
-written, every process compiles anew. The last two cases are told once, as a warning.
+written, every process compiles anew. In the last two cases dagora warns once.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ METHODS = (
         promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Cussens 2011; Bartlett & Cussens 2017",
         learner="dagora.search.exact.ilp:ilp",
-        options=(MEMORY, Option("facets", "bool", True, "also add facet cuts over four nodes")),
+        options=(MEMORY, Option("facets", "bool", True, "also add facet cuts over three and four nodes")),
     ),
     Method(
         name="obs",

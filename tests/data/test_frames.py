@@ -130,7 +130,7 @@ def test_a_record_batch():
         (pd.DataFrame(), "there are no columns"),
         (pd.DataFrame({"a": []}), "there are no rows"),
         (pd.DataFrame({"a": [1.0, np.inf]}), "infinite"),
-        ({"a": [1]}, "a dict is no data frame"),
+        ({"a": [1]}, "a dict is not a data frame"),
         (pd.Series([1]), "a Series is no data frame"),
     ],
 )

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from dagora.graph.enumerate import all_parent_sets
+from dagora.optimise.acyclicity import is_acyclic
 
 
 def central_differences(function, point, step=1e-6):
@@ -106,3 +107,25 @@ def random_covariance(rng, size, rows=None):
     values = rng.normal(size=(rows or 5 * size, size)) @ rng.normal(size=(size, size))
     values -= values.mean(axis=0)
     return values.T @ values / len(values)
+
+
+def cyclicity(weights: np.ndarray) -> float:
+    """The maximum over all cycles of the smallest |w| along the cycle.
+
+    It is also the smallest ω such that the edges with |w| > ω form a DAG. It has the unit of the weights, and
+    is exactly 0.0 if and only if the non-zero weights form a DAG.
+
+    >>> cyclicity(np.array([[0.0, 3.0], [0.1, 0.0]])), cyclicity(np.array([[0.0, 3.0], [0.0, 0.0]]))
+    (0.1, 0.0)
+    """
+    sizes = np.abs(weights)
+    # Dropping more edges only removes cycles: bisect between levels with a cycle and levels without.
+    levels = np.unique(np.append(sizes, 0.0))
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if is_acyclic(sizes > levels[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return float(levels[low])

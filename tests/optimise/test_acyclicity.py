@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from dagora.graph.enumerate import all_dags
 from dagora.optimise.acyclicity import (
     beside_required,
-    cyclicity,
     is_acyclic,
     log_determinant,
     strong_components,
     trace_exponential,
 )
-from tests.optimise.optimise_oracles import central_differences, closed_walks, power_sum
+from tests.optimise.optimise_oracles import central_differences, closed_walks, cyclicity, power_sum
 
 
 def random_weights(seed, size=4, density=1.0, largest=0.7):

@@ -11,13 +11,13 @@ from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
-from dagora.optimise.acyclicity import cyclicity, trace_exponential
+from dagora.optimise.acyclicity import trace_exponential
 from dagora.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.optimise.losses import LeastSquares, count_rows, logistic_loss, logistic_rows, poisson_loss
 from dagora.optimise.quasi_newton import minimise
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
-from tests.optimise.optimise_oracles import best_over_all_dags
+from tests.optimise.optimise_oracles import best_over_all_dags, cyclicity
 
 
 def least_squares(graph, seed, rows=1000, sem="gaussian"):

@@ -87,26 +87,13 @@ def dual_pc_skeleton(moments: Moments, alpha: float = 0.05, run: Run | None = No
 
 def forbidden_pairs(knowledge: Knowledge, names: tuple[str, ...]) -> Matrix:
     """Pairs forbidden in both directions; other knowledge is refused, since directions are learned."""
-    reason = "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
-    if knowledge.required:
-        tail, head = knowledge.required[0]
-        raise KnowledgeError(f"the method dual-pc cannot obey required edges ({tail} → {head}): {reason}")
-    if sum(map(bool, knowledge.tiers)) > 1:
-        raise KnowledgeError(f"the method dual-pc cannot obey tiers: {reason}")
     if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
         raise KnowledgeError(
             f"the method dual-pc cannot obey max_parents ({knowledge.max_parents}): it tests pairs and "
             "counts no parents; use ges or hill-climb"
         )
-    forbidden = knowledge.forbidden_matrix(names)
+    forbidden = knowledge.forbidden_pairs(names, "the method dual-pc")
     np.fill_diagonal(forbidden, val=False)
-    one_way = np.argwhere(forbidden & ~forbidden.T)
-    if len(one_way):
-        i, j = one_way[0]
-        raise KnowledgeError(
-            "the method dual-pc cannot obey forbidden edges in one direction only "
-            f"({names[i]} → {names[j]}): {reason}, or forbid {names[j]} → {names[i]} too"
-        )
     return forbidden
 
 

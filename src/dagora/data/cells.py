@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.levels import MISSING_WORDS, is_missing_word
+from dagora.data.missing import MISSING_WORDS, is_missing_word
 
 if TYPE_CHECKING:
     import pyarrow as pa

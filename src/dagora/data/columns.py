@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.data.cells import is_text, parse_floats
-from dagora.data.levels import NUMBER, is_missing_word, level_name, sort_levels
+from dagora.data.levels import NUMBER, level_name, sort_levels
+from dagora.data.missing import is_missing_word
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
 

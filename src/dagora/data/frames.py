@@ -49,7 +49,7 @@ def columns_of_frame(
         series = list(eager.iter_columns())
     except TypeError:
         raise DataError(
-            f"a {type(frame).__name__} is no data frame: pass a pandas, polars or Arrow one, "
+            f"a {type(frame).__name__} is not a data frame: pass a pandas, polars or Arrow frame, "
             "or use Table.from_numpy"
         ) from None
     except DuplicateError as problem:

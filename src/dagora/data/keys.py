@@ -116,7 +116,7 @@ def split_frame(frame: object, key: str, missing: str) -> tuple[Table, list[obje
         known = nw.from_native(frame, eager_only=True)  # type: ignore[call-overload]
     except TypeError:
         raise DataError(
-            f"a {type(frame).__name__} is no data frame: pass a pandas, polars or Arrow one, or a file"
+            f"a {type(frame).__name__} is not a data frame: pass a pandas, polars or Arrow frame, or a file"
         ) from None
     if key not in known.columns:
         raise DataError(f"there is no column '{key}' for the key")

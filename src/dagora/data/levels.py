@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 IS_NUMBER = re.compile(NUMBER)
 IS_INTERVAL = re.compile(rf"[(\[](?P<low>-inf|{NUMBER}), (?P<high>inf|{NUMBER})[)\]]")
-MISSING_WORDS = ("", "nan", "NaN", "NAN")
 
 
 def sort_levels(levels: Iterable[str]) -> tuple[str, ...]:
@@ -48,8 +47,3 @@ def level_name(value: object) -> str:
         # Beyond 2**53 not all digits of a whole float are significant: keep the short form.
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value).strip()
-
-
-def is_missing_word(level: str) -> bool:
-    """Whether a text cell counts as missing: only an empty one and NaN do; `NA` or `None` are levels."""
-    return level.strip() in MISSING_WORDS

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dagora.data.cells import is_plain
 from dagora.data.ingest import as_names, check_known, check_names, type_columns
-from dagora.data.levels import MISSING_WORDS
+from dagora.data.missing import MISSING_WORDS
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 

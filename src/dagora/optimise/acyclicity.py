@@ -101,28 +101,6 @@ def log_determinant(weights: NDArray[np.float64], scale: float = 1.0) -> tuple[f
     return max(0.0, value), gradient
 
 
-def cyclicity(weights: NDArray[np.float64]) -> float:
-    """The maximum over all cycles of the smallest |w| along the cycle.
-
-    It is also the smallest ω such that the edges with |w| > ω form a DAG. It has the unit of the weights, and
-    is exactly 0.0 if and only if the non-zero weights form a DAG.
-
-    >>> cyclicity(np.array([[0.0, 3.0], [0.1, 0.0]])), cyclicity(np.array([[0.0, 3.0], [0.0, 0.0]]))
-    (0.1, 0.0)
-    """
-    sizes = np.abs(weights)
-    # Dropping more edges only removes cycles: bisect between levels with a cycle and levels without.
-    levels = np.unique(np.append(sizes, 0.0))
-    low, high = 0, len(levels) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if is_acyclic(sizes > levels[middle]):
-            high = middle
-        else:
-            low = middle + 1
-    return float(levels[low])
-
-
 def is_acyclic(support: NDArray[np.bool_]) -> bool:
     """Whether an adjacency matrix has no directed cycle, a loop included."""
     return next(cyclic_components(support), None) is None

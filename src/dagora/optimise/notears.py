@@ -46,8 +46,6 @@ from dagora.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
 
-LOSSES = ("least-squares", "profile", "logistic", "poisson")
-SOLVERS = ("path", "augmented-lagrangian")
 # Poisson: the largest believable change of a log rate, threshold × largest count of a parent. e²⁰ is 5·10⁸.
 LARGEST_EFFECT = 20.0
 # Weights of the augmented Lagrangian below this are not zero only because h has a tolerance.

@@ -1,1 +1,1 @@
-"""Papers reproduced: one room per paper, on a common frame of cells, tables and charts."""
+"""Papers reproduced: one folder per paper; cells, tables and charts are shared."""

@@ -157,4 +157,8 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {row[3].rsplit(", ", 1)[0] for row in rows} == {GP, WEIGHTED, LAPLACE, BGE}
     assert len(list(csv.reader((tmp_path / "gpn-fig1-fig1.csv").read_text().splitlines()))) == len(rows) + 1
     for sampler in ("partition", "order"):
-        ET.parse(tmp_path / f"gpn-fig1-{sampler}.svg")
+        text = (tmp_path / f"gpn-fig1-{sampler}.svg").read_text()
+        drawn = [element.get("id", "") for element in ET.fromstring(text).iter()]
+        assert sum(name.startswith("axes_") for name in drawn) == 2 * len(PRIORS), (
+            "one per simulator and prior"
+        )

@@ -318,6 +318,9 @@ def test_the_client_may_start_first(credentials):
     with Listener(credentials["host"], ["b"], port=port) as listener:
         host = listener.accept(PATIENCE)
         b = connecting.result(PATIENCE)
+        host.send("b", "greeting", b"come in")
+        b.send("host", "answer", b"gladly")
+        assert (b.receive("host", "greeting"), host.receive("b", "answer")) == (b"come in", b"gladly")
         b.close()
         host.close()
 

@@ -37,7 +37,10 @@ from dagora.scores.lasso_kernels import Matrix, Vector, extend_factor, residual_
 
 
 class Estimates(NamedTuple):
-    """`savings[y, x]` estimates how much less y loses with x before it; `kept` is memory to undo a move."""
+    """`savings[y, x]`: estimated decrease of column y's loss if x may be its parent.
+
+    `kept` holds the estimates from before a move, so that it can be undone.
+    """
 
     savings: Matrix
     kept: Matrix

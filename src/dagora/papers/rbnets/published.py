@@ -35,7 +35,6 @@ CATEGORIES = (
     "strongly negative",
     "very negative",
 )
-DATA_SETS_COUNTED = 30
 UNKNOWN_STRUCTURES = {
     "GHC": (24, 3, 2, 1, 0, 0, 0),
     "OBS": (21, 4, 2, 3, 0, 0, 0),

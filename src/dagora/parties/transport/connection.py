@@ -102,7 +102,7 @@ class Connection:
                 # Half a frame is sent, and nothing valid can follow it.
                 self._over = True
                 self.drop()
-                raise LostError(f"did not take a message within {in_seconds(timeout)}")
+                raise LostError(f"did not accept a message within {in_seconds(timeout)}")
             _wait(descriptor, events, min(remaining, SLICE))
 
     # --- receiving

@@ -30,6 +30,8 @@ from dagora.errors import ProtocolError
 Value = None | bool | int | float | str | bytes | list[Any] | dict[str, Any] | NDArray[Any]
 
 MAGIC = b"dgm1"
+# Limits on what a peer may send: no message of ours comes near them, and a hostile one is refused before
+# memory is taken for it.
 MAX_DEPTH = 16
 MAX_DIMENSIONS = 8
 MAX_INT_BYTES = 1 << 16
@@ -291,6 +293,6 @@ class _Reader:
         dtype = _DTYPES[code]
         raw = np.frombuffer(self._take(prod(shape) * dtype.itemsize), dtype=np.uint8)
         if dtype == np.bool_ and raw.size and raw.max() > 1:
-            raise ProtocolError("holds a truth value that is neither 0 nor 1")
+            raise ProtocolError("holds a boolean that is neither 0 nor 1")
         # The copy is aligned and writable, as compiled kernels expect.
         return raw.copy().view(dtype).reshape(shape)

@@ -117,7 +117,7 @@ def one_line(text: str) -> str:
 
 
 def reason_to_tell(error: BaseException | None) -> str | None:
-    """What peers are told of an error; errors about data may quote the data, so their text is not told."""
+    """The message about an error that is sent to peers; a data error's text may quote data and is withheld."""
     if error is None:
         return None
     if isinstance(error, ProtocolError):

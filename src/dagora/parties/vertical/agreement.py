@@ -33,6 +33,8 @@ VERSION = 2
 COMPUTATIONAL_BITS = 128
 STATISTICAL_BITS = 40
 CHOICES = {"score": ("f", "g"), "mode": ("hidden", "adaptive"), "crypto": ("rlwe", "paillier")}
+# Limits on what a peer may propose: far beyond what a run can compute, small enough to be read at once. The
+# number of moments grows as the number of columns to the power of parents + 1, and with it time and memory.
 MOST_PARENTS = 6
 MOST_MOMENTS = 200_000
 MOST_NAMES = 1000
@@ -133,7 +135,7 @@ class AgreedTerms:
 
 
 def binary_columns(table: Table) -> NDArray[np.uint8]:
-    """The columns of a table as bits, uint8[columns, rows]; a column that has not two levels is refused.
+    """The columns of a table as bits, uint8[columns, rows]; every column must have two levels.
 
     >>> binary_columns(Table.from_numpy([[0, 1], [1, 1], [1, 0]], names=["a", "b"])).tolist()
     [[0, 1, 1], [1, 1, 0]]

@@ -154,7 +154,7 @@ def _agree(channel: Channel, role: Role, size: int, ready: bool, random: RandomB
     if hello["role"] not in _ROLES or len(hello["salt"]) != SALT_BYTES:
         channel.refuse("hello", "is not the opening of an intersection")
     if hello["role"] == role:
-        raise ProtocolError(f"both parties want to be the {role} of the intersection: exchange one role")
+        raise ProtocolError(f"both parties chose the role {role}: one of them must take the other")
     if hello["ready"] != ready:
         raise ProtocolError(
             "one party has set up oblivious transfer before the intersection, the other has not"

@@ -144,9 +144,9 @@ def relocate(labels: Ints, blocks: int, random: Random, proposed: Ints, changed:
 
 @kernel
 def sight(place: int, block: int) -> int:
-    """How a block sees a place (see `relocate`): 0 not before it, 1 or 2 just before it, 3 further away.
+    """Position of a place relative to a block (places as in `relocate`).
 
-    1 is a new block just before it, 2 the existing one.
+    0: not before it; 1: a new block just before it; 2: the existing block just before it; 3: earlier.
 
     A node's sum changes only if the moved node's old and new place differ in this.
     """

@@ -45,7 +45,7 @@ class Flow(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Room for one state: shares of the children, sums of `fold`, weights on their way back, flows."""
+    """Working arrays for one state (U, L): shares of the children, sums of `fold`, their gradients, flows."""
 
     shares: Floats
     levels: Floats

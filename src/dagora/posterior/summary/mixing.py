@@ -26,7 +26,8 @@ from dagora.posterior.summary.diagnostics import (
     weight_ess,
 )
 
-# The last one is for the Pareto shape of weights (see `diagnostics`).
+# R-hat and effective draws as Vehtari et al. (2021) recommend, with more slack for the largest of many edges
+# (see above); the last one is for the Pareto shape of weights (Vehtari et al. 2024; see `diagnostics`).
 LIMIT_RHAT = 1.01
 LIMIT_EDGE_RHAT = 1.05
 WANTED_PER_CHAIN = 100

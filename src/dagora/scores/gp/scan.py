@@ -17,7 +17,6 @@ from dagora.scores.gp.compression import LONG
 from dagora.scores.gp.prior import LENGTH_SCALE, NOISE
 
 Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 
 # Half an octave apart, as the levels are, so that each uses the smallest basis that is accurate for it.
 SCALES = LONG / 2.0 ** (np.arange(-2, 11) / 2)

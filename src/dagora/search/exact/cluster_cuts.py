@@ -42,7 +42,7 @@ REST = 8
 WORK = 1_000_000
 
 # Room for violated clusters in one round.
-ROOM = 1024
+MOST_FOUND = 1024
 
 
 class Point(NamedTuple):
@@ -266,8 +266,8 @@ def violated_clusters(
     """
     d = len(point.starts) - 1
     users = users_of(point)
-    found = np.empty((ROOM, point.masks.shape[1]), dtype=np.uint64)
-    violations = np.empty(ROOM)
+    found = np.empty((MOST_FOUND, point.masks.shape[1]), dtype=np.uint64)
+    violations = np.empty(MOST_FOUND)
     count = 0
     seed = np.empty(d, dtype=np.int64)
     on_cycle = np.zeros(d, dtype=np.bool_)
@@ -301,7 +301,7 @@ def violated_clusters(
         if not known:
             violations[count] = 1.0 - best
             count += 1
-            if count == ROOM:
+            if count == MOST_FOUND:
                 break
     return found[:count], violations[:count]
 

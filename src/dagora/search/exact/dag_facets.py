@@ -49,7 +49,7 @@ CLASSES = (
 LEAST_DISTANCE = 1e-3
 
 # Room for violated facets in one round.
-ROOM = 4096
+MOST_FOUND = 4096
 
 
 @cache
@@ -181,9 +181,9 @@ def violated_facets(
     """
     d = len(arcs)
     linked = arcs | arcs.T
-    found = np.empty((ROOM, 4), dtype=np.int64)
-    which = np.empty(ROOM, dtype=np.int64)
-    distances = np.empty(ROOM, dtype=np.float64)
+    found = np.empty((MOST_FOUND, 4), dtype=np.int64)
+    which = np.empty(MOST_FOUND, dtype=np.int64)
+    distances = np.empty(MOST_FOUND, dtype=np.float64)
     count = 0
     projected = np.empty(32)
     nodes = np.empty(4, dtype=np.int64)
@@ -203,7 +203,7 @@ def violated_facets(
                 sizes[0] += 1
         depth = 0
         while depth >= 0:
-            if sizes[depth] == 0 or count == ROOM or looked >= limit:
+            if sizes[depth] == 0 or count == MOST_FOUND or looked >= limit:
                 depth -= 1
                 continue
             sizes[depth] -= 1
@@ -217,7 +217,7 @@ def violated_facets(
                     triples = separators.triples
                     low, high = (0, triples) if size == 3 else (triples, len(separators.sides))
                     facet, distance = most_violated(separators, low, high, projected)
-                    if facet >= 0 and count < ROOM:
+                    if facet >= 0 and count < MOST_FOUND:
                         found[count] = nodes
                         if size == 3:
                             found[count, 3] = -1

@@ -315,7 +315,7 @@ class IlpProgram:
         return positive_part(self.masks, self.offsets, values)
 
     def order_of(self, solution: Solution | None) -> Order | None:
-        """An order that permits the network of an integral solution (None: of the LP's); None for a cycle."""
+        """A topological order of an integral solution's network (None: the LP's); None if it has a cycle."""
         values = [self.model.getSolVal(solution, variable) for variable in self.variables]
         choice = np.array(
             [low + np.argmax(values[low:high]) for low, high in pairwise(self.offsets.tolist())]

@@ -161,20 +161,7 @@ class EquivalenceSearch:
 
 def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
     """The limits that knowledge sets for a class of graphs; knowledge about directions is refused."""
-    reason = "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
-    if knowledge.required:
-        tail, head = knowledge.required[0]
-        raise KnowledgeError(f"the method ges cannot obey required edges ({tail} → {head}): {reason}")
-    if sum(map(bool, knowledge.tiers)) > 1:
-        raise KnowledgeError(f"the method ges cannot obey tiers: {reason}")
-    forbidden = knowledge.forbidden_matrix(names)
-    one_way = np.argwhere(forbidden & ~forbidden.T)
-    if len(one_way):
-        i, j = one_way[0]
-        raise KnowledgeError(
-            f"the method ges cannot obey forbidden edges in one direction only ({names[i]} → {names[j]}): "
-            f"{reason}, or forbid {names[j]} → {names[i]} too"
-        )
+    forbidden = knowledge.forbidden_pairs(names, "the method ges")
     most = len(names) if knowledge.max_parents is None else knowledge.max_parents
     return Limits(forbidden, most)
 

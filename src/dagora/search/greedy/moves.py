@@ -121,7 +121,7 @@ def extend_reach(reach: NDArray[np.bool_], i: int, j: int) -> None:
 
 @kernel
 def topological_sort(present: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """A topological order of an acyclic graph."""
+    """A topological order of an acyclic graph; compiled, for climbers ask after every edge they remove."""
     d = len(present)
     waiting = np.zeros(d, dtype=np.int64)
     for i in range(d):

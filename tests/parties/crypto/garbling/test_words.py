@@ -26,7 +26,6 @@ BINARY: dict[str, tuple[Callable[[Builder, Word, Word], Outputs], Reference, Cal
         lambda a, b, k: signed(a, k) < signed(b, k),
         lambda k: k,
     ),
-    "equal": (lambda g, a, b: bit_of(words.equal(g, a, b)), lambda a, b, _: a == b, lambda k: k - 1),
     "mux": (lambda g, a, b: words.mux(g, a[0], a, b), lambda a, b, _: a if a & 1 else b, lambda k: k),
     "multiply": (words.multiply, lambda a, b, _: a * b, lambda k: 2 * k * k - k),
 }

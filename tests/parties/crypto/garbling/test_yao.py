@@ -13,7 +13,6 @@ from dagora.parties.crypto.garbling.yao import (
     Evaluator,
     Garbler,
     permute_bits,
-    share_to_bits,
 )
 from dagora.parties.crypto.hashing import hash_blocks
 from dagora.parties.transport.in_memory import memory_network
@@ -29,6 +28,12 @@ from tests.parties.crypto.garbled import (
     words,
 )
 from tests.parties.network import PATIENCE, start
+
+
+def share_to_bits(shares, width):
+    """Bits of shares modulo 2^width, the lowest first: uint8[width, instances]."""
+    places = np.arange(width, dtype=np.uint64)[:, None]
+    return (shares[None, :] >> places & np.uint64(1)).astype(np.uint8)
 
 
 @pytest.fixture(scope="module", autouse=True)

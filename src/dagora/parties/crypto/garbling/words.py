@@ -58,11 +58,6 @@ def less(build: Builder, a: Sequence[Bit], b: Sequence[Bit], *, signed: bool = F
     return build.invert(add_with_carry(build, a, [build.invert(bit) for bit in b], True)[1])
 
 
-def equal(build: Builder, a: Sequence[Bit], b: Sequence[Bit]) -> Bit:
-    """Whether a = b."""
-    return build.invert(build.any(build.xor(x, y) for x, y in zip(a, b, strict=True)))
-
-
 def mux(build: Builder, choice: Bit, a: Sequence[Bit], b: Sequence[Bit]) -> Word:
     """The word a where the choice is set, b where it is not."""
     return [build.xor(y, build.conjunction(choice, build.xor(x, y))) for x, y in zip(a, b, strict=True)]

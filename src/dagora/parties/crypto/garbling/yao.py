@@ -4,7 +4,7 @@ Both sides make the same calls in the same order: inputs of either side and publ
 labels, circuits turn arrays into arrays, and `reveal` opens bits to one side or both. The garbler's arrays
 hold the labels of zero, the evaluator's hold one label per wire; neither alone reveals a bit. The permute
 bits of the two arrays are XOR-shares of the values (`permute_bits`), and a party's additive share enters a
-circuit as its bits (`share_to_bits`), to be added up inside. Constants cost nothing: the evaluator's label is
+circuit as its bits, to be added up inside. Constants cost nothing: the evaluator's label is
 0, the garbler's label of zero is 0 or Δ.
 
 Secure against semi-honest parties if the transfer of labels is. Sizes and number of messages depend on
@@ -265,16 +265,6 @@ class Evaluator:
 def permute_bits(labels: Words) -> Bits:
     """XOR-shares of the wires' values: the two parties' bits differ where the value is one."""
     return (labels[..., 0] & np.uint64(1)).astype(np.uint8)
-
-
-def share_to_bits(shares: NDArray[np.uint64], width: int) -> Bits:
-    """Bits of shares modulo 2^width, the lowest first: uint8[width, instances].
-
-    >>> share_to_bits(np.array([6, 255], dtype=np.uint64), 3).tolist()
-    [[0, 1], [1, 1], [1, 1]]
-    """
-    places = np.arange(width, dtype=np.uint64)[:, None]
-    return (shares[None, :] >> places & np.uint64(1)).astype(np.uint8)
 
 
 def _check_bits(bits: Bits) -> None:

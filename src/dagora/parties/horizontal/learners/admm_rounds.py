@@ -84,7 +84,6 @@ class Consensus:
     primal: float = np.inf
     dual: float = np.inf
     unsolved: float = np.inf
-    _beta: Vector | None = None
     _asked: tuple[Vector, Vector, float] | None = None
 
     @property

@@ -37,7 +37,7 @@ class Model(Protocol):
 
 @dataclass
 class SiteState:
-    """What a site remembers: W and ρ of the last round, β_k, and D (`away`); the shape of W is any."""
+    """What a site remembers: W and ρ of the last round, β_k, and D = B_k − W (`away`)."""
 
     model: Model
     gradient_scale: Vector

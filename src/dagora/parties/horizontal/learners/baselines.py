@@ -35,7 +35,6 @@ from dagora.run import Run
 from dagora.scores.usable_moments import refuse_unusable
 
 Vector = NDArray[np.float64]
-Support = NDArray[np.bool_]
 
 MODELS = ("linear", "mlp")
 SHOWN = "the weights that every site learned from its own rows were shown to the coordinator"

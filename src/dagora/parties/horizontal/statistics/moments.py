@@ -22,7 +22,7 @@ from dagora.parties.horizontal.secure_sum.fixed_point import rounding
 from dagora.parties.horizontal.session.federation import Federation, Question, Site
 from dagora.stats.statistics import Moments
 
-# Binary orders of size are told apart in steps of 2⁸, from 2⁻¹⁰²⁴ to 2¹⁰²⁴.
+# Sizes are distinguished by powers of 2⁸, from 2⁻¹⁰²⁴ to 2¹⁰²⁴.
 ORDER_STEP, ORDERS = 8, 256
 # A sum of squares is precise enough, to 0.1 percent, if it is this many times its rounding error.
 CLEAR_OF_ROUNDING = 1 << 10
