@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from dagora.errors import DataError, OptionError, RowsUnavailableError
+from dagora.scores.gp.fit import Fit, Fitter
+from dagora.scores.gp.mode import Modes
 from dagora.scores.gp.score import GaussianProcessScore
 from dagora.scores.local_score import BlockScore
 from dagora.scores.registry import score_named
@@ -136,3 +138,34 @@ def test_the_cost_does_not_grow_with_the_rows():
         assert score.details((4, (0, 1))).mode[0] > 0.3
         ranks.append(score._fitter.model.level(6).rank)
     assert ranks[1] < 1.6 * ranks[0]
+
+
+def test_a_mode_that_the_climbs_missed_is_found_by_the_points(columns, score, monkeypatch):
+    """The fit is moved off its mode; the points of the importance sampling see a higher density and climb again."""
+    family = (4, (0, 1))
+    expected = score.details(family)
+    fit = Fitter.fit
+
+    def off_the_mode(self, children, parents):
+        found = fit(self, children, parents)
+        points = [each.modes.points[:1] + 0.6 for each in found]
+        values = [self.model.log_density(children, parents, point) for point in points]
+        return [
+            Fit(Modes(point, value, each.modes.precisions[:1]), each.log_evidences[:1])
+            for each, point, value in zip(found, points, values, strict=True)
+        ]
+
+    monkeypatch.setattr(Fitter, "fit", off_the_mode)
+    found = score_of(columns).details(family)
+    assert found.mode == pytest.approx(expected.mode, rel=1e-2)
+    assert found.log_score == pytest.approx(expected.log_score, abs=0.06)
+
+
+def test_what_is_recalled_is_all_that_was_remembered(columns, score):
+    score.families(FAMILIES)
+    remembered = score.remembered()
+    assert len(remembered["pairs"]) >= 4, "the modes of pairs, from which larger families climb"
+    again = score_of(columns)
+    assert again.recall(remembered) == len(remembered["children"])
+    for name, array in again.remembered().items():
+        np.testing.assert_array_equal(array, remembered[name])
