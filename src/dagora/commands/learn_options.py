@@ -201,7 +201,9 @@ COMMON_OPTIONS = (
     click.option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers."
     ),
-    click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then and return what was found so far."),
+    click.option(
+        "--time-limit", type=float, metavar="SECONDS", help="Stop then and return what was found so far."
+    ),
     click.option(
         "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads or processes to use."
     ),

@@ -403,7 +403,7 @@ def count_sets(
             continue
         shared = shared_length(path, columns, first, min(depth, valid))
         labelled = min(labelled, shared)
-        # Most sets share the whole prefix: a call that does nothing would cost more than a small table.
+        # Most sets share the whole prefix; then even a call that does nothing would cost too much.
         if shared < depth:
             labelled = extend_prefixes(data, prefixes, columns[first : stop - 1], shared, labelled)
         valid = depth_before = depth

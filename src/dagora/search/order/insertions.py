@@ -148,7 +148,7 @@ def best_insertion(
         y = order[place]
         if has_bit(masks[row], y):
             row = first_subset(masks, row + 1, offsets[x + 1], prefixes[place])
-            # Never so, as the empty set is there; but without this check the loop is 15 % slower.
+            # Never true, as the empty set is always there; but without this check the search is 15 % slower.
             if row == offsets[x + 1]:
                 break
         if first[y, x] < choice[y]:
