@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from dagora.errors import DagoraError
 from dagora.events import Budget
+from dagora.graph.dag import DAG
 from dagora.papers.rbnets import contenders
 from dagora.papers.rbnets.contenders import (
     CLIMB,
@@ -32,7 +34,9 @@ from dagora.papers.rbnets.published import (
     category,
     seconds_in_paper,
 )
+from dagora.result import Outcome
 from dagora.run import Run
+from dagora.scores.local_score import graph_score
 from tests.papers.rbnets.tiny import NODES, tiny
 
 __all__ = ["tiny"]
@@ -138,3 +142,13 @@ def test_the_papers_numbers_add_up() -> None:
 def test_categories_follow_the_bounds_of_the_text() -> None:
     inside = {12.0: 0, 8.0: 1, 4.0: 2, 1.0: 3, -1.0: 3, -4.0: 4, -8.0: 5, -12.0: 6}
     assert {value: CATEGORIES.index(category(value)) for value in inside} == inside
+
+
+def test_a_score_that_is_not_the_graphs_own_is_an_error(tiny):
+    score = score_of(identity(DATA))
+    graph = DAG(NODES)
+    bic = graph_score(score, graph)
+    assert contenders.judged(Outcome(graph, "finished", "", bic), score, None)["bic"] == bic
+    for wrong in (bic + 1e-3 * abs(bic), None):
+        with pytest.raises(DagoraError, match=f"for a graph of BIC {bic:.6f}"):
+            contenders.judged(Outcome(graph, "finished", "", wrong), score, None)

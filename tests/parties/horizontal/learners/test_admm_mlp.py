@@ -112,6 +112,34 @@ def test_the_published_schedule_on_masked_sums_to_its_end():
     assert masked.score == pytest.approx(clear.score, rel=0.05)
 
 
+def test_edges_that_become_weak_on_the_fixed_graph_are_removed_and_the_rest_is_settled_again(monkeypatch):
+    """Of a → b → c, b → c becomes weak once the graph is fixed; no site is asked."""
+    _, table = simulated(3, 30, 1, "mlp")
+    supports = []
+
+    def edges(consensus, *weights):
+        layer = np.zeros((1, 3, 3))
+        layer[0, [0, 1], [1, 2]] = weights
+        consensus.weights = np.concatenate([layer.ravel(), consensus.weights[9:]])
+
+    def schedule(consensus, *given, **options):
+        edges(consensus, 1.0, 1.0)
+        consensus.rounds = 1
+
+    def settle(consensus, server, penalties, support, tolerance):
+        supports.append([tuple(edge) for edge in np.argwhere(support).tolist()])
+        edges(consensus, 1.0, 0.1)
+
+    module = "dagora.parties.horizontal.learners.admm_mlp"
+    monkeypatch.setattr(f"{module}.follow_schedule", schedule)
+    monkeypatch.setattr(f"{module}.settle", settle)
+    monkeypatch.setattr(f"{module}.final_loss", lambda *given: 0.0)
+    outcome = admm_mlp(open_federation(table, 2), Run(), hidden=1)
+    assert supports == [[(0, 1), (1, 2)], [(0, 1)]]
+    assert outcome.graph.edges == ((table.names[0], table.names[1]),)
+    assert np.argwhere(outcome.weights).tolist() == [[0, 1]]
+
+
 def test_knowledge_seeds_and_limits():
     truth, table = simulated(4, 60, 2, "mlp")
     tail, head = truth.edges[0]
