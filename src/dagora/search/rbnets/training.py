@@ -22,7 +22,7 @@ from jax import Array, lax
 from dagora.search.rbnets.network import Layer, Network, q_values, single
 from dagora.search.rbnets.replay import Transitions
 
-# The paper names RMSProp and leaves its settings open: these are the usual ones of deep Q-learning.
+# The paper's rate and steps between two targets; decay and epsilon are the usual ones of RMSProp.
 RATE = 0.001
 DECAY, EPSILON = 0.99, 1e-8
 TARGET_EVERY = 300
