@@ -255,10 +255,18 @@ def cases(role: str, like: str) -> list[tuple[str, dict[str, object]]]:
     for name, function in vars(contracts).items():
         if not name.startswith("test_") or role not in inspect.signature(function).parameters:
             continue
-        marks = dict(mark.args for mark in getattr(function, "pytestmark", ()) if mark.name == "parametrize")
-        if any(entry.name == like for entry in marks.pop(role)):
-            found += [(name, dict(zip(marks, chosen, strict=True))) for chosen in product(*marks.values())]
+        marks = [mark.args for mark in getattr(function, "pytestmark", ()) if mark.name == "parametrize"]
+        for chosen in product(*(list(named_values(names, values)) for names, values in marks)):
+            given = {key: value for part in chosen for key, value in part.items()}
+            if given.pop(role).name == like:
+                found.append((name, given))
     return found
+
+
+def named_values(names: str | tuple[str, ...], values: list[object]) -> Iterator[dict[str, object]]:
+    """What `parametrize` passes on, one case after the other."""
+    for value in values:
+        yield {names: value} if isinstance(names, str) else dict(zip(names, value, strict=True))
 
 
 def label(value: object) -> str:

@@ -59,7 +59,7 @@ def check_over_sites(
 
     >>> check_over_sites("best")
     Traceback (most recent call last):
-    dagora.errors.OptionError: the method best needs the option 'truth': the true graph, which chooses ...
+    dagora.errors.OptionError: the method best needs the option 'truth': the true graph, by which ...
     """
     entry = method_named(method)
     owner = f"the method {entry.name}"

@@ -184,7 +184,7 @@ def meeting_shares(outside: Outside, shares: ParentShares) -> Floats:
 
 @kernel
 def list_shares(layer: int, count: int, meeting: NDArray[np.float64], shares: Floats) -> int:
-    """Write the shares of the nodes outside U ∪ L to `shares`, in the order of row U ∪ L; return their number."""
+    """Write to `shares` those of the nodes outside U ∪ L, in the order of row U ∪ L; return their number."""
     children = 0
     for place in range(count):
         if not layer >> place & 1:
