@@ -131,7 +131,7 @@ def test_a_record_batch():
         (pd.DataFrame({"a": []}), "there are no rows"),
         (pd.DataFrame({"a": [1.0, np.inf]}), "infinite"),
         ({"a": [1]}, "a dict is not a data frame"),
-        (pd.Series([1]), "a Series is no data frame"),
+        (pd.Series([1]), "a Series is not a data frame"),
     ],
 )
 def test_frames_that_cannot_be_tables(frame, message):

@@ -94,7 +94,7 @@ def test_a_file_of_keys_alone(tmp_path):
 
 
 def test_no_data_frame():
-    with pytest.raises(DataError, match="a dict is no data frame"):
+    with pytest.raises(DataError, match="a dict is not a data frame"):
         split_key({"ID": [1]}, "ID")
     with pytest.raises(DataError, match="there is no column 'ID' for the key"):
         split_key(pd.DataFrame({"a": [1]}), "ID")

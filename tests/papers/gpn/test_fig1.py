@@ -159,6 +159,4 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for sampler in ("partition", "order"):
         text = (tmp_path / f"gpn-fig1-{sampler}.svg").read_text()
         drawn = [element.get("id", "") for element in ET.fromstring(text).iter()]
-        assert sum(name.startswith("axes_") for name in drawn) == 2 * len(PRIORS), (
-            "one per simulator and prior"
-        )
+        assert sum(name.startswith("axes_") for name in drawn) == len(PRIORS)

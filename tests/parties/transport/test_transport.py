@@ -335,7 +335,7 @@ def test_a_full_line_without_the_awaited_tag_ends_the_run(network):
 def test_sending_to_a_party_that_takes_nothing_ends_in_time(network):
     host, _ = network.open("host", "b", limits=Limits(backlog_bytes=1000), timeout=0.3)
     begun = time.monotonic()
-    with pytest.raises(ProtocolError, match=r"party 'b' did not take .* within 0\.3 s"):
+    with pytest.raises(ProtocolError, match=r"party 'b' did not accept .* within 0\.3 s"):
         pour(host, repeat("x"), bytes(1_000_000))
     assert time.monotonic() - begun < PATIENCE
     with pytest.raises(ProtocolError, match="party 'b' did not take"):

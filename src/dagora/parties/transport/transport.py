@@ -117,7 +117,7 @@ def one_line(text: str) -> str:
 
 
 def reason_to_tell(error: BaseException | None) -> str | None:
-    """The message about an error that is sent to peers; that of a data error may quote data and is withheld."""
+    """The message about an error that peers are sent; a data error's may quote data and is withheld."""
     if error is None:
         return None
     if isinstance(error, ProtocolError):
