@@ -77,7 +77,8 @@ class Inbox:
                     left = SLICE if deadline is None else deadline - time.monotonic()
                     if left <= 0.0:
                         raise PartyTimeoutError(
-                            f"party '{self._owner}' did not accept '{tag}' within {in_seconds(timeout or 0.0)}",
+                            f"party '{self._owner}' did not accept '{tag}' "
+                            f"within {in_seconds(timeout or 0.0)}",
                             party=self._owner,
                         )
                     self._changed.wait(min(left, SLICE))
