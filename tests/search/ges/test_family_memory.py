@@ -41,7 +41,7 @@ def test_too_much_is_forgotten(monkeypatch):
     memory.forget()
     memory.gains(question)
     assert memory.evaluations == 3
-    monkeypatch.setattr(family_memory, "MEMORY", 4)
+    monkeypatch.setattr(family_memory, "CACHED_NUMBERS", 4)
     memory.forget()
     assert memory.gains(question)[0].tolist() == first[0].tolist()
     assert memory.evaluations == 6

@@ -154,7 +154,7 @@ def test_forgetting_changes_nothing(monkeypatch):
         return scores, climber.evaluations
 
     remembered, few = walk()
-    monkeypatch.setattr(climber_module, "MEMORY", 0)
+    monkeypatch.setattr(climber_module, "CACHED_NUMBERS", 0)
     forgotten, many = walk()
     np.testing.assert_allclose(remembered, forgotten, rtol=1e-12)
     assert few < many
