@@ -11,10 +11,14 @@ from scipy import stats
 from dagora.constraint.dual_pc import dual_pc, dual_pc_skeleton, find_skeleton
 from dagora.constraint.orientation import orient
 from dagora.constraint.partial_correlations import (
+    GIVEN_REST,
+    GIVEN_SET,
+    NONE,
     UNDEFINED,
     eliminate,
     inverse_correlations,
     next_subset,
+    search_sets,
     significance_limits,
 )
 from dagora.errors import DataError, KnowledgeError, OptionError
@@ -105,6 +109,21 @@ def test_the_skeleton_does_not_depend_on_the_order_of_columns():
         moved = Moments(moments.n, moments.mean[order], moments.scatter[np.ix_(order, order)])
         skeleton = dual_pc_skeleton(moments)
         np.testing.assert_array_equal(dual_pc_skeleton(moved), skeleton[np.ix_(order, order)])
+
+
+@pytest.mark.parametrize(("size", "ended", "tests"), [(1, GIVEN_SET, 1), (2, GIVEN_REST, 2), (None, NONE, 6)])
+def test_a_set_and_its_complement_have_the_limits_of_their_own_sizes(size, ended, tests):
+    """Three nodes to choose from, sets of one and complements of two; only sets of one size may separate."""
+    moments = TableStatistics(random_continuous(np.random.default_rng(4), 40, 5)).moments()
+    spread = np.sqrt(np.diag(moments.scatter))
+    correlations = np.ascontiguousarray(moments.scatter / np.outer(spread, spread))
+    limits = np.full(4, -1.0)
+    if size is not None:
+        limits[size] = 1.0
+    subset = np.array([2], dtype=np.int64)
+    inverse = inverse_correlations(correlations)
+    assert search_sets(correlations, inverse, True, 1, limits, subset, 100) == (ended, tests)
+    assert subset[0] == (4 if size is None else 2)
 
 
 def test_correlations_given_sets_and_their_complements():
