@@ -241,7 +241,7 @@ def test_too_many_keys(monkeypatch):
 def test_both_want_the_same_role(network):
     pair = wires(network.open("host", "b"))
     errors = endings(pair, lambda w: intersect(w, ["a"], "sender"), lambda w: intersect(w, ["a"], "sender"))
-    assert all("both parties want to be the sender" in str(error) for error in errors)
+    assert all("both parties chose the role sender" in str(error) for error in errors)
 
 
 def ends_together(pair):
