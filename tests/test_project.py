@@ -33,9 +33,7 @@ def test_no_other_file_states_the_version() -> None:
         *(ROOT / "src").rglob("*.py"),
         *(ROOT / name for name in ("pyproject.toml", "Makefile", "README.md")),
     ]
-    assert [file.name for file in files if version.search(file.read_text(encoding="utf-8"))] == [
-        "__init__.py"
-    ]
+    assert [file.name for file in files if version.search(file.read_text(encoding="utf-8"))] == ["version.py"]
 
 
 def test_a_result_gives_the_version_of_the_code_that_ran(monkeypatch: pytest.MonkeyPatch) -> None:

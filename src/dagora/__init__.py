@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dagora.loading import load
+from dagora.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dagora.data.discretise import discretise
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from dagora.report import write_report
     from dagora.result import Result
     from dagora.sampling import sample
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "CPDAG": "dagora.graph.cpdag:CPDAG",

@@ -11,8 +11,8 @@ from importlib import import_module
 
 import click
 
-from dagora import __version__
 from dagora.errors import DagoraError, DisagreementError, ProtocolError
+from dagora.version import __version__
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",

@@ -11,7 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from dagora import __version__
 from dagora.data.readers import read_table
 from dagora.data.table import Table
 from dagora.errors import OptionError
@@ -36,6 +35,7 @@ from dagora.search.order.widen import Widening
 from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.statistics import HasFederation, Statistics
 from dagora.stats.table import TableStatistics
+from dagora.version import __version__
 
 # What a method is given that has an objective of its own and takes no score.
 OWN_OBJECTIVE = frozenset({"statistics", "federation"})
