@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import inlined, kernel
 from dagora.posterior.exact.layer_kernels import (
     Floats,
     LayerTable,
@@ -53,6 +53,24 @@ class Workspace(NamedTuple):
     joined: Floats
 
 
+@inlined
+def sum_of_products(left: Floats, right: Floats, start: int, count: int) -> float:
+    """Σ left[i] · right[start + i] for i below `count`."""
+    # Four sums side by side: one alone waits for itself at every addition.
+    one = two = three = four = 0.0
+    i = 0
+    while i + 4 <= count:
+        one += left[i] * right[start + i]
+        two += left[i + 1] * right[start + i + 1]
+        three += left[i + 2] * right[start + i + 2]
+        four += left[i + 3] * right[start + i + 3]
+        i += 4
+    while i < count:
+        one += left[i] * right[start + i]
+        i += 1
+    return (one + two) + (three + four)
+
+
 @kernel
 def unfold(
     rows: Floats, begin: int, children: int, weight: float, workspace: Workspace, arrivals: Floats
@@ -67,36 +85,13 @@ def unfold(
     for child in range(children - 1):
         half = 1 << child
         share = shares[child]
-        # Four sums side by side: one alone waits for itself at every addition.
-        one = two = three = four = 0.0
-        i = 0
-        while i + 4 <= half:
-            one += spread[i] * levels[3 * half + i]
-            two += spread[i + 1] * levels[3 * half + i + 1]
-            three += spread[i + 2] * levels[3 * half + i + 2]
-            four += spread[i + 3] * levels[3 * half + i + 3]
-            i += 4
-        while i < half:
-            one += spread[i] * levels[3 * half + i]
-            i += 1
-        joined[child] = share * ((one + two) + (three + four))
+        joined[child] = share * sum_of_products(spread, levels, 3 * half, half)
         for i in range(half):
             spread[half + i] = share * spread[i]
     half = 1 << (children - 1)
     share = shares[children - 1]
     other = begin + half
-    one = two = three = four = 0.0
-    i = 0
-    while i + 4 <= half:
-        one += spread[i] * rows[other + i]
-        two += spread[i + 1] * rows[other + i + 1]
-        three += spread[i + 2] * rows[other + i + 2]
-        four += spread[i + 3] * rows[other + i + 3]
-        i += 4
-    while i < half:
-        one += spread[i] * rows[other + i]
-        i += 1
-    joined[children - 1] = share * ((one + two) + (three + four))
+    joined[children - 1] = share * sum_of_products(spread, rows, other, half)
     for i in range(half):
         arrivals[begin + i] += spread[i]
     for i in range(half):

@@ -156,15 +156,22 @@ def sum_in_block(lookup: Lookup, child: int, labels: Ints) -> float:
     return careful_sum(lookup, child, labels, labels[child], True) if np.isnan(value) else value
 
 
+@inlined
+def core_before(lookup: Lookup, child: int, places: Ints, limit: int) -> tuple[int, int]:
+    """Core members of a child whose place is below the limit, and those just below it, as masks."""
+    mask = needed = 0
+    for c in range(lookup.shapes[child, 0]):
+        place = places[lookup.members[child, c]]
+        mask |= (place < limit) << c
+        needed |= (place == limit - 1) << c
+    return mask, needed
+
+
 @kernel
 def careful_sum(lookup: Lookup, child: int, places: Ints, limit: int, touching: bool) -> float:
     """The same sums in log space; family by family if `touching` demands a parent just below the limit."""
     size, rows, start, _ = lookup.shapes[child]
-    mask = needed = 0
-    for c in range(size):
-        place = places[lookup.members[child, c]]
-        mask |= (place < limit) << c
-        needed |= (place == limit - 1) << c
+    mask, needed = core_before(lookup, child, places, limit)
     total = -np.inf
     for row in range(rows):
         place = -1 if row == 0 else places[lookup.members[child, size + row - 1]]
@@ -198,11 +205,7 @@ def draw_family(
     """
     size, rows, start, _ = lookup.shapes[child]
     limit = places[child]
-    mask = needed = 0
-    for c in range(size):
-        place = places[lookup.members[child, c]]
-        mask |= (place < limit) << c
-        needed |= (place == limit - 1) << c
+    mask, needed = core_before(lookup, child, places, limit)
     left = random_unit(random)
     chosen_row, chosen_mask = 0, 0
     for row in range(rows):

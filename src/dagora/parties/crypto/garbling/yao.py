@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, Protocol, overload
 
 import numpy as np
@@ -32,6 +32,7 @@ from dagora.parties.crypto.garbling.slots import Slots, slots_of
 from dagora.parties.crypto.garbling.streaming import (
     MESSAGE_TABLES,
     TABLE_BYTES,
+    Stretch,
     receive_bytes,
     receive_words,
     send_bytes,
@@ -137,13 +138,7 @@ class Garbler:
         wires = Wires(slots, self._keys)
         tables = np.empty((min(MESSAGE_TABLES, slots.n_and * instances), TABLE_WORDS), dtype=np.uint64)
         for message in table_messages(slots, instances):
-            for s in message.stretches:
-                if s.first == 0:
-                    wires.load(labels[:, s.start : s.stop])
-                tweak = first + TWEAKS_PER_AND * s.start * slots.n_and
-                wires.step(s.first, s.last, tables, s.offset, s.stop - s.start, tweak, self._delta)
-                if s.last == len(circuit.op):
-                    result[:, s.start : s.stop] = wires.outputs()
+            _run_stretches(message.stretches, slots, wires, labels, tables, first, self._delta, result)
             send_words(self._channel, "tables", tables[: message.n_tables])
         return result
 
@@ -224,13 +219,7 @@ class Evaluator:
         for message in table_messages(slots, instances):
             content = receive_bytes(self._channel, "tables", message.n_tables * TABLE_BYTES)
             tables = np.frombuffer(content, dtype=np.uint64)
-            for s in message.stretches:
-                if s.first == 0:
-                    wires.load(labels[:, s.start : s.stop])
-                tweak = first + TWEAKS_PER_AND * s.start * slots.n_and
-                wires.step(s.first, s.last, tables, s.offset, s.stop - s.start, tweak, None)
-                if s.last == len(circuit.op):
-                    result[:, s.start : s.stop] = wires.outputs()
+            _run_stretches(message.stretches, slots, wires, labels, tables, first, None, result)
         return result
 
     @overload
@@ -260,6 +249,26 @@ class Evaluator:
         if to != "evaluator":
             send_words(self._channel, "answers", answers)
         return bits
+
+
+def _run_stretches(
+    stretches: Iterable[Stretch],
+    slots: Slots,
+    wires: Wires,
+    labels: Words,
+    tables: Words,
+    first_tweak: int,
+    delta: Words | None,
+    result: Words,
+) -> None:
+    """Garble (with `delta`) or evaluate (without) the part of a run that shares one message of tables."""
+    for s in stretches:
+        if s.first == 0:
+            wires.load(labels[:, s.start : s.stop])
+        tweak = first_tweak + TWEAKS_PER_AND * s.start * slots.n_and
+        wires.step(s.first, s.last, tables, s.offset, s.stop - s.start, tweak, delta)
+        if s.last == len(slots.result):
+            result[:, s.start : s.stop] = wires.outputs()
 
 
 def permute_bits(labels: Words) -> Bits:
