@@ -93,6 +93,12 @@ def test_a_damaged_message_is_refused_or_is_another_message(message, data):
     assert encode(back) == payload
 
 
+def test_a_flipped_bit_of_a_value_is_another_message():
+    payload = bytearray(encode({"x": b"abc"}))
+    payload[payload.index(b"abc") + 1] ^= 1
+    assert decode(bytes(payload)) == {"x": b"acc"}
+
+
 @pytest.mark.parametrize("value", [-1, 0, 127, 128, -128, -129, 255, 256, 1 << 6143, -(1 << 64)])
 def test_integers_of_any_size(value):
     assert decode(encode({"x": value})) == {"x": value}
