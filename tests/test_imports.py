@@ -20,7 +20,7 @@ PACKAGE = Path(dagora.__file__).resolve().parent
 
 # From the ground up; a module may import its own floor and those below. "" is the package's front door.
 FLOORS = (
-    ("errors", "events", "loading", "options", "accelerated", "files", "version"),
+    ("errors", "events", "loading", "options", "accelerated", "files", "version", "wording"),
     ("kernel_cache",),
     ("compiled",),
     ("kernel_random",),

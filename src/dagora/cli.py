@@ -13,6 +13,7 @@ import click
 
 from dagora.errors import DagoraError, DisagreementError, ProtocolError
 from dagora.version import __version__
+from dagora.wording import to_command_line
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
@@ -66,6 +67,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit code."""
+    with to_command_line():
+        return answer(arguments)
+
+
+def answer(arguments: list[str] | None) -> int:
+    """Run the command; turn every error into one line and an exit code."""
     try:
         code = cli.main(args=arguments, prog_name="dagora", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -11,6 +11,10 @@ class DagoraError(Exception):
     """Base of every error that bad input can cause."""
 
 
+class DagoraWarning(UserWarning):
+    """Something about data or a result that a user should not miss; the result holds it too."""
+
+
 class DataError(DagoraError):
     """The data cannot be used as they are."""
 

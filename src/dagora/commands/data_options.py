@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,17 +60,6 @@ def names(listed: str) -> list[str]:
     return [
         name.strip() for row in csv.reader([listed], skipinitialspace=True) for name in row if name.strip()
     ]
-
-
-def list_names(listed: Iterable[str]) -> str:
-    """Undo `names`.
-
-    >>> list_names(["a", "c, d"])
-    'a,"c, d"'
-    """
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(listed)
-    return line.getvalue()
 
 
 CELL_OPTIONS = (

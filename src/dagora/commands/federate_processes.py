@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagora.commands.data_options import list_names
 from dagora.commands.learn_options import LearnRequest
+from dagora.wording import comma_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def run_parties(
     from dagora.parties.transport.certificates import temporary_certificates
 
     flags = [
-        part for kind, columns in kinds.items() if columns for part in (f"--{kind}", list_names(columns))
+        part for kind, columns in kinds.items() if columns for part in (f"--{kind}", comma_list(columns))
     ]
     flags += ["--minimum", str(minimum)]
 

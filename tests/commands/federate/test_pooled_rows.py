@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.commands.data_options import Reading, list_names
+from dagora.commands.data_options import Reading
 from dagora.commands.federate import declared, site_files
 from dagora.data.partition import split_rows
 from dagora.parties.horizontal.statistics.agreement import conform
+from dagora.wording import comma_list
 from tests.commands.federate.consortium import COORDINATOR, SITES, Troupe
 from tests.commands.federate.pooled import edges_of, pooled
 
@@ -80,7 +81,7 @@ def test_odd_names_and_levels_survive_the_way_through_files(odd: Path) -> None:
     parts = split_rows(table, 3)
     with site_files(dict(zip("abc", parts, strict=True))) as written:
         assert all(file.parent.stat().st_mode & 0o077 == 0 for file in written.values())
-        kinds = {kind: list_names(columns) for kind, columns in declared(table).items()}
+        kinds = {kind: comma_list(columns) for kind, columns in declared(table).items()}
         for part, file in zip(parts, written.values(), strict=True):
             again = Reading(**kinds).table(str(file), part=True)
             assert conform(again, table.schema).equals(part)

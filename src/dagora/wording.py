@@ -1,0 +1,89 @@
+"""What is said to the user: options are named as the user writes them, and warnings point at the user's line.
+
+The same message may answer a command (`--missing drop`) or a call in Python (`missing="drop"`). Messages
+therefore name options through `option` and `setting`; the command says once that it is speaking.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dagora.errors import DagoraWarning
+
+PACKAGE = str(Path(__file__).resolve().parent)
+# Options whose value on the command line is a list with commas.
+LISTS = frozenset({"discrete", "continuous", "drop"})
+
+_to_command = False
+
+
+@contextmanager
+def to_command_line() -> Iterator[None]:
+    """Within this block, messages are for a user of the command; nothing is left to Python's warnings."""
+    global _to_command  # noqa: PLW0603 (a process speaks either to a shell or to Python)
+    before, _to_command = _to_command, True
+    try:
+        yield
+    finally:
+        _to_command = before
+
+
+def option(name: str, value: object = None) -> str:
+    """Name an option, with a value if there is one to choose.
+
+    >>> option("missing", "drop"), option("max_parents", 3), option("drop", "a, b"), option("score")
+    ('missing="drop"', 'max_parents=3', 'drop=["a, b"]', 'score')
+    >>> with to_command_line():
+    ...     print(option("missing", "drop"), option("drop", "a, b"), option("max_parents"))
+    --missing drop --drop '"a, b"' --max-parents
+    """
+    if not _to_command:
+        if value is None:
+            return name
+        quoted = f'"{value}"' if isinstance(value, str) else f"{value}"
+        return f"{name}=[{quoted}]" if name in LISTS else f"{name}={quoted}"
+    flag = f"--{name.replace('_', '-')}"
+    if value is None:
+        return flag
+    return f"{flag} {shlex.quote(comma_list([str(value)]) if name in LISTS else str(value))}"
+
+
+def setting(name: str, value: object) -> str:
+    """Name an option of a method or score with a value.
+
+    >>> setting("ess", 10)
+    'ess=10'
+    >>> with to_command_line():
+    ...     setting("ess", 10)
+    '--option ess=10'
+    """
+    return f"--option {name}={value}" if _to_command else option(name, value)
+
+
+def comma_list(names: Iterable[str]) -> str:
+    """Names as one list with commas; a name that has one is in quotes.
+
+    >>> comma_list(["a", "c, d"])
+    'a,"c, d"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
+
+
+def announce(messages: Iterable[str]) -> None:
+    """Give warnings to a user of Python, at the line that called the library; a command prints its own."""
+    if _to_command:
+        return
+    depth, frame = 1, sys._getframe()  # noqa: SLF001 (`warnings` itself works this way)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    for message in messages:
+        warnings.warn(message, DagoraWarning, stacklevel=depth)
