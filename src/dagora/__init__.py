@@ -18,6 +18,7 @@ from dagora.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dagora.data.discretise import discretise
+    from dagora.data.inspecting import inspect
     from dagora.data.readers import read_table
     from dagora.data.table import Table
     from dagora.data.writers import write_table
@@ -51,6 +52,7 @@ _HOMES = {
     "compare": "dagora.graph.metrics:compare",
     "discretise": "dagora.data.discretise:discretise",
     "fit": "dagora.network.fit:fit",
+    "inspect": "dagora.data.inspecting:inspect",
     "learn": "dagora.learning:learn",
     "log_likelihood": "dagora.network.likelihood:log_likelihood",
     "random_dag": "dagora.graph.random_graphs:random_dag",
@@ -79,6 +81,7 @@ __all__ = [
     "compare",
     "discretise",
     "fit",
+    "inspect",
     "learn",
     "log_likelihood",
     "random_dag",

@@ -17,6 +17,7 @@ from dagora.wording import to_command_line
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
+    "inspect": "Show how a table is understood: types, missing cells, columns left out.",
     "learn": "Learn a network from a table.",
     "sample": "Sample networks from their posterior given a table.",
     "federate": "Learn over sites that do not share their rows.",
@@ -74,7 +75,8 @@ def run(arguments: list[str] | None = None) -> int:
 def answer(arguments: list[str] | None) -> int:
     """Run the command; turn every error into one line and an exit code."""
     try:
-        code = cli.main(args=arguments, prog_name="dagora", standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else arguments
+        code = cli.main(args=given, prog_name="dagora", standalone_mode=False, obj=list(given))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2

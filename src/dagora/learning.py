@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from dagora.data.readers import read_table
-from dagora.data.table import Table
+from dagora.data.overview import Overview
+from dagora.data.reading_options import ReadingOptions, split_reading
 from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.cpdag import CPDAG, Graph
@@ -32,10 +32,12 @@ from dagora.scores.registry import Score, default_score, score_named
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
+from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.statistics import HasFederation, Statistics
 from dagora.stats.table import TableStatistics
 from dagora.version import __version__
+from dagora.wording import announce, option
 
 # What a method is given that has an objective of its own and takes no score.
 OWN_OBJECTIVE = frozenset({"statistics", "federation"})
@@ -55,20 +57,33 @@ def learn(
     jobs: int = 1,
     on_event: Observer = ignore,
     budget: Budget | None = None,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    na: str | Iterable[str] = "auto",
+    discretise: str | None = None,
+    bins: int | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
-    """Learn a graph from a table, a file, a data frame, any `Statistics`, or scored `Candidates` (`.jkl`).
+    """Learn a graph from a file, a data frame, a matrix, a mapping of columns, a table or any `Statistics`.
 
-    Options of the method and of the score are keyword arguments; `dagora methods NAME` lists them.
+    Scored `Candidates` and `.jkl` files will do for methods that search on scores. From `discrete` to `bins`,
+    the options say how the data are to be understood; `read_table` explains them. Options of the method and
+    of the score are keyword arguments too; `dagora methods NAME` lists them.
 
-    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
-    >>> learn(table).graph.edges
-    (('a', 'b'),)
+    >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
+    >>> result = learn(rows, score="bdeu", ess=2)
+    >>> result.graph.edges
+    (('smoker', 'cough'),)
     """
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
-    source = read_source(data, jobs)
+    reading = ReadingOptions(
+        discrete, continuous, drop, missing, na, discretise, bins, wanted=known.mentioned
+    )
+    source = read_source(data, jobs, reading)
     known.check_nodes(source.names)
     chosen = choose_score(entry, score, source)
     method_options, score_options = split_options(entry, chosen, options)
@@ -94,11 +109,13 @@ def learn(
         outcome = replace(outcome, status="time-limit" if clock.exhausted else "finished", message=late)
     errors, doubts = estimation(local)
     settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
+    doubts = [*notes, *doubts, *outcome.warnings, *source.data_warnings]
+    announce(doubts)  # those about reading were given when the data were read
     return Result(
         graph=outcome.graph,
         method=entry.name,
         status=outcome.status,
-        message=outcome.message,
+        message="; ".join(filter(None, (outcome.message, source.dropped_rows))),
         score=outcome.score,
         score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
@@ -108,9 +125,10 @@ def learn(
         stats={**work, **errors, **outcome.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
-        warnings=(*source.data_warnings, *notes, *doubts, *outcome.warnings),
+        warnings=(*source.reading_warnings, *doubts),
         dropped=outcome.dropped,
         curves=outcome.curves,
+        data=source.account,
     )
 
 
@@ -138,14 +156,37 @@ class Source:
         """Warnings about odd data."""
         return [] if self.rows is None else data_warnings(self.rows)
 
+    @property
+    def overview(self) -> Overview | None:
+        """How the source of the data was understood, where it was a table."""
+        return self.rows.overview if isinstance(self.rows, TableStatistics) else None
 
-def read_source(data: object, jobs: int) -> Source:
+    @property
+    def reading_warnings(self) -> tuple[str, ...]:
+        """Warnings about how the data were understood."""
+        return () if self.overview is None else self.overview.warnings
+
+    @property
+    def dropped_rows(self) -> str:
+        """How many rows were dropped, in words; empty where none was."""
+        return "" if self.overview is None else self.overview.dropped_rows
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """How the data were understood, as JSON."""
+        return {} if self.overview is None else self.overview.to_dict()
+
+
+def read_source(data: object, jobs: int, reading: ReadingOptions | None = None) -> Source:
     """Read a table or a `.jkl` file, or take what is given."""
     if isinstance(data, str | Path) and str(data).lower().removesuffix(".gz").endswith(".jkl"):
         data = read_jkl(data)
     if isinstance(data, Candidates):
+        said = list(reading.stated()) if reading else []
+        if said:
+            raise OptionError(f"a .jkl file holds scores and no rows: leave {option(said[0])} out")
         return Source(scored=data)
-    statistics = as_statistics(data, jobs)
+    statistics = as_statistics(data, jobs, reading)
     check_learnable(statistics.schema, statistics.n_rows)
     return Source(rows=statistics)
 
@@ -202,19 +243,20 @@ def climb(score: LocalScore, run: Run) -> DAG:
 
 
 def score_graph(data: object, graph: Graph, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
-    """Score a graph on data.
+    """Score a graph on data of any kind; options of `read_table` say how they are to be understood.
 
-    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
-    >>> round(score_graph(table, DAG(["a", "b"]), score="bic"), 3)
+    >>> round(score_graph({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
     -59.141
     """
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
-    return graph_score(make_score(data, score, **options), directed)
+    reading, options = split_reading(options, wanted=frozenset(graph.nodes))
+    return graph_score(make_score(as_statistics(data, reading=reading), score, **options), directed)
 
 
 def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
     """Make the named score (or the default one) of some data."""
-    statistics = as_statistics(data, jobs)
+    reading, options = split_reading(options)
+    statistics = as_statistics(data, jobs, reading)
     entry = default_score(statistics.schema) if score is None else score_named(score)
     return entry.make(statistics, **options)
 
@@ -232,27 +274,17 @@ def candidates(
 ) -> Candidates:
     """Find the parent sets of each column that could be part of a best network, with their scores.
 
-    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> table = {"a": [0, 1] * 20, "b": [0, 1] * 20}
     >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
     [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]
     """
-    statistics = as_statistics(data, jobs)
+    known = as_knowledge(knowledge, max_parents)
+    reading, options = split_reading(options, wanted=known.mentioned)
+    statistics = as_statistics(data, jobs, reading)
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
-    known = as_knowledge(knowledge, max_parents)
     known.check_nodes(local.schema.names)
     return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))
-
-
-def as_statistics(data: object, jobs: int = 1) -> Statistics:
-    """Make statistics of a table, a file's path or a data frame; statistics pass through."""
-    if isinstance(data, str | Path):
-        return TableStatistics(read_table(data), jobs)
-    if isinstance(data, Table):
-        return TableStatistics(data, jobs)
-    if hasattr(data, "moments") and hasattr(data, "counts"):
-        return cast("Statistics", data)
-    return TableStatistics(Table.from_frame(data), jobs)
 
 
 def as_knowledge(
@@ -289,7 +321,7 @@ def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float
 def choose_score(method: Method, name: str | None, source: Source) -> Score | None:
     """Find the score of a run: the named one, else the default for the columns; None where none is used."""
     if source.scored is not None and name is not None:
-        raise OptionError("a .jkl file brings its own scores: leave --score out")
+        raise OptionError(f"a .jkl file brings its own scores: leave {option('score')} out")
     if name is not None:
         return named_score(method, name)
     if method.takes in OWN_OBJECTIVE or source.scored is not None:

@@ -85,6 +85,10 @@ class Result:
     warnings: tuple[str, ...] = ()
     dropped: tuple[Edge, ...] | None = None
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """How the data were read: file, hash, rows, rows dropped, the type of each column and why."""
+    command: str | None = None
+    """The command line that made it, where it was one."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -104,6 +108,8 @@ class Result:
             "seed": self.seed,
             "versions": dict(self.versions),
             "warnings": list(self.warnings),
+            "data": dict(self.data),
+            "command": self.command,
             "trace": [[point.seconds, point.step, point.score] for point in self.trace],
         }
         if self.weights is not None:
@@ -128,6 +134,8 @@ class Result:
             warnings=tuple(content["warnings"]),
             dropped=None if dropped is None else tuple((tail, head) for tail, head in dropped),
             curves={name: tuple(values) for name, values in content.get("curves", {}).items()},
+            data=content.get("data", {}),
+            command=content.get("command"),
             **{key: content[key] for key in SCALARS},
         )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dagora.data.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Observer, ignore
@@ -45,10 +46,18 @@ def sample(
     on_event: Observer = ignore,
     budget: Budget | None = None,
     reweight: str | None = None,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    na: str | Iterable[str] = "auto",
+    discretise: str | None = None,
+    bins: int | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
-    """Draw graphs from their posterior given a table, a file, a data frame or any `Statistics`.
+    """Draw graphs from their posterior given data of any kind that `learn` takes.
 
+    From `discrete` to `bins`, the options say how the data are to be understood; `read_table` explains them.
     Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
     arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous and bdeu for
     discrete columns. With `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a
@@ -63,7 +72,10 @@ def sample(
     check_numbers(draws, chains)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
-    source = read_source(data, jobs)
+    reading = ReadingOptions(
+        discrete, continuous, drop, missing, na, discretise, bins, wanted=known.mentioned
+    )
+    source = read_source(data, jobs, reading)
     if source.rows is None:
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
     statistics = source.rows
@@ -102,7 +114,8 @@ def sample(
         stats={"rows": float(statistics.n_rows), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
-        warnings=(*source.data_warnings, *notes, *doubts, *found.warnings, *mixed),
+        data=source.account,
+        warnings=(*source.reading_warnings, *source.data_warnings, *notes, *doubts, *found.warnings, *mixed),
     )
 
 

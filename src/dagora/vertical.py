@@ -41,13 +41,16 @@ def read_party_data(
     *,
     drop: Iterable[str] = (),
     missing: str = "error",
+    na: str | Iterable[str] = "auto",
     separator: str | None = None,
 ) -> PartyData:
     """Read a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
 
-    `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes a level).
+    `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes a level);
+    `na` is that of `read_table`.
     """
-    table, keys, source = split_key(data, key, drop=drop, missing=missing, separator=separator)
+    table, keys, source = split_key(data, key, drop=drop, missing=missing, na=na, separator=separator)
+    table.announced()
     texts = key_texts(keys, source)
     with naming(data) if isinstance(data, str | Path) else nullcontext():
         binary_columns(table)

@@ -48,9 +48,49 @@ def test_integers_are_discrete_up_to_twenty_distinct_values(values):
 @quick
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
 def test_floats_are_continuous_bit_for_bit(values):
+    # Of values seen five times each, the next tests decide.
+    values = [*values, *(1e6 + i / 7 for i in range(30))]
     for column in (typed(values), cells([repr(value) for value in values])):
         assert column.variable.kind is CONTINUOUS
         assert column.values.tobytes() == np.array(values).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [
+        ([0.0, 1.0] * 5, ("0", "1")),
+        ([0.5, 1.0, 2.0] * 5, ("0.5", "1", "2")),
+        ([0.5, 1.0, 2.0] * 4, None),  # four times each is too few to tell
+        ([float(i) for i in range(20)] * 5, tuple(map(str, range(20)))),
+        ([float(i) for i in range(21)] * 50, None),
+        ([i + 0.5 for i in range(10)] * 5, tuple(f"{i}.5" for i in range(10))),
+        ([i + 0.5 for i in range(11)] * 50, None),
+        ([1.0, None] * 10, None),  # a constant says nothing
+        ([*map(float, range(2000)), *([1.0] * 20_000)], None),
+    ],
+)
+def test_floats_of_few_values_are_codes(values, levels):
+    column = typed(values, arrow=pa.float64())
+    assert column.variable.kind is (CONTINUOUS if levels is None else DISCRETE)
+    if levels is not None:
+        assert column.variable.levels == levels
+        assert column.why == f"{len(levels)} distinct numbers"
+    assert typed(values, CONTINUOUS, arrow=pa.float64()).variable.kind is CONTINUOUS
+
+
+def test_every_type_says_why():
+    reasons = [
+        (typed(["a", "b"]), "text"),
+        (typed([True, False]), "true or false"),
+        (typed([1, 2, 2]), "2 distinct whole numbers"),
+        (typed(list(range(25))), '25 distinct whole numbers: if they are codes, discrete=["v"]'),
+        (typed(list(range(51))), "whole numbers"),
+        (typed([1.5, 2.5]), "numbers"),
+        (typed([1.5, 2.5], DISCRETE), "declared"),
+        (typed([1, 2], CONTINUOUS), "declared"),
+    ]
+    for column, why in reasons:
+        assert column.why == why
 
 
 def test_exactly_twenty_and_twenty_one():
@@ -168,7 +208,7 @@ def test_plain_text_is_visible_ascii():
     ],
 )
 def test_other_types_are_refused(values):
-    with pytest.raises(DataError, match=r"column 'v' holds .*: convert it, or leave it out \(--drop v\)"):
+    with pytest.raises(DataError, match=r"column 'v' holds .*: convert it, or leave it out \(drop=\[.v.\]\)"):
         typed(values)
 
 
@@ -188,7 +228,7 @@ def test_numbers_spoilt_by_a_word_are_refused(word):
     values.insert(7, word)
     with pytest.raises(
         DataError,
-        match=f"but for '{word.replace('?', '[?]')}' \\(data row 8\\): leave the cell empty.*--discrete v",
+        match=f"but for '{word.replace('?', '[?]')}' \\(data row 8\\): say so.*na=.*discrete=",
     ):
         cells(values)
     assert cells(values, DISCRETE).variable.cardinality == 31
@@ -220,6 +260,6 @@ def test_infinite_numbers_are_refused(declared):
 
 
 def test_too_many_levels_suggest_leaving_the_column_out():
-    with pytest.raises(DataError, match=r"100000 levels .at most 10000.: .*--drop v"):
+    with pytest.raises(DataError, match=r"100000 levels .at most 10000.: .*drop="):
         typed([f"k{i}" for i in range(100_000)])
     assert typed([f"k{i}" for i in range(MAX_LEVELS)]).variable.cardinality == MAX_LEVELS

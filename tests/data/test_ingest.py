@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dagora.data.ingest import type_columns
+from dagora.data.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
@@ -13,9 +14,8 @@ from tests.data.table_strategies import quick
 
 
 def build(columns, **options):
-    options.setdefault("text_cells", True)
     raw = [pa.chunked_array([values]) for values in columns.values()]
-    return Table.from_columns(type_columns(list(columns), raw, **options))
+    return Table.from_columns(*type_columns(list(columns), raw, ReadingOptions(**options), text_cells=True))
 
 
 def decode(table, column):
@@ -25,7 +25,7 @@ def decode(table, column):
 def test_missing_is_an_error_that_says_how_many_and_where():
     columns = {"a": ["1", "2", "3"], "b": ["x", "y", ""], "c": ["", "NaN", "1"]}
     with pytest.raises(
-        DataError, match=r"3 cells are missing, the first in column 'b', data row 3: .*drop.*--missing level"
+        DataError, match=r"3 cells are missing, the first in column 'b', data row 3: .*drop.*missing=.level"
     ):
         build(columns)
     with pytest.raises(DataError, match=r"^1 cell is missing"):
@@ -42,25 +42,35 @@ cell = st.sampled_from(["", "1", "2", "2.5", "x", " ", "NaN", "NA"])
 
 
 @quick
-@given(st.lists(st.tuples(cell, cell), min_size=1, max_size=8))
-def test_drop_gives_the_table_of_the_complete_rows(rows):
-    complete = [row for row in rows if not {"", " ", "NaN"} & set(row)]
-    as_columns = lambda chosen: {"a": [row[0] for row in chosen], "b": [row[1] for row in chosen]}  # noqa: E731
+@given(st.lists(st.tuples(cell, cell), min_size=1, max_size=8), st.sampled_from(["none", "NA"]))
+def test_drop_gives_the_table_of_the_complete_rows(rows, na):
+    gone = {"", " ", "NaN"} | ({"NA"} if na == "NA" else set())
+    columns = [("a", [row[0] for row in rows]), ("b", [row[1] for row in rows])]
+    usable = {name: cells for name, cells in columns if set(cells) - gone}
+    complete = [row for row in zip(*usable.values(), strict=True) if not gone & set(row)]
     if complete:
-        assert build(as_columns(rows), missing="drop").equals(build(as_columns(complete)))
-    else:
+        table = build(dict(columns), missing="drop", na=na)
+        kept = dict(zip(usable, map(list, zip(*complete, strict=True)), strict=True))
+        assert table.equals(build(kept, na=na))
+        assert table.overview.dropped == len(rows) - len(complete)
+    elif usable:
         with pytest.raises(DataError, match=f"no row is left: all {len(rows)} have"):
-            build(as_columns(rows), missing="drop")
+            build(dict(columns), missing="drop", na=na)
+    else:
+        with pytest.raises(DataError, match=r"no column can be used: 'a' .every cell is missing"):
+            build(dict(columns), missing="drop", na=na)
 
 
 def test_drop_names_the_column_that_is_to_blame():
-    with pytest.raises(DataError, match=r"no row is left: all 3 have .*\(3\) in column 'b'.*--drop b"):
-        build({"a": ["1", "", "3"], "b": ["", "", ""]}, missing="drop")
+    with pytest.raises(DataError, match=r"no row is left: all 3 have .*\(2\) in column 'b'.*drop=\[.b.\]"):
+        build({"a": ["1", "2", ""], "b": ["", "", "3"]}, missing="drop")
 
 
 def test_declared_levels_survive_a_drop():
     column = pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), ["b", "a", "c"])
-    table = Table.from_columns(type_columns(["v"], [pa.chunked_array([column])], missing="drop"))
+    table = Table.from_columns(
+        *type_columns(["v"], [pa.chunked_array([column])], ReadingOptions(missing="drop"))
+    )
     assert table.schema[0].levels == ("a", "b", "c")
     assert decode(table, 0) == ["b", "a"]
 
@@ -84,14 +94,19 @@ def test_the_level_finds_a_free_name():
     assert decode(table, 0) == ["missing", "missing__", "missing_"]
 
 
-def test_a_column_without_any_value_has_one_level():
-    assert build({"a": ["", ""]}, missing="level").schema[0].levels == ("missing",)
+def test_a_column_without_any_value_is_left_out_unless_asked_for():
+    columns = {"a": ["", ""], "b": ["x", "y"]}
+    assert build(columns).names == ("b",)
+    assert build(columns, missing="level", discrete="a").schema[0].levels == ("missing",)
 
 
-def test_a_continuous_column_cannot_have_the_level():
-    with pytest.raises(DataError, match=r"column 'x' is continuous and has 1 missing values.*--missing drop"):
+def test_a_continuous_column_cannot_have_the_level_unless_it_is_cut():
+    match = r"column 'x' is continuous and has 1 missing values.*missing=.drop.*discretise=.quantile"
+    with pytest.raises(DataError, match=match):
         build({"x": ["1.5", ""]}, missing="level")
     assert build({"x": ["1.5", ""]}, missing="level", discrete=["x"]).schema[0].levels == ("1.5", "missing")
+    cut = build({"x": ["1.5", "", "2.5", "9.5"]}, missing="level", discretise="quantile", bins=2)
+    assert decode(cut, 0) == ["(-inf, 2.5]", "missing", "(-inf, 2.5]", "(2.5, inf)"]
 
 
 def test_unknown_policy():

@@ -60,7 +60,7 @@ def test_frames(make):
 def test_tables():
     rows = np.column_stack([np.arange(100, 130), np.arange(30) % 2])
     for discrete in (["a"], ["ID", "a"]):
-        table = Table.from_numpy(rows, names=["ID", "a"], discrete=discrete)
+        table = Table.from_numpy(rows, names=["ID", "a"], discrete=discrete, continuous=["all"])
         rest, keys, source = split_key(table, "ID")
         assert rest.names == ("a",)
         assert [str(key) for key in keys] == [str(number) for number in range(100, 130)]

@@ -67,7 +67,7 @@ def test_intervals_keep_their_order(tmp_path):
 
 
 def test_integer_levels_beyond_twenty_need_to_be_declared(tmp_path):
-    table = Table.from_numpy([[i] for i in range(30)], discrete=["x0"])
+    table = Table.from_numpy([[i] for i in range(0, 60, 2)], discrete=["x0"])
     assert again(table, tmp_path, "t.csv").schema[0].kind is Kind.CONTINUOUS
     assert again(table, tmp_path, "t.csv", discrete=["x0"]).equals(table)
     assert again(table, tmp_path, "t.parquet").equals(table)

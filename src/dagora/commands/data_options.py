@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from dagora.commands.gathering import F, gathered
-from dagora.errors import OptionError
 
 if TYPE_CHECKING:
+    from dagora.data.overview import Overview
+    from dagora.data.reading_options import ReadingOptions
     from dagora.data.table import Table
 
 
@@ -19,36 +22,70 @@ if TYPE_CHECKING:
 class Reading:
     """How to read a table."""
 
-    discrete: str = ""
-    continuous: str = ""
-    drop: str = ""
+    discrete: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
     missing: str = "error"
+    na: str = "auto"
     separator: str | None = None
     discretise: str | None = None
     bins: int | None = None
 
-    def table(self, path: str, *, part: bool = False) -> Table:
-        """Read the table and discretise it if asked; one `part` of a table may have a single row."""
-        from dagora.data.discretise import discretise
-        from dagora.data.readers import read_table
+    def table(
+        self,
+        path: str,
+        *,
+        quiet: bool,
+        part: bool = False,
+        wanted: Collection[str] = (),
+        levels: Mapping[str, Collection[str]] | None = None,
+    ) -> Table:
+        """Read the table and say how it was understood; one `part` of a table may have a single row.
+
+        `wanted` are columns that are never left out; `levels` are known from elsewhere.
+        """
+        from dagora.data.readers import read_as
         from dagora.files import naming
         from dagora.stats.data_warnings import check_learnable
 
-        if self.bins is not None and self.discretise is None:
-            raise OptionError("--bins goes with --discretise")
-        table = read_table(
-            path,
-            discrete=names(self.discrete),
-            continuous=names(self.continuous),
-            drop=names(self.drop),
-            missing=self.missing,
-            separator=self.separator,
-        )
+        table = read_as(Path(path), self.options(wanted, levels or {}), self.separator)
+        if not quiet and table.overview is not None:
+            show_overview(table.overview, path)
         with naming(path):
             check_learnable(table.schema, table.n_rows + part)
-        if self.discretise is None:
-            return table
-        return discretise(table, self.discretise, bins=self.bins or 2)
+        return table
+
+    def options(
+        self, wanted: Collection[str] = (), levels: Mapping[str, Collection[str]] | None = None
+    ) -> ReadingOptions:
+        """The same options as the library takes them."""
+        from dagora.data.reading_options import Listed, ReadingOptions
+
+        return ReadingOptions(
+            tuple(map(Listed, self.discrete)),
+            tuple(map(Listed, self.continuous)),
+            tuple(map(Listed, self.drop)),
+            self.missing,
+            self.na,
+            self.discretise,
+            self.bins,
+            frozenset(wanted),
+            levels or {},
+        )
+
+
+def show_overview(overview: Overview, path: str, *, everything: bool = False, err: bool = True) -> None:
+    """Say how a table was understood; warnings go to standard error."""
+    first, *others = overview.lines(everything=everything)
+    for line in (f"{path}: {first}", *others):
+        click.echo(line, err=err)
+    show_warnings(overview.warnings)
+
+
+def show_warnings(warnings: Iterable[str]) -> None:
+    """Print warnings, a line each, on standard error."""
+    for warning in warnings:
+        click.echo(f"dagora: warning: {warning}", err=True)
 
 
 def names(listed: str) -> list[str]:
@@ -71,6 +108,14 @@ CELL_OPTIONS = (
         help="Missing cells: refuse them, drop their rows, or make them a level.",
     ),
     click.option(
+        "--na",
+        default="auto",
+        show_default=True,
+        metavar="WORDS",
+        help="Words that mean missing, such as NA,? (none: they are all levels; auto: among numbers, and "
+        "elsewhere with --missing drop or level).",
+    ),
+    click.option(
         "--separator",
         metavar="CHAR",
         help="Column separator of a text file; default: comma, or tab for .tsv.",
@@ -81,9 +126,19 @@ CELL_OPTIONS = (
 def data_options(command: F) -> F:
     """Add the reading options to a command, which gets them as one argument `reading`."""
     options = (
-        click.option("--discrete", default="", metavar="A,B", help="Columns to treat as discrete."),
-        click.option("--continuous", default="", metavar="A,B", help="Columns to treat as continuous."),
-        click.option("--drop", default="", metavar="A,B", help="Columns to leave out."),
+        click.option(
+            "--discrete",
+            multiple=True,
+            metavar="A,B",
+            help="Columns to treat as discrete (or all).",
+        ),
+        click.option(
+            "--continuous",
+            multiple=True,
+            metavar="A,B",
+            help="Columns to treat as continuous (or all).",
+        ),
+        click.option("--drop", multiple=True, metavar="A,B", help="Columns to leave out."),
         *CELL_OPTIONS,
         click.option(
             "--discretise",

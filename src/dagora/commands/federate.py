@@ -177,7 +177,7 @@ def client(
         credentials = Credentials.load(folder)
     if credentials.name == COORDINATOR:
         raise OptionError(f"{folder} is for the coordinator: a client needs its site's certificate")
-    table = reading.table(data, part=True)
+    table = reading.table(data, part=True, quiet=quiet)
     identity = CertifiedIdentity(credentials)
     transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
     tasks = allowed_tasks(show_weights=show_weights)
@@ -209,7 +209,7 @@ def simulate(
     check_number("--parties", parties, minimum)
     request.check()
     check_over_sites(**request.settings)
-    table = reading.table(data)
+    table = request.read(reading, data)
     request.check_data(table.names, table.schema)
     parts = {f"site{k + 1}": part for k, part in enumerate(split_rows(table, parties, seed=request.seed))}
     if in_memory:

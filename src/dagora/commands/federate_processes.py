@@ -53,7 +53,7 @@ def run_parties(
         for name, file in files.items():
             keys = str(credentials[name].ca.parent)
             arguments = ["federate", "client", str(file), "--keys", keys, "--connect", said[1]]
-            processes.start(name, [*arguments, "--quiet", "--show-weights", *flags])
+            processes.start(name, [*arguments, "--quiet", "--show-weights", "--na", "none", *flags])
         with interruptible(lambda: processes.interrupt(COORDINATOR)):
             return processes.wait()[COORDINATOR].out
 

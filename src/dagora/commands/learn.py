@@ -30,14 +30,14 @@ Examples:
 def command(*, data: str, request: LearnRequest, reading: Reading) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
 
-    Text, booleans and integers with at most 20 distinct values are discrete, other numbers continuous.
-    Ctrl-C or --time-limit returns the best graph found so far.
+    Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
+    inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
     from dagora.learning import learn
     from dagora.stats.table import TableStatistics
 
     request.check()
-    table = None if is_jkl(data) else reading.table(data)
+    table = None if is_jkl(data) else request.read(reading, data)
     source = table or read_scores(data, reading)
     request.check_data(source.names, None if table is None else table.schema)
     with request.progress() as on_event:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from dagora.commands.command_line import command_line
+from dagora.commands.data_options import Reading, show_warnings
 from dagora.commands.gathering import F, gathered
 from dagora.files import json_text
 
 if TYPE_CHECKING:
     from dagora.data.schema import Schema
+    from dagora.data.table import Table
     from dagora.events import Budget, Observer
     from dagora.graph.cpdag import Graph
     from dagora.methods import Method
@@ -57,6 +60,19 @@ class CommonRequest:
 
         return read_graph(self.truth) if self.truth else None
 
+    def read(self, reading: Reading, data: str) -> Table:
+        """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
+        from dagora.formats.registry import find_format, read_network
+        from dagora.learning import as_knowledge
+        from dagora.network.networks import DiscreteNetwork
+
+        is_network = self.truth is not None and find_format(self.truth).name == "BIF"
+        network = read_network(self.truth) if self.truth and is_network else None
+        levels = network.levels if isinstance(network, DiscreteNetwork) else {}
+        wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
+        known = as_knowledge(self.knowledge, None).mentioned
+        return reading.table(data, quiet=self.quiet, wanted=(*wanted, *known), levels=levels)
+
     def check_pages(self) -> None:
         """Refuse a picture or a report that cannot be written."""
         from dagora.commands.outputs import check_picture, check_report
@@ -75,8 +91,7 @@ class CommonRequest:
     def warn(self, warnings: Sequence[str]) -> None:
         """Print warnings, unless quiet."""
         if not self.quiet:
-            for warning in warnings:
-                click.echo(f"dagora: warning: {warning}", err=True)
+            show_warnings(warnings)
 
     def give_up(self, content: Mapping[str, Any]) -> NoReturn:
         """Say that the method found nothing, write no file, and exit with code 1."""
@@ -145,7 +160,8 @@ class LearnRequest(CommonRequest):
         from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.graph.metrics import compare
 
-        self.warn(result.warnings)
+        result = replace(result, command=command_line())
+        self.warn(untold(result.warnings, statistics))
         if result.status == "failed":
             self.give_up(result.to_dict())
         truth = self.known_truth
@@ -290,6 +306,12 @@ def check_truth(path: str, truth: Graph, names: tuple[str, ...]) -> None:
         for name in some:
             if name not in others:
                 raise GraphError(f"{path}: '{name}' is {where}: truth and data must have the same variables")
+
+
+def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:
+    """Warnings that were not given yet, when the table was read."""
+    overview = getattr(statistics, "overview", None)
+    return [line for line in warnings if overview is None or line not in overview.warnings]
 
 
 def caption(result: Result) -> str:

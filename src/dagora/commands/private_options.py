@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import CELL_OPTIONS, names
+from dagora.commands.data_options import CELL_OPTIONS, names, show_overview
 from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import REPORT
 from dagora.commands.party_options import seconds_option
@@ -28,6 +28,7 @@ class PrivateRequest:
 
     key: str
     missing: str
+    na: str
     separator: str | None
     max_parents: int | None
     order: str | None
@@ -61,9 +62,12 @@ class PrivateRequest:
         """Read a file with its key column."""
         from dagora.vertical import read_party_data
 
-        return read_party_data(
-            path, self.key, drop=names(drop), missing=self.missing, separator=self.separator
+        brought = read_party_data(
+            path, self.key, drop=names(drop), missing=self.missing, na=self.na, separator=self.separator
         )
+        if not self.quiet and brought.table.overview is not None:
+            show_overview(brought.table.overview, path)
+        return brought
 
     @contextmanager
     def progress(self) -> Iterator[Observer]:
@@ -106,6 +110,7 @@ class PrivateRequest:
         given: list[tuple[str, object]] = [
             ("--key", self.key),
             ("--missing", self.missing),
+            ("--na", self.na),
             ("--separator", self.separator),
             ("--patience", self.patience),
         ]

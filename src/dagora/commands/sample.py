@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dagora.commands.command_line import command_line
 from dagora.commands.data_options import Reading, data_options
 from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import (
@@ -18,10 +19,12 @@ from dagora.commands.learn_options import (
     CommonRequest,
     check_truth,
     parse_pairs,
+    untold,
 )
 from dagora.files import json_text
 
 if TYPE_CHECKING:
+    from dagora.data.table import Table
     from dagora.posterior.summary.posterior import Posterior
 
 EXAMPLES = """\b
@@ -91,7 +94,7 @@ class SampleRequest(CommonRequest):
             check_target(self.settings["checkpoint"])
         _ = self.known_truth
 
-    def present(self, posterior: Posterior, source: str) -> None:
+    def present(self, posterior: Posterior, table: Table, source: str) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there are no draws."""
         from dagora.commands.posterior_outputs import (
             expectations,
@@ -101,8 +104,10 @@ class SampleRequest(CommonRequest):
         )
         from dagora.graph.metrics import compare
         from dagora.report import write_report
+        from dagora.stats.table import TableStatistics
 
-        self.warn(posterior.warnings)
+        posterior = replace(posterior, command=command_line())
+        self.warn(untold(posterior.warnings, TableStatistics(table)))
         if not posterior.draws.log_scores.size:
             self.give_up(posterior.to_dict(draws=False))
         truth = self.known_truth
@@ -182,11 +187,11 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
     request.check()
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
-    table = reading.table(data)
+    table = request.read(reading, data)
     with naming(data):
         check_rows(table.n_rows)
     if request.known_truth is not None:
         check_truth(request.truth or "", request.known_truth, table.names)
     with request.progress() as on_event:
         posterior = sample(table, on_event=on_event, **request.settings)
-    request.present(posterior, Path(data).name)
+    request.present(posterior, table, Path(data).name)

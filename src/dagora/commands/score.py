@@ -53,7 +53,7 @@ def command(
         raise FormatError(f"{output}: scores are written as .jkl (or .jkl.gz)")
     check_target(output)
     values = parse_options(None, score, options)
-    table = reading.table(data)
+    table = reading.table(data, quiet=quiet)
     check_names(table.names)
     budget = Budget()
     with progress(budget, quiet=quiet) as on_event:

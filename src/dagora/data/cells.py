@@ -1,8 +1,8 @@
 """Clean the cells of a file: missing cells become nulls, and text that spells numbers becomes numbers.
 
-Text is trimmed. Empty cells and NaN are missing, and nothing else is. A column of text cells becomes integers
-if every cell is one, floats if every cell is a number, and stays text otherwise. The whole column decides,
-not its first thousand rows.
+Text is trimmed. Empty cells and NaN are missing, and what the user says. A column of text cells becomes
+integers if every cell is one, floats if every cell is a number, and stays text otherwise. The whole column
+decides, not its first thousand rows.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.data.levels import IS_NUMBER
 from dagora.data.missing import MISSING_WORDS, is_missing_word
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     import pyarrow as pa
 
 
@@ -32,16 +35,18 @@ def is_plain(column: pa.ChunkedArray) -> bool:
     return not any((block > 126 - 33).any() for block in shifted)
 
 
-def null_missing(column: pa.ChunkedArray, *, words_nulled: bool = False) -> pa.ChunkedArray:
-    """Trim text and make every missing cell a null, whatever stood for it.
+def null_missing(
+    column: pa.ChunkedArray, words: Collection[str] = (), *, words_nulled: bool = False
+) -> pa.ChunkedArray:
+    """Trim text and make every missing cell a null: an empty one, NaN, and what else `words` say.
 
     `words_nulled` says that the parser has done so already for cells without surrounding blanks.
 
     >>> import pyarrow as pa
     >>> null_missing(pa.chunked_array([[" a", "NaN", " ", "NA"]])).to_pylist()
     ['a', None, None, 'NA']
-    >>> null_missing(pa.chunked_array([[1.0, float("nan")]])).to_pylist()
-    [1.0, None]
+    >>> null_missing(pa.chunked_array([[1.0, float("nan"), -9.0]]), ["-9"]).to_pylist()
+    [1.0, None, None]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -53,36 +58,51 @@ def null_missing(column: pa.ChunkedArray, *, words_nulled: bool = False) -> pa.C
         if plain and words_nulled:
             return column
         trimmed = column if plain else pc.utf8_trim_whitespace(column)
-        blank = pc.is_in(trimmed, value_set=pa.array(MISSING_WORDS, trimmed.type))
-        return pc.if_else(blank, pa.scalar(None, trimmed.type), trimmed) if pc.any(blank).as_py() else trimmed
-    if pa.types.is_floating(column.type):
-        values = column.cast(pa.float64())
-        lost = pc.is_nan(values)
-        return pc.if_else(lost, pa.scalar(None, pa.float64()), values) if pc.any(lost).as_py() else values
+        return null_where(
+            trimmed, pc.is_in(trimmed, value_set=pa.array([*MISSING_WORDS, *words], trimmed.type))
+        )
     if pa.types.is_dictionary(column.type):
-        return pa.chunked_array([null_missing_levels(column)])
+        return pa.chunked_array(
+            [without_levels(column, lambda level: is_missing_word(level) or level.strip() in words)]
+        )
+    if pa.types.is_floating(column.type):
+        column = column.cast(pa.float64())
+        column = null_where(column, pc.is_nan(column))
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        numbers = pa.array([float(word) for word in words if IS_NUMBER.fullmatch(word)], pa.float64())
+        if len(numbers):
+            column = null_where(column, pc.is_in(column.cast(pa.float64(), safe=False), value_set=numbers))
     return column
 
 
-def null_missing_levels(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Give a categorical column one dictionary, and null the cells whose level is a missing word."""
+def null_where(column: pa.ChunkedArray, lost: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Make cells null; a column without any such cell is returned as it is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(lost, pa.scalar(None, column.type), column) if pc.any(lost).as_py() else column
+
+
+def without_levels(column: pa.ChunkedArray, lost: Callable[[str], bool]) -> pa.DictionaryArray:
+    """Give a categorical column one dictionary, without levels that mean missing; their cells become null.
+
+    >>> import pyarrow as pa
+    >>> column = pa.chunked_array([pa.array(["a", "?", "a"]).dictionary_encode()])
+    >>> without_levels(column, lambda level: level == "?").to_pylist()
+    ['a', None, 'a']
+    """
     import pyarrow as pa
 
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # a column without chunks stays one in some versions
         whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
-    indices = whole.indices
-    lost = [
-        i
-        for i, value in enumerate(whole.dictionary.to_pylist())
-        if value is None or is_missing_word(str(value))
-    ]
-    if lost:
-        import pyarrow.compute as pc
-
-        blank = pc.is_in(indices, value_set=pa.array(lost, indices.type))
-        indices = pc.if_else(blank, pa.scalar(None, indices.type), indices)
-    return pa.DictionaryArray.from_arrays(indices, whole.dictionary)
+    values = whole.dictionary.to_pylist()
+    kept = [i for i, value in enumerate(values) if value is not None and not lost(str(value))]
+    if len(kept) == len(values):
+        return whole
+    place = {old: new for new, old in enumerate(kept)}
+    moved = pa.array([place.get(i) for i in range(len(values))], pa.int32()).take(whole.indices)
+    return pa.DictionaryArray.from_arrays(moved, whole.dictionary.take(pa.array(kept, pa.int64())))
 
 
 def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:

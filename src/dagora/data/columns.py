@@ -1,10 +1,11 @@
-"""Decide whether a raw column is discrete or continuous, and make its codes or values.
+"""Decide whether a raw column is discrete or continuous, say why, and make its codes or values.
 
-Text, booleans and integers with at most 20 distinct values are discrete, other numbers continuous; a column
-declared by name is what it was declared to be. A categorical column (pandas, polars Enum, Arrow dictionary)
-keeps the levels it declares, seen or not. Columns of neither numbers nor text are refused. So is text that
-would be numbers but for a word such as `NA`, because a measurement would otherwise become a discrete column
-of a thousand levels.
+Text, booleans and integers with at most 20 distinct values are discrete. So are floats that are codes in
+disguise: at most 20 distinct whole values (10, if they have fractions), each seen five times on average.
+Other numbers are continuous; a column declared by name is what it was declared to be. A categorical column
+(pandas, polars Enum, Arrow dictionary) keeps the levels it declares, seen or not. Columns of neither numbers
+nor text are refused. So is text that would be numbers but for a word, because a measurement would otherwise
+become a discrete column of a thousand levels.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.data.cells import is_text, parse_floats
-from dagora.data.levels import NUMBER, level_name, sort_levels
-from dagora.data.missing import is_missing_word
+from dagora.data.levels import DECIMAL_COMMA, NUMBER, level_name, sort_levels
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
+from dagora.wording import option
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
 MAX_INTEGER_LEVELS = 20
-DECIMAL_COMMA = "[+-]?[0-9]+,[0-9]+"
+MAX_FRACTION_LEVELS = 10
+SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
+LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may well hold codes
+FIRST_LOOK = 1000  # cells that usually tell that a float column has many values
 RowNumber = Callable[[int], int]
 
 
@@ -37,6 +41,7 @@ class Column:
     variable: Variable
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
+    why: str = ""
 
 
 def count_from_one(position: int) -> int:
@@ -60,18 +65,56 @@ def type_column(
 
     check_type(name, column.type)
     real = pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
-    if declared is Kind.CONTINUOUS or (declared is None and real):
-        return continuous_column(name, column, row_number)
+    if declared is Kind.CONTINUOUS:
+        return continuous_column(name, column, "declared", row_number)
     if real:
         column = column.cast(pa.float64())
         refuse_infinite(name, column.to_numpy(), row_number)
+        few = few_values(column)
+        if declared is None and few is None:
+            return continuous_column(name, column, "numbers", row_number)
+        return discrete_column(name, encode(column), "declared" if declared else f"{few} distinct numbers")
     encoded = encode(column)
-    if declared is None:
-        if pa.types.is_integer(column.type) and len(encoded.dictionary) > MAX_INTEGER_LEVELS:
-            return continuous_column(name, column, row_number)
-        if is_text(column.type):
-            refuse_spoilt_numbers(name, encoded, row_number)
-    return discrete_column(name, encoded)
+    if declared is Kind.DISCRETE:
+        return discrete_column(name, encoded, "declared")
+    if pa.types.is_integer(column.type):
+        number = len(encoded.dictionary)
+        if number > MAX_INTEGER_LEVELS:
+            return continuous_column(name, column, why_numbers(name, number), row_number)
+        return discrete_column(name, encoded, f"{number} distinct whole number{'s' * (number != 1)}")
+    if is_text(column.type):
+        refuse_spoilt_numbers(name, encoded, row_number)
+    return discrete_column(name, encoded, nature(column.type))
+
+
+def few_values(column: pa.ChunkedArray) -> int | None:
+    """How many values a float column has, if they are so few that it must hold codes; else None."""
+    import pyarrow.compute as pc
+
+    if len(column.slice(0, FIRST_LOOK).unique()) > MAX_INTEGER_LEVELS + 1:
+        return None
+    values = column.unique().drop_null()
+    whole = pc.all(pc.equal(values, pc.floor(values))).as_py()
+    most = min(
+        MAX_INTEGER_LEVELS if whole else MAX_FRACTION_LEVELS, (len(column) - column.null_count) // SEEN_EACH
+    )
+    return len(values) if 1 < len(values) <= most else None
+
+
+def why_numbers(name: str, number: int) -> str:
+    """Why whole numbers are continuous; where they may well be codes, what to do about it."""
+    if number <= LIKE_CODES:
+        return f"{number} distinct whole numbers: if they are codes, {option('discrete', name)}"
+    return "whole numbers"
+
+
+def nature(kind: pa.DataType) -> str:
+    """What a column that is discrete by nature holds."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(kind):
+        return "true or false"
+    return "categories" if pa.types.is_dictionary(kind) else "text"
 
 
 def check_type(name: str, kind: pa.DataType) -> None:
@@ -83,7 +126,7 @@ def check_type(name: str, kind: pa.DataType) -> None:
         what = "dates or times" if types.is_temporal(kind) else f"values of type {kind}"
         raise DataError(
             f"column '{name}' holds {what}, neither numbers nor text: "
-            f"convert it, or leave it out (--drop {name})"
+            f"convert it, or leave it out ({option('drop', name)})"
         )
 
 
@@ -96,27 +139,25 @@ def encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return column.unify_dictionaries().combine_chunks()
 
 
-def discrete_column(name: str, encoded: pa.DictionaryArray) -> Column:
+def discrete_column(name: str, encoded: pa.DictionaryArray, why: str) -> Column:
     """Sort the levels and translate the indices into codes."""
     values = encoded.dictionary.to_pylist()
-    named = [None if value is None or is_missing_word(str(value)) else level_name(value) for value in values]
-    levels = sort_levels(level for level in named if level is not None)
+    named = [level_name(value) for value in values]
+    levels = sort_levels(named)
     if len(levels) > MAX_LEVELS:
         raise DataError(
             f"column '{name}' has {len(levels)} levels (at most {MAX_LEVELS}): leave it out if it "
-            f"identifies rows (--drop {name}), or declare it continuous if it holds numbers"
+            f"identifies rows ({option('drop', name)}), or declare it continuous if it holds numbers"
         )
     position = {level: code for code, level in enumerate(levels)}
     # One entry more than there are values: the code of nulls.
-    code_of = np.array(
-        [*(position[level] if level is not None else 0 for level in named), 0], dtype=np.uint16
-    )
+    code_of = np.array([*(position[level] for level in named), 0], dtype=np.uint16)
     missing = null_mask(encoded)
     indices = encoded.indices.cast("int64").fill_null(len(values)).to_numpy(zero_copy_only=False)
-    return Column(Variable(name, Kind.DISCRETE, levels), code_of[indices], missing)
+    return Column(Variable(name, Kind.DISCRETE, levels), code_of[indices], missing, why)
 
 
-def continuous_column(name: str, column: pa.ChunkedArray, row_number: RowNumber) -> Column:
+def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber) -> Column:
     """Return the values as float64; text that is no number, and an infinite number, are refused."""
     import pyarrow as pa
 
@@ -129,14 +170,15 @@ def continuous_column(name: str, column: pa.ChunkedArray, row_number: RowNumber)
             position, value = first_without_number(column)
             raise DataError(
                 f"column '{name}' is declared continuous, but '{value}' in data row {row_number(position)} "
-                f"is no number: correct it, or declare the column discrete (--discrete {name})"
+                f"is no number: correct it, say that it means missing ({option('na', value)}), or declare "
+                f"the column discrete ({option('discrete', name)})"
             )
     else:
         # safe=False: an integer beyond 2**53 may be rounded in a continuous column.
         numbers = column.cast(pa.float64(), safe=False)
     values = np.array(numbers.to_numpy(), dtype=np.float64)
     refuse_infinite(name, values, row_number)
-    return Column(Variable(name, Kind.CONTINUOUS), values, null_mask(numbers))
+    return Column(Variable(name, Kind.CONTINUOUS), values, null_mask(numbers), why)
 
 
 def null_mask(column: pa.ChunkedArray | pa.Array) -> NDArray[np.bool_] | None:
@@ -151,7 +193,7 @@ def refuse_infinite(name: str, values: NDArray[np.float64], row_number: RowNumbe
         row = row_number(int(infinite.argmax()))
         raise DataError(
             f"column '{name}' has infinite values ({int(infinite.sum())}), the first in data row {row}: "
-            "correct them, or leave those cells empty and choose --missing drop"
+            f"correct them, or leave those cells empty and choose {option('missing', 'drop')}"
         )
 
 
@@ -174,7 +216,7 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     if 2 * pc.sum(pc.match_substring_regex(words, f"^{DECIMAL_COMMA}$")).as_py() > len(words):
         raise DataError(
             f"column '{name}' has numbers with a decimal comma such as '{words[0]}': write them with a "
-            f"point, or declare the column discrete (--discrete {name})"
+            f"point, or declare the column discrete ({option('discrete', name)})"
         )
     numeric = np.asarray(pc.match_substring_regex(words, f"^{NUMBER}$"), dtype=np.bool_)
     if not len(words) // 2 < numeric.sum() < len(words):
@@ -182,6 +224,7 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     wrong = int((~numeric).argmax())
     row = row_number(encoded.indices.index(wrong).as_py())
     raise DataError(
-        f"column '{name}' would be numbers but for '{words[wrong]}' (data row {row}): leave the cell "
-        f"empty if the value is missing, or declare the column discrete (--discrete {name})"
+        f"column '{name}' would be numbers but for '{words[wrong]}' (data row {row}): say so if it means "
+        f"missing ({option('na', str(words[wrong]))}), or declare the column discrete "
+        f"({option('discrete', name)})"
     )

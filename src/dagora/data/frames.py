@@ -1,7 +1,7 @@
 """Tables from data frames (pandas, polars, Arrow, and whatever else narwhals knows) and from numpy matrices.
 
-A frame's own types count: text is discrete even where it spells numbers, a float column is continuous even
-where it holds whole numbers. The index of a pandas frame is not a column.
+A frame's own types count: text is discrete even where it spells numbers. The index of a pandas frame is not a
+column.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.data.column_names import check_known, resolve
 from dagora.data.columns import Column
 from dagora.data.ingest import type_columns
+from dagora.data.overview import Overview
+from dagora.data.reading_options import ReadingOptions
 from dagora.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,19 +26,21 @@ if TYPE_CHECKING:
 
 
 def columns_of_frame(
-    frame: Any,  # noqa: ANN401 (any frame at all)
-    *,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    missing: str = "error",
-) -> tuple[Column, ...]:
+    frame: object, reading: ReadingOptions | None = None
+) -> tuple[tuple[Column, ...], Overview]:
     """Take the columns of a frame; a lazy one is collected first.
 
     >>> import pandas
-    >>> columns = columns_of_frame(pandas.DataFrame({"smoker": [True, False], "weight": [61.5, 80.0]}))
+    >>> columns, _ = columns_of_frame(pandas.DataFrame({"smoker": [True, False], "weight": [61.5, 80.0]}))
     >>> [(column.variable.name, str(column.variable.kind), column.variable.levels) for column in columns]
     [('smoker', 'discrete', ('False', 'True')), ('weight', 'continuous', ())]
     """
+    reading = reading or ReadingOptions()
+    return type_columns(*without(reading, *raw_of_frame(frame)), reading)
+
+
+def raw_of_frame(frame: Any) -> tuple[list[str], list[pa.ChunkedArray]]:  # noqa: ANN401 (any frame at all)
+    """Names and Arrow columns of a frame."""
     import narwhals as nw
     import pyarrow as pa
     from narwhals.exceptions import DuplicateError, NarwhalsError
@@ -58,7 +63,18 @@ def columns_of_frame(
         raise DataError(f"the frame cannot be used: {one_line(problem)}") from None
     names = [str(column.name) for column in series]
     columns = [arrow_column(name, column) for name, column in zip(names, series, strict=True)]
-    return type_columns(names, columns, discrete=discrete, continuous=continuous, missing=missing)
+    return names, columns
+
+
+def without(
+    reading: ReadingOptions, names: list[str], columns: list[pa.ChunkedArray]
+) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Leave out the columns that the user drops."""
+    gone = resolve(reading.drop, names)
+    for name in gone:
+        check_known(name, names, "to be dropped")
+    kept = [i for i, name in enumerate(names) if name not in gone]
+    return [names[i] for i in kept], [columns[i] for i in kept]
 
 
 def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
@@ -86,20 +102,25 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
 def columns_of_matrix(
     array: ArrayLike,
     names: Iterable[str] | None = None,
-    *,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    missing: str = "error",
-) -> tuple[Column, ...]:
+    reading: ReadingOptions | None = None,
+) -> tuple[tuple[Column, ...], Overview]:
     """Take the columns of a matrix with one row per case; they are named x0, x1, … unless `names` is given.
 
-    A matrix of floats is continuous, one of integers follows the usual rule, one of text is read like the
-    cells of a CSV file, and one of Python objects column by column.
+    A matrix of text is read like the cells of a CSV file, and one of Python objects column by column.
 
-    >>> columns = columns_of_matrix([[0, 1, 7], [1, 1, 8]], names="abc", continuous="c")
+    >>> columns, _ = columns_of_matrix([[0, 1, 7], [1, 1, 8]], "abc", ReadingOptions(continuous="c"))
     >>> [str(column.variable.kind) for column in columns]
     ['discrete', 'discrete', 'continuous']
     """
+    reading = reading or ReadingOptions()
+    labels, columns, text = raw_of_matrix(array, names)
+    return type_columns(*without(reading, labels, columns), reading, text_cells=text)
+
+
+def raw_of_matrix(
+    array: ArrayLike, names: Iterable[str] | None
+) -> tuple[list[str], list[pa.ChunkedArray], bool]:
+    """Names and Arrow columns of a matrix, and whether its cells are text."""
     import pyarrow as pa
 
     matrix = as_matrix(array)
@@ -116,14 +137,7 @@ def columns_of_matrix(
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             raise DataError(mixed_column(label, problem)) from None
         columns.append(pa.chunked_array([column]))
-    return type_columns(
-        labels,
-        columns,
-        text_cells=matrix.dtype.kind in "UT",
-        discrete=discrete,
-        continuous=continuous,
-        missing=missing,
-    )
+    return labels, columns, matrix.dtype.kind in "UT"
 
 
 def as_matrix(array: ArrayLike) -> NDArray[Any]:

@@ -1,166 +1,297 @@
-"""Make typed columns, the parts of a `Table`, from raw ones: check names, treat missing values, find types.
+"""Make typed columns, the parts of a `Table`, from raw ones, and an overview of how they were understood.
 
-Missing values are treated before types, so that `drop` gives the same table as a file without those rows.
-Rows are counted from 1, without the header ("data row 1").
+Names are checked, columns that only identify rows are left out, missing cells are found and treated, types
+are found. Missing cells are treated before types, so that `drop` gives the same table as a file without those
+rows. Rows are counted from 1, without the header ("data row 1").
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
 
 from dagora.data.cells import is_text, null_missing, parse_numbers
+from dagora.data.column_names import check_names, declare_kinds
 from dagora.data.columns import Column, check_type, count_from_one, type_column
+from dagora.data.holes import find_holes
+from dagora.data.identifiers import why_left_out
+from dagora.data.intervals import cut
 from dagora.data.levels import sort_levels
+from dagora.data.missing import missing_words
+from dagora.data.overview import LEFT_OUT, ColumnSummary, Overview, summarise
+from dagora.data.reading_options import ReadingOptions
+from dagora.data.reading_warnings import reading_warnings
 from dagora.data.schema import Kind, Variable
-from dagora.errors import DataError, OptionError
+from dagora.errors import DataError
+from dagora.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from dagora.data.columns import RowNumber
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
 # With fewer rows than this, one thread is faster.
 WORTH_A_THREAD = 100_000
-POLICIES = ("error", "drop", "level")
+
+
+@dataclass(slots=True)
+class RawColumn:
+    """A column on its way to a type; what was found about it so far.
+
+    `spelled` is the text of a column of floats: rows that are dropped may leave only whole numbers of it.
+    """
+
+    name: str
+    declared: Kind | None
+    cells: pa.ChunkedArray
+    spelled: pa.ChunkedArray | None = None
+    holes: Mapping[str, int] = field(default_factory=dict)
+    doubtful: Mapping[str, int] = field(default_factory=dict)
+    missing: int = 0
+    left_out: str | None = None
 
 
 def type_columns(
     names: Sequence[str],
     columns: list[pa.ChunkedArray],
+    reading: ReadingOptions | None = None,
     *,
     text_cells: bool = False,
     words_nulled: bool = False,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    missing: str = "error",
-) -> tuple[Column, ...]:
+) -> tuple[tuple[Column, ...], Overview]:
     """Check and type Arrow columns; `Table.from_columns` makes a table of them.
 
     `text_cells` says that text may stand for numbers, as in a CSV file; `words_nulled` is for `null_missing`.
+    Columns to be dropped are those that the caller has not dropped itself.
 
     The list of columns is emptied meanwhile, so that a large file is never held twice.
 
     >>> import pyarrow as pa
     >>> raw = [pa.chunked_array([["1", "", "3"]])]
-    >>> (column,) = type_columns(["a"], raw, text_cells=True, missing="level")
-    >>> column.variable.levels, column.values
-    (('1', '3', 'missing'), array([0, 2, 1], dtype=uint16))
+    >>> (column,), overview = type_columns(["a"], raw, ReadingOptions(missing="level"), text_cells=True)
+    >>> column.variable.levels, column.values, overview.columns[0].missing
+    (('1', '3', 'missing'), array([0, 2, 1], dtype=uint16), 1)
     """
-    if missing not in POLICIES:
-        raise OptionError(f"missing must be one of {', '.join(POLICIES)}, not '{missing}'")
-    names = check_names(names)
-    declared = declare_kinds(names, discrete, continuous)
+    reading = reading or ReadingOptions()
+    rows = count_rows(columns)
+    raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
+    if reading.missing == "error":
+        refuse_missing(kept)
+    row_number: RowNumber = count_from_one
+    dropped = 0
+    if reading.missing == "drop" and any(column.missing for column in kept):
+        complete = complete_rows(kept)
+        if not complete.any():
+            refuse_all_rows(kept)
+        dropped = rows - int(complete.sum())
+        positions = np.flatnonzero(complete)
+        row_number = lambda position: int(positions[position]) + 1  # noqa: E731
+        for column in kept:
+            keep_rows(column, complete, text_cells=text_cells)
+    typed, overview = type_all(raw, kept, reading, row_number, dropped)
+    return tuple(map(add_missing_level, typed)), overview
+
+
+def look_at(
+    names: Sequence[str],
+    columns: list[pa.ChunkedArray],
+    reading: ReadingOptions,
+    *,
+    text_cells: bool = False,
+    words_nulled: bool = False,
+) -> Overview:
+    """Say how columns are understood, without refusing or dropping anything because a cell is missing.
+
+    >>> import pyarrow as pa
+    >>> look_at(["a"], [pa.chunked_array([[1.5, None]])], ReadingOptions()).warnings
+    ('1 of 2 rows has a missing cell: missing="drop" leaves it out, missing="level" makes missing ...',)
+    """
+    count_rows(columns)
+    raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
+    incomplete = int((~complete_rows(kept)).sum())
+    _, overview = type_all(raw, kept, reading, count_from_one, 0)
+    if not incomplete:
+        return overview
+    some = "rows has" if incomplete == 1 else "rows have"
+    note = (
+        f"{incomplete} of {overview.rows} {some} a missing cell: {option('missing', 'drop')} leaves "
+        f"{'it' if incomplete == 1 else 'them'} out, {option('missing', 'level')} makes missing a level"
+    )
+    return replace(overview, warnings=(note, *overview.warnings))
+
+
+def count_rows(columns: Sequence[pa.ChunkedArray]) -> int:
+    """Number of rows; a table without rows or columns is refused."""
     if not columns:
         raise DataError("there are no columns: at least one is needed")
     if not len(columns[0]):
         raise DataError("there are no rows: at least one is needed")
-    for i, name in enumerate(names):
-        check_type(name, columns[i].type)
-        columns[i] = null_missing(columns[i], words_nulled=words_nulled)
-    if missing == "error":
-        refuse_missing(names, columns)
-    row_number = count_from_one
-    if missing == "drop" and any(column.null_count for column in columns):
-        kept = complete_rows(names, columns)
-        positions = np.flatnonzero(kept)
-        row_number = lambda position: int(positions[position]) + 1  # noqa: E731
-        for i, column in enumerate(columns):
-            columns[i] = column.filter(kept)
+    return len(columns[0])
 
-    def type_next(i: int) -> Column:
-        column, columns[i] = columns[i], None
-        if text_cells and is_text(column.type):
-            column = parse_numbers(column)
-        return add_missing_level(type_column(names[i], column, declared.get(names[i]), row_number))
 
-    # Arrow releases the interpreter lock. `map` keeps the order, so the first bad column is the one reported.
-    workers = min(8, os.cpu_count() or 1) if len(columns[0]) >= WORTH_A_THREAD else 1
+def prepare_all(
+    names: Sequence[str],
+    columns: list[pa.ChunkedArray],
+    reading: ReadingOptions,
+    *,
+    text_cells: bool,
+    words_nulled: bool,
+) -> tuple[list[RawColumn], list[RawColumn]]:
+    """Look into all columns; return all of them, and those that are not left out."""
+    names = check_names(names)
+    declared = declare_kinds(names, reading.discrete, reading.continuous)
+    words = missing_words(reading.na)
+
+    def prepare_next(i: int) -> RawColumn:
+        cells, columns[i] = columns[i], None
+        raw = RawColumn(names[i], declared.get(names[i]), cells)
+        return prepare(raw, reading, words, text_cells=text_cells, words_nulled=words_nulled)
+
+    raw = in_parallel(prepare_next, range(len(names)), len(columns[0]))
+    kept = [column for column in raw if column.left_out is None]
+    if not kept:
+        reasons = ", ".join(f"'{column.name}' ({column.left_out})" for column in raw[:3])
+        raise DataError(f"no column can be used: {reasons}; {option('discrete', raw[0].name)} keeps one")
+    return raw, kept
+
+
+def type_all(
+    raw: Sequence[RawColumn],
+    kept: Sequence[RawColumn],
+    reading: ReadingOptions,
+    row_number: RowNumber,
+    dropped: int,
+) -> tuple[list[Column], Overview]:
+    """Type the columns that are kept, and say how all were understood."""
+    rows = len(kept[0].cells)
+
+    def type_next(column: RawColumn) -> Column:
+        typed = type_column(column.name, column.cells, column.declared, row_number)
+        column.cells = column.spelled = None
+        if reading.discretise is not None and typed.variable.kind is Kind.CONTINUOUS:
+            typed = cut_column(typed, reading.discretise, reading.bins or 2)
+        return typed
+
+    typed = in_parallel(type_next, kept, rows)
+    by_name = {column.variable.name: column for column in typed}
+    summaries = tuple(
+        summarise(by_name[column.name], column.missing)
+        if column.left_out is None
+        else ColumnSummary(column.name, LEFT_OUT, column.left_out, missing=column.missing)
+        for column in raw
+    )
+    overview = Overview(summaries, rows + dropped, dropped, reading.stated())
+    return typed, replace(overview, warnings=tuple(reading_warnings(overview, raw, typed)))
+
+
+def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], rows: int) -> list[Made]:
+    """Work on columns, in threads if they are long; the first error in their order is the one raised."""
+    # Arrow releases the interpreter lock.
+    workers = min(8, os.cpu_count() or 1) if rows >= WORTH_A_THREAD else 1
     with ThreadPoolExecutor(workers) as pool:
-        return tuple(pool.map(type_next, range(len(names))))
+        return list(pool.map(work, items))
 
 
-def check_names(names: Sequence[object]) -> tuple[str, ...]:
-    """Trim the names; an empty one, or the same one twice, is refused."""
-    trimmed = tuple(str(name).strip() for name in names)
-    seen: set[str] = set()
-    for position, name in enumerate(trimmed, start=1):
-        if not name:
-            raise DataError(
-                f"column {position} has no name: give it one, or remove it if it only numbers the rows"
-            )
-        if name in seen:
-            raise DataError(f"two columns are named '{name}': rename one of them")
-        seen.add(name)
-    return trimmed
+def prepare(
+    raw: RawColumn,
+    reading: ReadingOptions,
+    words: tuple[str, ...] | None,
+    *,
+    text_cells: bool,
+    words_nulled: bool,
+) -> RawColumn:
+    """Find the missing cells of a column, numbers in text, and whether it should be left out."""
+    wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
+    if not wanted and is_temporal(raw.cells.type):
+        raw.left_out = "dates or times"
+        return raw
+    check_type(raw.name, raw.cells.type)
+    cells = null_missing(raw.cells, words or (), words_nulled=words_nulled and not words)
+    if text_cells and is_text(cells.type):
+        parsed = parse_numbers(cells)
+        if reading.missing == "drop" and parsed is not cells:
+            raw.spelled = cells
+        cells = parsed
+    if words is None:
+        levels = reading.levels.get(raw.name, ())
+        found = find_holes(cells, wanted=reading.missing != "error", levels=levels, declared=raw.declared)
+        cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
+    raw.cells, raw.missing = cells, cells.null_count
+    raw.left_out = None if wanted else why_left_out(raw.name, cells)
+    return raw
 
 
-def declare_kinds(
-    names: Sequence[str], discrete: Iterable[str], continuous: Iterable[str]
-) -> dict[str, Kind]:
-    """Map each declared column to its kind; names are checked."""
-    declared: dict[str, Kind] = {}
-    for kind, chosen in ((Kind.DISCRETE, discrete), (Kind.CONTINUOUS, continuous)):
-        for name in as_names(chosen):
-            check_known(name, names, f"declared {kind}")
-            if declared.setdefault(name, kind) is not kind:
-                raise DataError(f"column '{name}' is declared both discrete and continuous: choose one")
-    return declared
+def is_temporal(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of dates and times."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_temporal(kind))
 
 
-def as_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names as a tuple; a single string is one name, not a sequence of letters."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def keep_rows(column: RawColumn, complete: NDArray[np.bool_], *, text_cells: bool) -> None:
+    """Keep only the complete rows of a column; text is looked at anew, as if the file had no others."""
+    import pyarrow as pa
+
+    cells = (column.cells if column.spelled is None else column.spelled).filter(pa.array(complete))
+    column.spelled = None
+    column.cells = parse_numbers(cells) if text_cells and is_text(cells.type) else cells
 
 
-def check_known(name: str, names: Sequence[str], what: str) -> None:
-    """Refuse the name of a column that does not exist; suggest a similar one."""
-    if name not in names:
-        near = difflib.get_close_matches(str(name), names, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"the columns are {list_names(names)}"
-        raise DataError(f"there is no column '{name}' ({what}): {hint}")
-
-
-def list_names(names: Sequence[str], most: int = 8) -> str:
-    """List a few names in one line."""
-    more = f", … ({len(names)} in all)" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def refuse_missing(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:
+def refuse_missing(columns: Sequence[RawColumn]) -> None:
     """Refuse missing cells: say how many there are, and where the first column has its first one."""
-    counts = [column.null_count for column in columns]
-    if not any(counts):
+    incomplete = [column for column in columns if column.missing]
+    if not incomplete:
         return
-    first = next(i for i, count in enumerate(counts) if count)
-    row = columns[first].is_null().index(value=True).as_py() + 1
-    total = sum(counts)
+    first, total = incomplete[0], sum(column.missing for column in incomplete)
+    row = first.cells.is_null().index(value=True).as_py() + 1
+    read = ", ".join(f"'{word}'" for word in dict.fromkeys(w for column in incomplete for w in column.holes))
+    also = f" ({read} among numbers counts as missing)" if read else ""
     raise DataError(
-        f"{total} {'cell is' if total == 1 else 'cells are'} missing, the first in column '{names[first]}', "
-        f"data row {row}: choose --missing drop to leave out such rows, or --missing level to make missing a "
-        "level of a discrete column"
+        f"{total} {'cell is' if total == 1 else 'cells are'} missing{also}, the first in column "
+        f"'{first.name}', data row {row}: choose {option('missing', 'drop')} to leave out such rows, or "
+        f"{option('missing', 'level')} to make missing a level of a discrete column"
     )
 
 
-def complete_rows(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> NDArray[np.bool_]:
-    """Return which rows have no missing cell; it is an error if none has."""
-    kept = np.ones(len(columns[0]), dtype=np.bool_)
+def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
+    """Return which rows have no missing cell."""
+    complete = np.ones(len(columns[0].cells), dtype=np.bool_)
     for column in columns:
-        if column.null_count:
-            kept &= np.asarray(column.is_valid(), dtype=np.bool_)
-    if not kept.any():
-        emptiest = max(range(len(columns)), key=lambda i: columns[i].null_count)
-        raise DataError(
-            f"no row is left: all {len(kept)} have a missing cell, most of them "
-            f"({columns[emptiest].null_count}) in column '{names[emptiest]}': leave that one out "
-            f"(--drop {names[emptiest]})"
-        )
-    return kept
+        if column.missing:
+            complete &= np.asarray(column.cells.is_valid(), dtype=np.bool_)
+    return complete
+
+
+def refuse_all_rows(columns: Sequence[RawColumn]) -> NoReturn:
+    """Refuse a table without a complete row; name the column with the most missing cells."""
+    emptiest = max(columns, key=lambda column: column.missing)
+    raise DataError(
+        f"no row is left: all {len(emptiest.cells)} have a missing cell, most of them "
+        f"({emptiest.missing}) in column '{emptiest.name}': leave that one out "
+        f"({option('drop', emptiest.name)})"
+    )
+
+
+def cut_column(column: Column, method: str, bins: int) -> Column:
+    """Cut a continuous column into intervals; missing cells stay missing."""
+    known = column.values if column.missing is None else column.values[~column.missing]
+    if not known.size:
+        raise DataError(f"column '{column.variable.name}' has no value to cut into intervals: leave it out")
+    levels, codes = cut(known, method, bins)
+    values = np.zeros(len(column.values), dtype=np.uint16)
+    values[slice(None) if column.missing is None else ~column.missing] = codes
+    why = f"{column.why.partition(':')[0]}, cut into intervals ({method})"
+    return Column(Variable(column.variable.name, Kind.DISCRETE, levels), values, column.missing, why)
 
 
 def add_missing_level(column: Column) -> Column:
@@ -171,8 +302,8 @@ def add_missing_level(column: Column) -> Column:
     if column.variable.kind is Kind.CONTINUOUS:
         raise DataError(
             f"column '{name}' is continuous and has {int(column.missing.sum())} missing values, which cannot "
-            f"be a level: choose --missing drop, leave it out (--drop {name}), or declare it "
-            f"discrete (--discrete {name})"
+            f"be a level: choose {option('missing', 'drop')}, cut it into intervals "
+            f"({option('discretise', 'quantile')}), or leave it out ({option('drop', name)})"
         )
     word = "missing"
     while word in levels:
@@ -180,4 +311,6 @@ def add_missing_level(column: Column) -> Column:
     longer = sort_levels([*levels, word])
     code_of = np.array([*map(longer.index, levels), longer.index(word)], dtype=np.uint16)
     codes = np.where(column.missing, len(levels), column.values)
-    return Column(Variable(name, Kind.DISCRETE, longer), code_of[codes])
+    return replace(
+        column, variable=Variable(name, Kind.DISCRETE, longer), values=code_of[codes], missing=None
+    )

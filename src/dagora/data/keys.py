@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.data.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError
@@ -26,11 +27,12 @@ def split_key(
     *,
     drop: Iterable[str] = (),
     missing: str = "error",
+    na: str | Iterable[str] = "auto",
     separator: str | None = None,
 ) -> tuple[Table, list[object], str]:
     """Return the table without its key column, the keys, and a name of the column for error messages.
 
-    `data` is a file, a data frame or a table; `missing` is that of `read_table`.
+    `data` is a file, a data frame or a table; `missing` and `na` are those of `read_table`.
 
     >>> table = Table.from_numpy([[7, 0], [8, 1]], names=["id", "a"])
     >>> rest, keys, _ = split_key(table, "id")
@@ -38,42 +40,34 @@ def split_key(
     (('a',), ['7', '8'])
     """
     if isinstance(data, str | Path):
-        return split_file(Path(data), key, tuple(drop), missing, separator)
+        return split_file(Path(data), key, tuple(drop), missing, na, separator)
     if isinstance(data, Table):
         table, keys = split_table(data, key)
     else:
-        table, keys = split_frame(data, key, missing)
+        table, keys = split_frame(data, key, missing, na)
     dropped = set(drop)
     return table.select([n for n in table.names if n not in dropped]), keys, f"column '{key}'"
 
 
 def split_file(
-    file: Path, key: str, drop: tuple[str, ...], missing: str, separator: str | None
+    file: Path,
+    key: str,
+    drop: tuple[str, ...],
+    missing: str,
+    na: str | Iterable[str],
+    separator: str | None,
 ) -> tuple[Table, list[object], str]:
     """Read a file; the keys are the cells of the key column as they are written."""
     import pyarrow as pa
 
     from dagora.data.ingest import type_columns
-    from dagora.data.readers import (
-        SEPARATORS,
-        check_file,
-        file_format,
-        naming,
-        read_binary,
-        read_delimited,
-    )
+    from dagora.data.readers import naming, read_raw
 
     if key in drop:
         raise DataError(f"{file}: the key column '{key}' cannot be left out")
+    reading = ReadingOptions(continuous=key, drop=drop, missing=missing, na=na)
     with naming(file):
-        check_file(file)
-        ending = file_format(file) if separator is None else ".csv"
-        text = ending in SEPARATORS
-        if text:
-            mark = "\t" if separator == "\\t" else separator
-            names, columns = read_delimited(file, mark or SEPARATORS[ending], drop)
-        else:
-            names, columns = read_binary(file, ending, drop)
+        names, columns, text = read_raw(file, reading, separator)
         if key not in names:
             raise DataError(f"there is no column '{key}' for the key: the columns are {', '.join(names)}")
         if len(names) == 1:
@@ -81,10 +75,9 @@ def split_file(
         place = names.index(key)
         keys = columns[place].to_pylist()
         columns[place] = pa.chunked_array([np.arange(len(keys), dtype=np.float64)])
-        typed = type_columns(
-            names, columns, text_cells=text, words_nulled=text, continuous=[key], missing=missing
+        numbered = Table.from_columns(
+            *type_columns(names, columns, reading, text_cells=text, words_nulled=text)
         )
-        numbered = Table.from_columns(typed)
     return *unnumbered(numbered, key, keys), f"{file}, column '{key}'"
 
 
@@ -108,7 +101,7 @@ def split_table(table: Table, key: str) -> tuple[Table, list[object]]:
     return table.select([name for name in table.names if name != key]), keys
 
 
-def split_frame(frame: object, key: str, missing: str) -> tuple[Table, list[object]]:
+def split_frame(frame: object, key: str, missing: str, na: str | Iterable[str]) -> tuple[Table, list[object]]:
     """Take the key column out of a data frame."""
     import narwhals as nw
 
@@ -122,4 +115,5 @@ def split_frame(frame: object, key: str, missing: str) -> tuple[Table, list[obje
         raise DataError(f"there is no column '{key}' for the key")
     keys = known[key].to_list()
     numbered = known.drop(key).with_row_index(key)
-    return unnumbered(Table.from_frame(numbered.to_native(), continuous=[key], missing=missing), key, keys)
+    reading = ReadingOptions(continuous=key, missing=missing, na=na)
+    return unnumbered(Table.of_frame(numbered.to_native(), reading), key, keys)

@@ -1,10 +1,68 @@
-"""Which cells count as missing."""
+"""Which cells count as missing, and which words often stand for one.
+
+An empty cell and NaN are missing, always. Words such as `NA` or `?` are levels in some tables and holes in
+others, so the user chooses: `na` is "none" (they are levels), a list of words (those are missing), or "auto".
+"""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable
+
+from dagora.errors import OptionError
+
 MISSING_WORDS = ("", "nan", "NaN", "NAN")
+# Compared in small letters.
+OFTEN_MISSING = frozenset(
+    {
+        "na",
+        "n/a",
+        "#n/a",
+        "n.a.",
+        "<na>",
+        "null",
+        "#null!",
+        "none",
+        "nil",
+        "?",
+        "??",
+        ".",
+        "..",
+        "-",
+        "--",
+        "\\n",
+    }
+)
+# Numbers that often stand for a missing one, where no other value comes near.
+MISSING_NUMBERS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
 
 
 def is_missing_word(level: str) -> bool:
-    """Whether a text cell counts as missing: only an empty one and NaN do; `NA` or `None` are levels."""
+    """Whether a text cell counts as missing: only an empty one and NaN do."""
     return level.strip() in MISSING_WORDS
+
+
+def often_means_missing(word: str) -> bool:
+    """Whether a word often stands for a missing cell.
+
+    >>> [often_means_missing(word) for word in ("NA", "n/a", "?", "no")]
+    [True, True, True, False]
+    """
+    return word.strip().lower() in OFTEN_MISSING
+
+
+def missing_words(na: str | Iterable[str]) -> tuple[str, ...] | None:
+    """Words that the user says are missing; None where that is left to us ("auto").
+
+    >>> missing_words("NA, ?"), missing_words(["none"]), missing_words("none"), missing_words("auto")
+    (('NA', '?'), ('none',), (), None)
+    """
+    if na == "auto":
+        return None
+    if na == "none":
+        return ()
+    listed = next(csv.reader([na], skipinitialspace=True), []) if isinstance(na, str) else list(na)
+    words = tuple(str(word).strip() for word in listed if str(word).strip())
+    if not words:
+        raise OptionError("na is auto, none, or the words that mean missing, such as NA,?")
+    return words

@@ -10,17 +10,23 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
+import hashlib
 import io
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dagora.data.cells import is_plain
-from dagora.data.ingest import as_names, check_known, check_names, type_columns
+from dagora.data.column_names import check_known, check_names, resolve
+from dagora.data.identifiers import UNNAMED
+from dagora.data.ingest import look_at, type_columns
 from dagora.data.missing import MISSING_WORDS
+from dagora.data.overview import Overview
+from dagora.data.reading_options import ReadingOptions
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
+from dagora.wording import option
 
 if TYPE_CHECKING:
     import os
@@ -40,12 +46,19 @@ def read_table(
     continuous: Iterable[str] = (),
     drop: Iterable[str] = (),
     missing: str = "error",
+    na: str | Iterable[str] = "auto",
+    discretise: str | None = None,
+    bins: int | None = None,
     separator: str | None = None,
 ) -> Table:
     r"""Read a table; the ending of its name says the format, or `separator` says that it is delimited text.
 
-    `discrete` and `continuous` override the type of columns, `drop` leaves columns out. `missing` is "error",
-    "drop" (leave out rows with a missing cell) or "level" (missing becomes a level of a discrete column).
+    `discrete` and `continuous` override the type of columns ("all" stands for all others), `drop` leaves
+    columns out. `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes
+    a level of a discrete column). `na` is a list of words that mean missing, "none", or "auto": words such as
+    NA and ? are then missing among numbers, and elsewhere if `missing` says what to do with them.
+    `discretise` cuts continuous columns at their "mean", into equal "width"s or at "quantile"s, in `bins`
+    intervals. How everything was understood is in the table's `overview`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,30 +67,74 @@ def read_table(
     ...     table = read_table(file, drop=["id"])
     >>> table.names, table.schema[0].levels, table.values(1)
     (('smoker', 'weight'), ('no', 'yes'), array([61.5, 80. ]))
+    >>> print(table.overview)
+    2 rows, 2 columns: 1 discrete, 1 continuous
+      column  type        levels or range  missing  why
+      smoker  discrete    no, yes                   text
+      weight  continuous  61.5 to 80                numbers
     """
-    file = Path(path)
-    if separator is not None:
-        separator = "\t" if separator == "\\t" else separator
-        if len(separator) != 1 or separator in '"\r\n':
-            raise OptionError(f"the separator must be one character, not {separator!r}")
+    reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins)
+    return read_as(Path(path), reading, separator).announced()
+
+
+def read_as(file: Path, reading: ReadingOptions, separator: str | None = None) -> Table:
+    """Read a table as `read_table` does, with reading options in one piece and without a warning."""
     with naming(file):
-        check_file(file)
-        ending = file_format(file) if separator is None else ".csv"
-        drop = as_names(drop)
-        if ending in SEPARATORS:
-            names, columns = read_delimited(file, separator or SEPARATORS[ending], drop)
-        else:
-            names, columns = read_binary(file, ending, drop)
-        typed = type_columns(
-            names,
-            columns,
-            text_cells=ending in SEPARATORS,
-            words_nulled=ending in SEPARATORS,
-            discrete=discrete,
-            continuous=continuous,
-            missing=missing,
-        )
-        return Table.from_columns(typed)
+        names, columns, text = read_raw(file, reading, separator)
+        typed, overview = type_columns(names, columns, reading, text_cells=text, words_nulled=text)
+        return Table.from_columns(typed, with_source(overview, file, separator))
+
+
+def look_at_file(file: Path, reading: ReadingOptions, separator: str | None = None) -> Overview:
+    """Say how a file is understood, without refusing missing cells."""
+    with naming(file):
+        names, columns, text = read_raw(file, reading, separator)
+        overview = look_at(names, columns, reading, text_cells=text, words_nulled=text)
+        return with_source(overview, file, separator)
+
+
+def read_raw(
+    file: Path, reading: ReadingOptions, separator: str | None
+) -> tuple[list[str], list[pa.ChunkedArray], bool]:
+    """Names and raw columns of a file, and whether its cells are text."""
+    mark = check_separator(separator)
+    check_file(file)
+    ending = file_format(file) if mark is None else ".csv"
+    names, columns = read_columns(file, ending, mark, tuple(reading.drop))
+    return names, columns, ending in SEPARATORS
+
+
+def with_source(overview: Overview, file: Path, separator: str | None) -> Overview:
+    """Add which file it was, and how it was separated where the user said so."""
+    said = {} if separator is None else {"separator": separator}
+    return replace(overview, source=file.name, sha256=fingerprint(file), reading={**overview.reading, **said})
+
+
+def check_separator(separator: str | None) -> str | None:
+    """Refuse a separator that cannot be one; a tab may be written as it is in many programs."""
+    if separator is None:
+        return None
+    mark = "\t" if separator == "\\t" else separator
+    if len(mark) != 1 or mark in '"\r\n':
+        raise OptionError(f"the separator must be one character, not {separator!r}")
+    return mark
+
+
+def read_columns(
+    file: Path, ending: str, separator: str | None, drop: tuple[str, ...]
+) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Read names and raw columns of a file of a known format."""
+    if ending in SEPARATORS:
+        return read_delimited(file, separator or SEPARATORS[ending], drop)
+    return read_binary(file, ending, drop)
+
+
+def fingerprint(file: Path) -> str | None:
+    """SHA-256 of a file, by which it can be recognised; None for a pipe, which cannot be read twice."""
+    if not file.is_file():
+        return None
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def file_format(path: str | os.PathLike[str]) -> str:
@@ -87,7 +144,7 @@ def file_format(path: str | os.PathLike[str]) -> str:
     if ending not in (SEPARATORS if name.endswith(".gz") else ENDINGS):
         raise DataError(
             f"{path}: a table's name must end in {' '.join(ENDINGS)} (text also in .gz); "
-            "for delimited text under another name, say what separates the cells (--separator)"
+            f"for delimited text under another name, say what separates the cells ({option('separator')})"
         )
     return ending
 
@@ -153,19 +210,23 @@ def read_header(file: Path, separator: str) -> Header:
         else:
             raise DataError("the file is empty: a header and rows are needed")
         following = next((row for row in reader if row), None)
-    if len(names) == 1:
-        suggest_separator(names[0], following, separator)
+    suggest_separator(names, following, separator)
     if following is None:
         raise DataError("there is a header but no rows")
+    if len(names) > 1 and not names[0].strip():
+        names[0] = f"{UNNAMED}: 0"  # where pandas or R wrote the row's number or name
     return Header(check_names(names), blank)
 
 
-def suggest_separator(name: str, following: list[str] | None, separator: str) -> None:
-    """Refuse a file of one column that seems to use another separator."""
+def suggest_separator(names: list[str], following: list[str] | None, separator: str) -> None:
+    """Refuse a file that seems to use another separator, which is in its names and in the next row."""
     for mark, title in ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','")):
-        if mark != separator and mark in name and (following is None or mark in following[0]):
-            option = "'\\t'" if mark == "\t" else f"'{mark}'"
-            raise DataError(f"there is only one column, and {title} in its name: try --separator {option}")
+        seen = sum(name.count(mark) for name in names)
+        if mark != separator and seen >= len(names) and (following is None or mark in "".join(following)):
+            shown = "\\t" if mark == "\t" else mark
+            found = "there is only one column" if len(names) == 1 else f"there are {len(names)} columns"
+            where = "its name" if len(names) == 1 else "their names"
+            raise DataError(f"{found}, and {title} in {where}: try {option('separator', shown)}")
 
 
 def read_delimited(
@@ -192,9 +253,10 @@ def read_delimited(
 
 def kept_positions(names: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
     """Return which columns are left when some are dropped."""
-    for name in drop:
+    gone = resolve(drop, names)
+    for name in gone:
         check_known(name, names, "to be dropped")
-    kept = [i for i, name in enumerate(names) if name not in drop]
+    kept = [i for i, name in enumerate(names) if name not in gone]
     if not kept:
         raise DataError("all columns are dropped: at least one is needed")
     return kept

@@ -16,8 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from dagora.data.columns import Column
 from dagora.data.frames import columns_of_frame, columns_of_matrix
+from dagora.data.overview import Overview
+from dagora.data.reading_options import ReadingOptions
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 from dagora.errors import DataError
+from dagora.wording import announce
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,8 @@ class Table:
 
     schema: Schema
     columns: tuple[NDArray[Any], ...]
+    overview: Overview | None = None
+    """How the source of the table was understood, where it was read from one."""
 
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.columns}
@@ -45,9 +50,10 @@ class Table:
         object.__setattr__(self, "columns", views)
 
     @classmethod
-    def from_columns(cls, columns: Sequence[Column]) -> Table:
+    def from_columns(cls, columns: Sequence[Column], overview: Overview | None = None) -> Table:
         """Make a table from typed columns, as readers hand them out."""
-        return cls(Schema(column.variable for column in columns), tuple(column.values for column in columns))
+        schema = Schema(column.variable for column in columns)
+        return cls(schema, tuple(column.values for column in columns), overview)
 
     @classmethod
     def from_numpy(
@@ -57,12 +63,18 @@ class Table:
         *,
         discrete: Iterable[str] = (),
         continuous: Iterable[str] = (),
+        drop: Iterable[str] = (),
         missing: str = "error",
+        na: str | Iterable[str] = "auto",
+        discretise: str | None = None,
+        bins: int | None = None,
     ) -> Table:
-        """Make a table from a matrix of rows; columns are named x0, x1, … and typed by the usual rule."""
-        return cls.from_columns(
-            columns_of_matrix(array, names, discrete=discrete, continuous=continuous, missing=missing)
-        )
+        """Make a table from a matrix of rows; columns are named x0, x1, … and typed by the usual rule.
+
+        The options are those of `read_table`.
+        """
+        reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins)
+        return cls.of_matrix(array, names, reading).announced()
 
     @classmethod
     def from_frame(
@@ -71,12 +83,36 @@ class Table:
         *,
         discrete: Iterable[str] = (),
         continuous: Iterable[str] = (),
+        drop: Iterable[str] = (),
         missing: str = "error",
+        na: str | Iterable[str] = "auto",
+        discretise: str | None = None,
+        bins: int | None = None,
     ) -> Table:
-        """Make a table from any pandas, polars or Arrow frame."""
-        return cls.from_columns(
-            columns_of_frame(frame, discrete=discrete, continuous=continuous, missing=missing)
-        )
+        """Make a table from any pandas, polars or Arrow frame; the options are those of `read_table`.
+
+        >>> import pandas
+        >>> frame = pandas.DataFrame({"dose": [0.5, 1.0, None], "ill": ["no", "yes", "no"]})
+        >>> Table.from_frame(frame, missing="level", discretise="mean").schema[0].levels
+        ('(-inf, 0.75]', '(0.75, inf)', 'missing')
+        """
+        reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins)
+        return cls.of_frame(frame, reading).announced()
+
+    @classmethod
+    def of_matrix(cls, array: ArrayLike, names: Iterable[str] | None, reading: ReadingOptions) -> Table:
+        """Make a table as `from_numpy` does, with reading options in one piece and without a warning."""
+        return cls.from_columns(*columns_of_matrix(array, names, reading))
+
+    @classmethod
+    def of_frame(cls, frame: object, reading: ReadingOptions) -> Table:
+        """Make a table as `from_frame` does, with reading options in one piece and without a warning."""
+        return cls.from_columns(*columns_of_frame(frame, reading))
+
+    def announced(self) -> Table:
+        """Give the warnings about how the source was understood to the user of Python; return the table."""
+        announce(() if self.overview is None else self.overview.warnings)
+        return self
 
     @property
     def n_rows(self) -> int:
@@ -103,7 +139,11 @@ class Table:
     def select(self, names: Sequence[str]) -> Table:
         """Return the table with only these columns, in this order."""
         positions = [self.schema.index(name) for name in names]
-        return Table(Schema(self.schema[i] for i in positions), tuple(self.columns[i] for i in positions))
+        return Table(
+            Schema(self.schema[i] for i in positions),
+            tuple(self.columns[i] for i in positions),
+            self.overview and self.overview.selecting(names),
+        )
 
     def take(self, rows: ArrayLike) -> Table:
         """Return the table with only these rows (positions or a mask); the levels stay declared."""

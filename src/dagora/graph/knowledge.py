@@ -76,6 +76,12 @@ class Knowledge:
         """Whether nothing is known."""
         return not (self.required or self.forbidden or self.tiers) and self.max_parents is None
 
+    @property
+    def mentioned(self) -> tuple[str, ...]:
+        """The variables that it names, each once."""
+        edges = (name for edge in (*self.required, *self.forbidden) for name in edge)
+        return tuple(dict.fromkeys((*edges, *(name for tier in self.tiers for name in tier))))
+
     def allows(self, tail: str, head: str) -> bool:
         """Whether the edge tail → head is permitted by tiers and forbidden edges."""
         rank = {name: position for position, tier in enumerate(self.tiers) for name in tier}
@@ -136,11 +142,7 @@ class Knowledge:
 
     def _index(self, nodes: Sequence[str]) -> dict[str, int]:
         index = {name: position for position, name in enumerate(nodes)}
-        mentioned = [
-            *(n for edge in (*self.required, *self.forbidden) for n in edge),
-            *(n for t in self.tiers for n in t),
-        ]
-        for name in mentioned:
+        for name in self.mentioned:
             if name not in index:
                 raise KnowledgeError(f"the knowledge names '{name}', which is not a variable of the data")
         return index

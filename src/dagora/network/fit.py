@@ -14,15 +14,15 @@ relative variance is below 1e-10 are left out). A constant parent gets 0.
 from __future__ import annotations
 
 from math import prod, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.data.reading_options import split_reading
 from dagora.data.schema import Kind
-from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
-from dagora.stats.table import TableStatistics
+from dagora.stats.accepting import as_statistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,27 +45,29 @@ CONSTANT = 1e-13
 
 def fit(
     graph: DAG,
-    data: Table | Statistics,
+    data: object,
     *,
     pseudocount: float = 0.0,
     ess: float | None = None,
     name: str = "network",
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Network:
-    """Fit the parameters of a graph whose nodes are columns of a table, all discrete or all continuous.
+    """Fit the parameters of a graph whose nodes are columns of any data, all discrete or all continuous.
 
     `pseudocount` is added to every cell of a table; `ess` spreads an equivalent sample size over each table's
-    cells instead. Columns that are not nodes of the graph are ignored.
+    cells instead. Columns that are not nodes of the graph are ignored. Options of `read_table`, such as
+    `missing`, say how a file or frame is to be understood.
 
-    >>> from dagora.data.schema import Schema, Variable
     >>> from dagora.graph.dag import DAG
-    >>> schema = Schema(Variable(name, Kind.DISCRETE, ("no", "yes")) for name in ("rain", "wet"))
-    >>> columns = ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
-    >>> table = Table(schema, tuple(np.array(column, dtype=np.uint16) for column in columns))
-    >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), table)
+    >>> days = {"rain": ["no", "no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "yes", "yes"]}
+    >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), days)
     >>> network.tables["rain"], network.tables["wet"][1]
     (array([0.6, 0.4]), array([0., 1.]))
     """
-    statistics = TableStatistics(data) if isinstance(data, Table) else data
+    options, unknown = split_reading(reading, wanted=frozenset(graph.nodes))
+    if unknown:
+        raise OptionError(f"fit has no option '{next(iter(unknown))}'")
+    statistics = as_statistics(data, reading=options)
     kinds = {statistics.schema[statistics.schema.index(node)].kind for node in graph}
     if len(kinds) > 1:
         raise DataError(

@@ -10,6 +10,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.metrics import Comparison, compare, judge
 from dagora.network.networks import Network
+from dagora.report.data_section import data_section
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Content, Section, facts, number, page, table, text
 from dagora.report.parameters import parameters
@@ -41,6 +42,7 @@ def result_page(
         sections.append(curve_section(result))
     if network is not None:
         sections.append(parameters(network))
+    sections += data_section(result.data)
     if "leakage" in result.settings:
         sections.append(Section("Who learned what", listed(result.settings["leakage"])))
     sections.append(repeating(result.settings, result.seed, result.stats, result.versions, result.to_dict()))

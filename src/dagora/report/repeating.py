@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dagora.files import json_text
-from dagora.report.page import Content, Section, attribute, folded, number, table
+from dagora.report.page import Content, Section, attribute, folded, number, table, text
 
 
 def repeating(
@@ -18,16 +18,29 @@ def repeating(
     versions: Mapping[str, str],
     content: Mapping[str, Any],
 ) -> Section:
-    """Settings, numbers about the work, versions, and the result as JSON."""
+    """Command line, file, settings, numbers about the work, versions, and the result as JSON."""
     given = [(name, shown(value)) for name, value in {**settings, "seed": seed}.items()]
     work: list[tuple[str, Content]] = [(name.replace("_", " "), value) for name, value in stats.items()]
-    body = folded("settings", table(("setting", "value"), given), opened=True)
+    body = origin(content.get("command"), content.get("data", {}))
+    body += folded("settings", table(("setting", "value"), given), opened=True)
     body += folded("numbers about the work", table(("", ""), work)) if work else ""
     body += folded("versions", table(("package", "version"), list(versions.items())))
     encoded = b64encode(json_text(content).encode()).decode()
     address = attribute(f"data:application/json;base64,{encoded}")
     body += f'<p><a download="result.json" href={address}>The whole result as JSON</a></p>'
     return Section("How to repeat it", body)
+
+
+def origin(command: str | None, data: Mapping[str, Any]) -> str:
+    """The command line, and which data they were and how they were read."""
+    facts: list[tuple[str, Content]] = []
+    if data:
+        facts += [("file", data["source"])] if data.get("source") else []
+        facts += [("SHA-256 of the file", data["sha256"])] if data.get("sha256") else []
+        facts += [("rows", data["rows"]), ("rows dropped", data["rows_dropped"])]
+        facts += [(name, shown(value)) for name, value in data["reading"].items()]
+    line = f"<pre>{text(command)}</pre>" if command else ""
+    return line + (folded("data", table(("data", ""), facts), opened=True) if facts else "")
 
 
 def shown(value: object) -> str:

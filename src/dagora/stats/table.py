@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
@@ -47,6 +48,11 @@ class TableStatistics:
     def n_rows(self) -> int:
         """The table's number of rows."""
         return self._table.n_rows
+
+    @property
+    def overview(self) -> Overview | None:
+        """How the source of the table was understood."""
+        return self._table.overview
 
     def rows(self) -> Table:
         """Return the table itself."""

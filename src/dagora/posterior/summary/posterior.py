@@ -59,6 +59,8 @@ class Posterior:
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    command: str | None = None
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -310,6 +312,8 @@ class Posterior:
             "seed": self.seed,
             "versions": dict(self.versions),
             "warnings": list(self.warnings),
+            "data": dict(self.data),
+            "command": self.command,
         }
         return {**content, "draws": draws_to_dict(self.draws, self._distinct)} if draws else content
 
@@ -322,6 +326,8 @@ class Posterior:
             draws=draws,
             diagnostics=diagnose(draws),
             warnings=tuple(content["warnings"]),
+            data=content.get("data", {}),
+            command=content.get("command"),
             **{key: content[key] for key in SCALARS},
         )
 

@@ -1,0 +1,35 @@
+"""`dagora inspect`: show how a table is understood, without learning anything."""
+
+from __future__ import annotations
+
+import click
+
+from dagora.commands.data_options import Reading, data_options, show_overview
+
+EXAMPLES = """\b
+Examples:
+  dagora inspect patients.csv
+  dagora inspect patients.csv --na "NA,?" --missing drop --discrete ward
+  dagora inspect patients.csv --json
+"""
+
+
+@click.command("inspect", short_help="Show how a table is understood.", epilog=EXAMPLES)
+@click.argument("data")
+@click.option("--json", "as_json", is_flag=True, help="Print the overview as one JSON object.")
+@data_options
+def command(*, data: str, as_json: bool, reading: Reading) -> None:
+    """Show the type of every column of DATA and why, its levels or range, its missing cells, and warnings.
+
+    The same options as for `dagora learn` say how to read the table. Missing cells are counted, not refused.
+    """
+    from pathlib import Path
+
+    from dagora.data.readers import look_at_file
+    from dagora.files import json_text
+
+    overview = look_at_file(Path(data), reading.options(), reading.separator)
+    if as_json:
+        click.echo(json_text({**overview.to_dict(), "warnings": list(overview.warnings)}))
+    else:
+        show_overview(overview, data, everything=True, err=False)

@@ -1,0 +1,74 @@
+"""Make a table of whatever a user has: a file, a data frame, a matrix, a mapping of columns, or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dagora.data.discretise import discretise
+from dagora.data.readers import read_as
+from dagora.data.reading_options import ReadingOptions
+from dagora.data.table import Table
+from dagora.errors import DataError, OptionError
+
+ACCEPTED = "a file's name, a pandas, polars or Arrow frame, a matrix, a mapping of columns, or a Table"
+
+
+def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
+    """Make a table, and warn the user of Python about what deserves it; a table is taken as it is.
+
+    >>> as_table({"a": [0, 1, 1], "b": ["x", "y", "y"]})
+    Table(3 rows, 2 columns)
+    >>> as_table(7)
+    Traceback (most recent call last):
+    dagora.errors.DataError: an object of type int is no data: give a file's name, a pandas, ...
+    """
+    reading = reading or ReadingOptions()
+    if isinstance(data, Table):
+        return reread(data, reading)
+    if isinstance(data, str | Path):
+        return read_as(Path(data), reading).announced()
+    if isinstance(data, Mapping):
+        return Table.of_frame(frame_of(data), reading).announced()
+    if isinstance(data, np.ndarray | list | tuple):
+        return Table.of_matrix(data, None, reading).announced()
+    if data is None or isinstance(data, bool | int | float | bytes):
+        raise DataError(f"an object of type {type(data).__name__} is no data: give {ACCEPTED}")
+    return Table.of_frame(data, reading).announced()
+
+
+def reread(table: Table, reading: ReadingOptions) -> Table:
+    """A table with columns dropped or cut into intervals; its types and cells are settled already."""
+    settled = [name for name in ("discrete", "continuous", "missing", "na") if name in reading.stated()]
+    if settled:
+        raise OptionError(
+            f"{settled[0]} is settled when a Table is made: give it to read_table or Table.from_frame, "
+            "or pass the file or frame itself"
+        )
+    if reading.drop:
+        for name in reading.drop:
+            table.schema.index(name)
+        table = table.select([name for name in table.names if name not in set(reading.drop)])
+    if reading.discretise is None:
+        return table
+    return discretise(table, reading.discretise, reading.bins or 2)
+
+
+def frame_of(columns: Mapping[Any, Any]) -> object:
+    """An Arrow table of a mapping from names to values."""
+    import pyarrow as pa
+
+    arrays = {}
+    for name, values in columns.items():
+        try:
+            arrays[str(name)] = pa.array(values, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
+            reason = " ".join(str(problem).split())
+            raise DataError(f"column '{name}' cannot be used: give a list of values ({reason})") from None
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"the columns differ in length ({lengths}): give one value for every row")
+    return pa.table(arrays)

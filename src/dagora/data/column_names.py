@@ -1,0 +1,85 @@
+"""Names of columns: what a table may call its columns, and which of them a user means."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Iterable, Sequence
+
+from dagora.data.reading_options import Listed
+from dagora.data.schema import Kind
+from dagora.errors import DataError
+from dagora.wording import option
+
+EVERY = "all"  # in place of a name: every column
+
+
+def check_names(names: Sequence[object]) -> tuple[str, ...]:
+    """Trim the names; an empty one, or the same one twice, is refused."""
+    trimmed = tuple(str(name).strip() for name in names)
+    seen: set[str] = set()
+    for position, name in enumerate(trimmed, start=1):
+        if not name:
+            raise DataError(
+                f"column {position} has no name: give it one, or remove it if it only numbers the rows"
+            )
+        if name in seen:
+            raise DataError(f"two columns are named '{name}': rename one of them")
+        seen.add(name)
+    return trimmed
+
+
+def declare_kinds(
+    names: Sequence[str], discrete: Iterable[str], continuous: Iterable[str]
+) -> dict[str, Kind]:
+    """Map each declared column to its kind; names are checked, and `all` stands for every other column.
+
+    >>> declare_kinds(["a", "b"], ["a"], ["all"])
+    {'a': <Kind.DISCRETE: 'discrete'>, 'b': <Kind.CONTINUOUS: 'continuous'>}
+    """
+    declared: dict[str, Kind] = {}
+    rest: list[Kind] = []
+    for kind, chosen in ((Kind.DISCRETE, discrete), (Kind.CONTINUOUS, continuous)):
+        for name in resolve(chosen, names):
+            if name == EVERY and name not in names:
+                rest.append(kind)
+                continue
+            check_known(name, names, f"declared {kind}")
+            if declared.setdefault(name, kind) is not kind:
+                raise DataError(f"column '{name}' is declared both discrete and continuous: choose one")
+    if len(rest) > 1:
+        raise DataError("all columns are declared both discrete and continuous: choose one")
+    return declared | {name: kind for kind in rest for name in names if name not in declared}
+
+
+def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Split lists as written on a command line, unless the whole text is the name of a column.
+
+    >>> resolve([Listed("a,b"), Listed("c, d")], ["a", "b", "c, d"])
+    ['a', 'b', 'c, d']
+    """
+    found: list[str] = []
+    for text in chosen:
+        if isinstance(text, Listed) and text not in names:
+            cells = next(csv.reader([text], skipinitialspace=True), [])
+            found += [cell.strip() for cell in cells if cell.strip()]
+        else:
+            found.append(str(text))
+    return found
+
+
+def check_known(name: str, names: Sequence[str], what: str) -> None:
+    """Refuse the name of a column that does not exist; suggest a similar one."""
+    if name not in names:
+        parts = [known for known in names if "," in known and name in known]
+        near = difflib.get_close_matches(str(name), names, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"the columns are {list_names(names)}"
+        if parts:
+            hint = f"a name that has a comma goes in quotes, as in {option('drop', parts[0])}"
+        raise DataError(f"there is no column '{name}' ({what}): {hint}")
+
+
+def list_names(names: Sequence[str], most: int = 8) -> str:
+    """List a few names in one line."""
+    more = f", … ({len(names)} in all)" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,72 @@
+"""Which columns tell rows apart instead of describing them: numbers of rows, identifiers, names, free text.
+
+No network can be learned with such a column, and it costs time and memory, so it is left out unless it was
+asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dagora.data.cells import is_text
+from dagora.data.levels import DECIMAL_COMMA, NUMBER
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FEWEST_VALUES = 20  # a column with at most as many is not judged
+UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
+IS_ID = re.compile(
+    r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
+)
+IS_CAMEL_ID = re.compile(r"[a-z](ID|Id|UUID|Nr|No|Key|Index)$")
+
+
+def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
+    """Why a column should not be learned from; None if nothing speaks against it.
+
+    >>> import pyarrow as pa
+    >>> why_left_out("row", pa.chunked_array([range(1, 101)]))
+    'numbers the rows'
+    >>> why_left_out("name", pa.chunked_array([[f"person {i}" for i in range(100)]]))
+    '100 texts in 100 rows: names or free text'
+    >>> why_left_out("age", pa.chunked_array([[20, 30, 40] * 30]))
+    """
+    import pyarrow as pa
+
+    rows = len(column) - column.null_count
+    if not rows:
+        return "every cell is missing"
+    if pa.types.is_temporal(column.type):
+        return "dates or times"
+    if rows <= FEWEST_VALUES and not name.startswith(UNNAMED):
+        return None
+    if pa.types.is_integer(column.type):
+        return why_numbers_identify(name, column, rows)
+    if is_text(column.type):
+        texts = column.unique().drop_null()
+        if len(texts) > max(FEWEST_VALUES, rows / 2) and not mostly_numbers(texts):
+            return f"{len(texts)} texts in {rows} rows: names or free text"
+    return None
+
+
+def mostly_numbers(texts: pa.Array) -> bool:
+    """Whether most texts are numbers, perhaps with a decimal comma: then the column is a spoilt measurement."""
+    import pyarrow.compute as pc
+
+    return bool(
+        2 * pc.sum(pc.match_substring_regex(texts, f"^({NUMBER}|{DECIMAL_COMMA})$")).as_py() > len(texts)
+    )
+
+
+def why_numbers_identify(name: str, column: pa.ChunkedArray, rows: int) -> str | None:
+    """Why whole numbers only tell rows apart: each occurs once, and they run on or are called so."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(column).as_py()
+    runs_on = ends["max"] - ends["min"] == rows - 1
+    called_so = bool(IS_ID.search(name) or IS_CAMEL_ID.search(name))
+    if not (runs_on or called_so) or pc.count_distinct(column, mode="only_valid").as_py() < rows:
+        return None
+    return "numbers the rows" if runs_on else "a different number in every row, and called an identifier"

@@ -1,0 +1,183 @@
+"""How a table was understood: the type of each column and why, missing cells, rows and columns left out.
+
+A reader makes it; the table carries it; results, reports and `dagora inspect` show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dagora.data.columns import Column
+from dagora.data.schema import Kind, Variable
+
+LEFT_OUT = "left out"
+WORTH_A_WARNING = 0.05  # share of rows dropped
+MOST_COLUMNS = 20  # that a summary in front of other output lists
+SHOWN_LEVELS = 4
+WIDEST = 40  # characters of a cell of the listing
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary:
+    """One column: its type (or that it was left out) and why, its levels or range, its missing cells."""
+
+    name: str
+    type: str
+    why: str
+    values: str = ""
+    levels: int = 0
+    missing: int = 0
+
+    @property
+    def remarkable(self) -> bool:
+        """Whether a user should look at it even if there are many columns."""
+        return self.type == LEFT_OUT or bool(self.missing) or ":" in self.why
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {key: getattr(self, key) for key in ("name", "type", "why", "values", "levels", "missing")}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The columns of a source, its rows, how many of them were dropped, and what deserves a warning.
+
+    `reading` holds the options that were not at their default, `source` and `sha256` say which file it was.
+    """
+
+    columns: tuple[ColumnSummary, ...]
+    rows: int
+    dropped: int = 0
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    source: str | None = None
+    sha256: str | None = None
+
+    @property
+    def dropped_rows(self) -> str:
+        """How many rows were dropped, in words; empty where none was.
+
+        >>> Overview((), rows=300, dropped=294).dropped_rows
+        '294 of 300 rows (98.0 %) were dropped, because a cell is missing'
+        """
+        if not self.dropped:
+            return ""
+        share = 100 * self.dropped / self.rows
+        verb = "was" if self.dropped == 1 else "were"
+        return f"{self.dropped} of {self.rows} rows ({share:.1f} %) {verb} dropped, because a cell is missing"
+
+    @property
+    def heading(self) -> str:
+        """One line about rows and columns.
+
+        >>> Overview((ColumnSummary("a", "discrete", "text"),), rows=3).heading
+        '3 rows, 1 column: 1 discrete'
+        """
+        kinds = [column.type for column in self.columns]
+        counts = [f"{kinds.count(kind)} {kind}" for kind in (*Kind, LEFT_OUT) if kind in kinds]
+        rows = f"{self.rows} row{'s' * (self.rows != 1)}"
+        return f"{rows}, {len(kinds)} column{'s' * (len(kinds) != 1)}: {', '.join(counts)}"
+
+    def selecting(self, names: Collection[str]) -> Overview:
+        """The overview of a table with only some of the columns; those that were left out stay told."""
+        kept = [column for column in self.columns if column.name in names or column.type == LEFT_OUT]
+        return replace(self, columns=tuple(kept))
+
+    def cut(self, variables: Sequence[Variable], method: str) -> Overview:
+        """The overview after some columns were cut into intervals."""
+        new = {variable.name: variable for variable in variables}
+        columns = [
+            replace(
+                column,
+                type=str(Kind.DISCRETE),
+                why=f"cut into intervals ({method})",
+                values=level_list(new[column.name].levels),
+                levels=new[column.name].cardinality,
+            )
+            if column.name in new and column.type != LEFT_OUT
+            else column
+            for column in self.columns
+        ]
+        return replace(self, columns=tuple(columns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "source": self.source,
+            "sha256": self.sha256,
+            "rows": self.rows,
+            "rows_dropped": self.dropped,
+            "reading": dict(self.reading),
+            "columns": [column.to_dict() for column in self.columns],
+        }
+
+    def lines(self, *, everything: bool = True) -> list[str]:
+        """The overview as text, a line for each column (or each remarkable one, where there are many)."""
+        shown = [
+            column
+            for column in self.columns
+            if everything or len(self.columns) <= MOST_COLUMNS or column.remarkable
+        ]
+        lines = [self.heading]
+        if shown:
+            cells = [HEAD, *(row_of(column) for column in shown)]
+            widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+            lines += [
+                "  " + "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+                for row in cells
+            ]
+        if len(shown) < len(self.columns):
+            lines.append(f"  … and {len(self.columns) - len(shown)} more columns without missing cells")
+        return [*lines, *([self.dropped_rows] if self.dropped else [])]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+HEAD = ("column", "type", "levels or range", "missing", "why")
+
+
+def row_of(column: ColumnSummary) -> tuple[str, str, str, str, str]:
+    """The cells of a column's line, in the order of `HEAD`."""
+    return (
+        shortened(column.name),
+        column.type,
+        shortened(column.values),
+        str(column.missing or ""),
+        column.why,
+    )
+
+
+def shortened(cell: str) -> str:
+    """A cell in one line, cut where it is too wide.
+
+    >>> shortened("a" * 50)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'
+    """
+    line = " ".join(cell.split())
+    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"
+
+
+def summarise(column: Column, missing: int) -> ColumnSummary:
+    """Summarise a typed column."""
+    variable = column.variable
+    if variable.kind is Kind.DISCRETE:
+        values = level_list(variable.levels)
+    else:
+        known = column.values if column.missing is None else column.values[~column.missing]
+        values = f"{np.min(known):g} to {np.max(known):g}" if known.size else ""
+    return ColumnSummary(variable.name, str(variable.kind), column.why, values, variable.cardinality, missing)
+
+
+def level_list(levels: Sequence[str]) -> str:
+    """A few levels and their number.
+
+    >>> level_list(["no", "yes"]), level_list(list("abcdefg"))
+    ('no, yes', 'a, b, c, d, … (7)')
+    """
+    more = f", … ({len(levels)})" if len(levels) > SHOWN_LEVELS else ""
+    return ", ".join(levels[:SHOWN_LEVELS]) + more

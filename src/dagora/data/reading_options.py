@@ -1,0 +1,98 @@
+"""What a user may say about how a table is to be understood: types, missing cells, columns left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from dagora.data.intervals import check_intervals
+from dagora.data.missing import missing_words
+from dagora.errors import OptionError
+from dagora.wording import option
+
+POLICIES = ("error", "drop", "level")
+
+
+class Listed(str):
+    """A name, or several with commas between them, as written on a command line."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to understand columns and cells.
+
+    `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
+    elsewhere, which are never taken for a missing cell.
+
+    >>> ReadingOptions(discrete="age", missing="drop").stated()
+    {'discrete': ['age'], 'missing': 'drop'}
+    """
+
+    discrete: Iterable[str] = ()
+    continuous: Iterable[str] = ()
+    drop: Iterable[str] = ()
+    missing: str = "error"
+    na: str | Iterable[str] = "auto"
+    discretise: str | None = None
+    bins: int | None = None
+    wanted: Collection[str] = frozenset()
+    levels: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("discrete", "continuous", "drop"):
+            object.__setattr__(self, name, as_names(name, getattr(self, name)))
+        if self.missing not in POLICIES:
+            raise OptionError(f"missing must be one of {', '.join(POLICIES)}, not '{self.missing}'")
+        if not isinstance(self.na, str):
+            object.__setattr__(self, "na", as_names("na", self.na))
+        missing_words(self.na)
+        if self.discretise is None and self.bins is not None:
+            raise OptionError(f"{option('bins')} goes with {option('discretise')}")
+        if self.discretise is not None:
+            check_intervals(self.discretise, self.bins or 2)
+
+    def stated(self) -> dict[str, Any]:
+        """The options that are not at their default, as JSON holds them."""
+        said = {name: getattr(self, name) for name in PUBLIC}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in said.items()
+            if value != PUBLIC[name]
+        }
+
+
+def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as a tuple; a single string is one name, not a sequence of letters.
+
+    >>> as_names("drop", "id"), as_names("drop", ["id", "name"])
+    (('id',), ('id', 'name'))
+    """
+    if isinstance(names, str):
+        return (names,)
+    try:
+        return tuple(name if isinstance(name, str) else str(name) for name in names)
+    except TypeError:
+        raise OptionError(f"{what} takes the names of columns, not {names!r}") from None
+
+
+def split_reading(
+    options: Mapping[str, Any], wanted: Collection[str] = frozenset()
+) -> tuple[ReadingOptions, dict[str, Any]]:
+    """Separate reading options from others in the keyword arguments of a call.
+
+    >>> split_reading({"missing": "drop", "ess": 10})[1]
+    {'ess': 10}
+    """
+    reading = {name: value for name, value in options.items() if name in PUBLIC}
+    return ReadingOptions(**reading, wanted=wanted), {
+        name: value for name, value in options.items() if name not in PUBLIC
+    }
+
+
+# The options that a user knows, with their defaults.
+PUBLIC: dict[str, Any] = {
+    entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in {"wanted", "levels"}
+}

@@ -1,0 +1,25 @@
+"""Make statistics of whatever a user has."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from dagora.data.accepting import as_table
+from dagora.data.reading_options import ReadingOptions
+from dagora.errors import OptionError
+from dagora.stats.statistics import Statistics
+from dagora.stats.table import TableStatistics
+
+
+def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = None) -> Statistics:
+    """Make statistics of a table or of what can be made one; statistics pass through.
+
+    >>> as_statistics({"a": [0, 1, 1], "b": [0, 1, 0]}).n_rows
+    3
+    """
+    if hasattr(data, "moments") and hasattr(data, "counts"):
+        said = list(reading.stated()) if reading else []
+        if said:
+            raise OptionError(f"{said[0]} is about reading a table: leave it out for statistics")
+        return cast("Statistics", data)
+    return TableStatistics(as_table(data, reading), jobs)
