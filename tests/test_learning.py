@@ -239,8 +239,8 @@ MIXED = Table(
         (discrete_table([[0, 1]], [2]), {}, DataError, "1 column"),
         (continuous_table([[1.0, 2.0]]), {}, DataError, "1 row"),
         (continuous_table([[1.0, 2.0], [1.0, 3.0]]), {}, DataError, "'x0' is constant"),
-        (None, {}, DataError, "NoneType is not a data frame"),
-        (17, {}, DataError, "int is not a data frame"),
+        (None, {}, DataError, "an object of type NoneType is no data"),
+        (17, {}, DataError, "an object of type int is no data"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(data, options, error, word):

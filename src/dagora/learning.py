@@ -186,9 +186,9 @@ def read_source(data: object, jobs: int, reading: ReadingOptions | None = None) 
         if said:
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option(said[0])} out")
         return Source(scored=data)
-    statistics = as_statistics(data, jobs, reading)
-    check_learnable(statistics.schema, statistics.n_rows)
-    return Source(rows=statistics)
+    source = Source(rows=as_statistics(data, jobs, reading))
+    check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
+    return source
 
 
 def learner_input(

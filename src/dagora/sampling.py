@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,7 @@ def sample(
     run = Run(known, seed, clock, jobs, on_event)
     local = asked = chosen.make(statistics, **score_options)
     found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
+    found = replace(found, message="; ".join(filter(None, (found.message, source.dropped_rows))))
     if reweight is not None and found.log_scores.size:
         asked = chosen.make(statistics, **{**score_options, "estimator": reweight})
         found = reweight_draws(found, local, asked, run)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands.gathering import F, gathered
+from dagora.events import Event, Observer
 
 if TYPE_CHECKING:
     from dagora.data.overview import Overview
@@ -35,12 +37,11 @@ class Reading:
         self,
         path: str,
         *,
-        quiet: bool,
         part: bool = False,
         wanted: Collection[str] = (),
         levels: Mapping[str, Collection[str]] | None = None,
     ) -> Table:
-        """Read the table and say how it was understood; one `part` of a table may have a single row.
+        """Read the table; one `part` of a table may have a single row.
 
         `wanted` are columns that are never left out; `levels` are known from elsewhere.
         """
@@ -49,10 +50,8 @@ class Reading:
         from dagora.stats.data_warnings import check_learnable
 
         table = read_as(Path(path), self.options(wanted, levels or {}), self.separator)
-        if not quiet and table.overview is not None:
-            show_overview(table.overview, path)
         with naming(path):
-            check_learnable(table.schema, table.n_rows + part)
+            check_learnable(table.schema, table.n_rows + part, table.overview)
         return table
 
     def options(
@@ -80,6 +79,33 @@ def show_overview(overview: Overview, path: str, *, everything: bool = False, er
     for line in (f"{path}: {first}", *others):
         click.echo(line, err=err)
     show_warnings(overview.warnings)
+
+
+@contextmanager
+def overview_first(
+    table: Table | None, path: str, on_event: Observer, *, quiet: bool, brief: bool = False
+) -> Iterator[Observer]:
+    """Say how a table was understood as soon as a learner has found it usable, before its first event.
+
+    Data that no learner can use get one line, which says why, and nothing else. `brief` says that the result
+    holds the overview: then only its warnings are shown.
+    """
+    waiting = [] if quiet or table is None or table.overview is None else [table.overview]
+
+    def tell() -> None:
+        while waiting:
+            overview = waiting.pop()
+            if brief:
+                show_warnings(overview.warnings)
+            else:
+                show_overview(overview, path)
+
+    def observe(event: Event) -> None:
+        tell()
+        on_event(event)
+
+    yield observe
+    tell()
 
 
 def show_warnings(warnings: Iterable[str]) -> None:

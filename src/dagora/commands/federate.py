@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from dagora.commands.data_options import Reading, data_options, names
+from dagora.commands.data_options import Reading, data_options, names, overview_first
 from dagora.commands.federate_processes import COORDINATOR, declared, run_parties, site_files
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.party_options import (
@@ -22,6 +22,7 @@ from dagora.commands.party_options import (
     tidy_end,
     warn,
 )
+from dagora.events import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,13 +178,14 @@ def client(
         credentials = Credentials.load(folder)
     if credentials.name == COORDINATOR:
         raise OptionError(f"{folder} is for the coordinator: a client needs its site's certificate")
-    table = reading.table(data, part=True, quiet=quiet)
+    table = reading.table(data, part=True)
     identity = CertifiedIdentity(credentials)
     transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
     tasks = allowed_tasks(show_weights=show_weights)
-    asked = serve_site(
-        transport, Site(credentials.name, table), tasks, identity, minimum=minimum, shown=SHOWN
-    )
+    with overview_first(table, data, ignore, quiet=quiet):
+        asked = serve_site(
+            transport, Site(credentials.name, table), tasks, identity, minimum=minimum, shown=SHOWN
+        )
     if not quiet:
         click.echo(describe_visit(asked, transport.ledger.books()), err=True)
 
@@ -213,13 +215,17 @@ def simulate(
     request.check_data(table.names, table.schema)
     parts = {f"site{k + 1}": part for k, part in enumerate(split_rows(table, parties, seed=request.seed))}
     if in_memory:
-        with request.progress() as on_event:
+        with request.progress(table, data) as on_event:
             result = learn_federated(
                 parts, minimum=minimum, on_event=on_event, **declared(table), **request.settings
             )
         request.present(result, TableStatistics(table), f"{parties} sites")
         return
-    with tidy_end(), site_files(parts) as files:
+    with (
+        overview_first(table, data, ignore, quiet=request.quiet, brief=request.as_json),
+        tidy_end(),
+        site_files(parts) as files,
+    ):
         click.echo(run_parties(files, declared(table), minimum, request), nl=False)
 
 

@@ -40,7 +40,7 @@ def command(*, data: str, request: LearnRequest, reading: Reading) -> None:
     table = None if is_jkl(data) else request.read(reading, data)
     source = table or read_scores(data, reading)
     request.check_data(source.names, None if table is None else table.schema)
-    with request.progress() as on_event:
+    with request.progress(table, data) as on_event:
         result = learn(source, on_event=on_event, **request.settings)
     request.present(result, None if table is None else TableStatistics(table), Path(data).name)
 

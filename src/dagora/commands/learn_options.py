@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from dagora.commands.command_line import command_line
-from dagora.commands.data_options import Reading, show_warnings
+from dagora.commands.data_options import Reading, overview_first, show_warnings
 from dagora.commands.gathering import F, gathered
 from dagora.files import json_text
 
@@ -71,7 +71,7 @@ class CommonRequest:
         levels = network.levels if isinstance(network, DiscreteNetwork) else {}
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
         known = as_knowledge(self.knowledge, None).mentioned
-        return reading.table(data, quiet=self.quiet, wanted=(*wanted, *known), levels=levels)
+        return reading.table(data, wanted=(*wanted, *known), levels=levels)
 
     def check_pages(self) -> None:
         """Refuse a picture or a report that cannot be written."""
@@ -82,11 +82,16 @@ class CommonRequest:
         if self.report:
             check_report(self.report)
 
-    def progress(self) -> AbstractContextManager[Observer]:
-        """Progress on standard error, unless quiet."""
+    @contextmanager
+    def progress(self, table: Table | None = None, path: str = "") -> Iterator[Observer]:
+        """Progress on standard error, unless quiet; before it, how a table was understood."""
         from dagora.commands.progress import progress
 
-        return progress(self.budget, quiet=self.quiet)
+        with (
+            progress(self.budget, quiet=self.quiet) as on_event,
+            overview_first(table, path, on_event, quiet=self.quiet, brief=self.as_json) as observe,
+        ):
+            yield observe
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Print warnings, unless quiet."""

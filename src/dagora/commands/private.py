@@ -121,7 +121,7 @@ def host(
             party_data,
             request.proposal,
             on_event=on_event,
-            on_terms=request.tell,
+            on_terms=lambda terms: request.tell(terms, party_data),
             log=sessions,
         )
     request.present(result)
@@ -164,7 +164,7 @@ def join(
             party_data,
             request.proposal,
             on_event=on_event,
-            on_terms=request.tell,
+            on_terms=lambda terms: request.tell(terms, party_data),
             log=sessions,
         )
     request.present(result)

@@ -62,12 +62,9 @@ class PrivateRequest:
         """Read a file with its key column."""
         from dagora.vertical import read_party_data
 
-        brought = read_party_data(
+        return read_party_data(
             path, self.key, drop=names(drop), missing=self.missing, na=self.na, separator=self.separator
         )
-        if not self.quiet and brought.table.overview is not None:
-            show_overview(brought.table.overview, path)
-        return brought
 
     @contextmanager
     def progress(self) -> Iterator[Observer]:
@@ -82,9 +79,11 @@ class PrivateRequest:
             if line:
                 line.close()
 
-    def tell(self, terms: AgreedTerms) -> None:
-        """Print the agreed terms, before anything that depends on rows is sent."""
+    def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
+        """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
         if not self.quiet:
+            if brought.table.overview is not None and not self.as_json:
+                show_overview(brought.table.overview, brought.source)
             click.echo(f"dagora: agreed: {terms.describe()}", err=True)
 
     def present(self, result: Result) -> None:

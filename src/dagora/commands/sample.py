@@ -192,6 +192,6 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
         check_rows(table.n_rows)
     if request.known_truth is not None:
         check_truth(request.truth or "", request.known_truth, table.names)
-    with request.progress() as on_event:
+    with request.progress(table, data) as on_event:
         posterior = sample(table, on_event=on_event, **request.settings)
     request.present(posterior, table, Path(data).name)

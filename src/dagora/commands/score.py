@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dagora.commands.data_options import Reading, data_options
+from dagora.commands.data_options import Reading, data_options, overview_first
 
 EXAMPLES = """\b
 Examples:
@@ -53,10 +53,13 @@ def command(
         raise FormatError(f"{output}: scores are written as .jkl (or .jkl.gz)")
     check_target(output)
     values = parse_options(None, score, options)
-    table = reading.table(data, quiet=quiet)
+    table = reading.table(data)
     check_names(table.names)
     budget = Budget()
-    with progress(budget, quiet=quiet) as on_event:
+    with (
+        progress(budget, quiet=quiet) as shown,
+        overview_first(table, data, shown, quiet=quiet) as on_event,
+    ):
         found = candidates(
             table,
             score,

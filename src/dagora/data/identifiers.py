@@ -30,7 +30,7 @@ def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
     >>> why_left_out("row", pa.chunked_array([range(1, 101)]))
     'numbers the rows'
     >>> why_left_out("name", pa.chunked_array([[f"person {i}" for i in range(100)]]))
-    '100 texts in 100 rows: names or free text'
+    '100 levels in 100 rows: names or free text'
     >>> why_left_out("age", pa.chunked_array([[20, 30, 40] * 30]))
     """
     import pyarrow as pa
@@ -47,12 +47,12 @@ def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
     if is_text(column.type):
         texts = column.unique().drop_null()
         if len(texts) > max(FEWEST_VALUES, rows / 2) and not mostly_numbers(texts):
-            return f"{len(texts)} texts in {rows} rows: names or free text"
+            return f"{len(texts)} levels in {rows} rows: names or free text"
     return None
 
 
 def mostly_numbers(texts: pa.Array) -> bool:
-    """Whether most texts are numbers, perhaps with a decimal comma: then the column is a spoilt measurement."""
+    """Whether most texts are numbers, perhaps with a decimal comma: then it is a spoilt measurement."""
     import pyarrow.compute as pc
 
     return bool(

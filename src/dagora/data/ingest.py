@@ -85,8 +85,8 @@ def type_columns(
     reading = reading or ReadingOptions()
     rows = count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
-    if reading.missing == "error":
-        refuse_missing(kept)
+    if reading.missing == "error" and any(column.missing for column in kept):
+        refuse_missing(raw, kept, reading)
     row_number: RowNumber = count_from_one
     dropped = 0
     if reading.missing == "drop" and any(column.missing for column in kept):
@@ -247,19 +247,23 @@ def keep_rows(column: RawColumn, complete: NDArray[np.bool_], *, text_cells: boo
     column.cells = parse_numbers(cells) if text_cells and is_text(cells.type) else cells
 
 
-def refuse_missing(columns: Sequence[RawColumn]) -> None:
-    """Refuse missing cells: say how many there are, and where the first column has its first one."""
-    incomplete = [column for column in columns if column.missing]
-    if not incomplete:
-        return
+def refuse_missing(raw: Sequence[RawColumn], kept: Sequence[RawColumn], reading: ReadingOptions) -> NoReturn:
+    """Refuse missing cells: how many there are, where the first one is, and all that is to be chosen."""
+    incomplete = [column for column in kept if column.missing]
     first, total = incomplete[0], sum(column.missing for column in incomplete)
     row = first.cells.is_null().index(value=True).as_py() + 1
     read = ", ".join(f"'{word}'" for word in dict.fromkeys(w for column in incomplete for w in column.holes))
     also = f" ({read} among numbers counts as missing)" if read else ""
+    typed, _ = type_all(raw, kept, reading, count_from_one, 0)
+    mixed = (
+        f"; columns are of both kinds, so cut the continuous ones too ({option('discretise', 'quantile')})"
+        if len({column.variable.kind for column in typed}) > 1
+        else ""
+    )
     raise DataError(
         f"{total} {'cell is' if total == 1 else 'cells are'} missing{also}, the first in column "
         f"'{first.name}', data row {row}: choose {option('missing', 'drop')} to leave out such rows, or "
-        f"{option('missing', 'level')} to make missing a level of a discrete column"
+        f"{option('missing', 'level')} to make missing a level of a discrete column{mixed}"
     )
 
 

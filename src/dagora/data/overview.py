@@ -132,7 +132,8 @@ class Overview:
             ]
         if len(shown) < len(self.columns):
             lines.append(f"  … and {len(self.columns) - len(shown)} more columns without missing cells")
-        return [*lines, *([self.dropped_rows] if self.dropped else [])]
+        told = self.dropped_rows in self.warnings
+        return [*lines, *([] if told or not self.dropped else [self.dropped_rows])]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -9,6 +9,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.mixing import counted, mixing_warnings
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.posterior.summary.posterior import Posterior
+from dagora.report.data_section import data_section
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
@@ -31,6 +32,7 @@ def posterior_page(posterior: Posterior, *, truth: Graph | None = None, source: 
     sections += [edge_section(posterior, truth), graphs_section(posterior)]
     if not posterior.draws.independent:
         sections.append(mixing_section(posterior))
+    sections += data_section(posterior.data)
     sections.append(
         repeating(
             posterior.settings,

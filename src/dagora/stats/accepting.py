@@ -17,7 +17,7 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
     >>> as_statistics({"a": [0, 1, 1], "b": [0, 1, 0]}).n_rows
     3
     """
-    if hasattr(data, "moments") and hasattr(data, "counts"):
+    if hasattr(data, "schema") and any(hasattr(data, name) for name in ("counts", "contingency", "moments")):
         said = list(reading.stated()) if reading else []
         if said:
             raise OptionError(f"{said[0]} is about reading a table: leave it out for statistics")

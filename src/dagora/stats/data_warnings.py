@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from dagora.data.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.stats.statistics import Statistics
+from dagora.wording import option
 
 
-def check_learnable(schema: Schema, n_rows: int) -> None:
+def check_learnable(schema: Schema, n_rows: int, overview: Overview | None = None) -> None:
     """Refuse data with too few columns or rows to learn a structure from."""
     if len(schema) < 2:
-        raise DataError(f"there is {len(schema)} column, a network needs 2: is the separator right?")
+        gone = [column for column in overview.columns if column.type == LEFT_OUT] if overview else []
+        hint = "is the separator right?"
+        if gone:
+            hint = (
+                f"'{gone[0].name}' was left out ({gone[0].why}); {option('discrete', gone[0].name)} keeps it"
+            )
+        raise DataError(f"there is {len(schema)} column, a network needs 2: {hint}")
     if n_rows < 2:
         raise DataError(f"there is {n_rows} row: at least 2 are needed")
 
