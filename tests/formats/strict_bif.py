@@ -37,13 +37,16 @@ def strict_reading(text):
     lines = [re.sub(r"//.*", "", line).rstrip() for line in text.split("\n")]
     lines = iter([line for line in lines if line])
     name = expect(r"network (\S+) \{", next(lines))[1]
-    assert NAME.fullmatch(name) and not re.search("variable|probability", name) and name not in KEYWORDS
+    assert NAME.fullmatch(name)
+    assert not re.search("variable|probability", name)
+    assert name not in KEYWORDS
     assert next(lines) == "}"
     levels, parents, tables = {}, {}, {}
     for line in lines:
         if line.startswith("variable"):
             node = expect(r"variable (\S+) \{", line)[1]
-            assert NAME.fullmatch(node) and node not in KEYWORDS and node not in levels, node
+            assert NAME.fullmatch(node), node
+            assert node not in KEYWORDS | set(levels), node
             assert not re.search("(table|default)[-+.eE0-9]", node), node
             size, listed = expect(r"  type discrete \[ (\d+) \] \{ (.+) \};", next(lines)).groups()
             levels[node] = listed.split(", ")
@@ -52,7 +55,7 @@ def strict_reading(text):
             assert next(lines) == "}"
         else:
             node, given = expect(r"probability \( (\w+)(?: \| ([\w, ]+))? \) \{", line).groups()
-            assert node in levels and node not in parents, node
+            assert node in set(levels) - set(parents), node
             parents[node] = given.split(", ") if given else []
             configurations = list(product(*(levels[parent] for parent in parents[node])))
             rows = {}
@@ -63,7 +66,8 @@ def strict_reading(text):
                 assert key not in rows
                 assert all(NUMBER.fullmatch(number) for number in numbers.split(", ")), numbers
                 rows[key] = [float(number) for number in numbers.split(", ")]
-                assert len(rows[key]) == len(levels[node]) and abs(sum(rows[key]) - 1) < 0.01
+                assert len(rows[key]) == len(levels[node])
+                assert abs(sum(rows[key]) - 1) < 0.01
             assert next(lines) == "}"
             table = np.array([rows[key] for key in configurations])
             shape = [len(levels[member]) for member in (*parents[node], node)]

@@ -80,7 +80,9 @@ def test_originals_that_do_not_fit_are_refused(comment, line, refused):
     assert refused("n.bif", BLOCK.format(comment=comment), read_network).startswith(line)
 
 
-@pytest.mark.parametrize("comment", ["// the original name: 5", "// original idea", '/* // original name: "b" */'])
+@pytest.mark.parametrize(
+    "comment", ["// the original name: 5", "// original idea", '/* // original name: "b" */']
+)
 def test_other_comments_are_only_comments(comment):
     assert bif.parse(BLOCK.format(comment=comment)).graph.nodes == ("a",)
 

@@ -46,13 +46,13 @@ def _graph_in_bif(graph: Graph) -> str:
     )
 
 
-def _network_in_bif(network: Network, originals: bool) -> str:  # noqa: FBT001
+def _network_in_bif(network: Network, originals: bool) -> str:
     if not isinstance(network, DiscreteNetwork):
         raise FormatError("BIF holds discrete networks only; write a Gaussian one as .json")
     return bif.render(network, originals=originals)
 
 
-def _network_in_json(network: Network, originals: bool) -> str:  # noqa: ARG001, FBT001 (JSON holds any name)
+def _network_in_json(network: Network, originals: bool) -> str:  # noqa: ARG001 (JSON holds any name)
     return json_format.render_network(network)
 
 
@@ -137,7 +137,9 @@ def read_network(path: PathLike) -> Network:
     with naming(path):
         content = known.parse(text)
         if not isinstance(content, DiscreteNetwork | GaussianNetwork):
-            raise FormatError("holds a graph without parameters; fit them by giving data")
+            why = json_format.reason_without_parameters(text) if known.name == "JSON" else None
+            stated = f" ({why})" if why else ""
+            raise FormatError(f"holds a graph without parameters{stated}; fit them by giving data")
     return content
 
 
