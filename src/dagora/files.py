@@ -35,13 +35,23 @@ def write_whole(path: PathLike, content: str | bytes, *, error: type[DagoraError
     ...     Path(folder, "a.txt").read_text(), os.listdir(folder)
     ('one\n', ['a.txt'])
     """
+    payload = encoded(path, content, error=error) if isinstance(content, str) else content
+    with open_whole(path, error=error) as handle:
+        handle.write(payload)
+
+
+def encoded(path: PathLike, text: str, *, error: type[DagoraError] = FormatError) -> bytes:
+    r"""Text as UTF-8 for a file; half a character is refused.
+
+    >>> encoded("a.json", "\ud800")
+    Traceback (most recent call last):
+    dagora.errors.FormatError: cannot write a.json: the character '\ud800' cannot be written as UTF-8
+    """
     try:
-        payload = content.encode() if isinstance(content, str) else content
+        return text.encode()
     except UnicodeEncodeError as failure:
         character = failure.object[failure.start]
         raise error(f"cannot write {path}: the character {character!r} cannot be written as UTF-8") from None
-    with open_whole(path, error=error) as handle:
-        handle.write(payload)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dagora.errors import FormatError
 from dagora.formats import bif, read_network
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
@@ -184,13 +183,3 @@ def test_every_truncation_is_refused_in_one_line(refused):
 def test_small_rounding_is_accepted():
     network = bif.parse(HEAD + ROOT + "probability ( b ) { table 0.4995, 0.4996; }")
     assert network.tables["b"].tolist() == [0.4995, 0.4996]
-
-
-@pytest.mark.parametrize("name", ['say "hi"', "two\nlines", "tab\there"])
-def test_names_that_bif_cannot_hold(name):
-    for network in [
-        DiscreteNetwork(DAG([name]), {name: ("n",)}, {name: np.ones(1)}),
-        DiscreteNetwork(DAG("a"), {"a": (name,)}, {"a": np.ones(1)}),
-    ]:
-        with pytest.raises(FormatError, match="BIF cannot hold the name"):
-            bif.render(network)

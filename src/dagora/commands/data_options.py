@@ -108,10 +108,10 @@ def overview_first(
     tell()
 
 
-def show_warnings(warnings: Iterable[str]) -> None:
-    """Print warnings, a line each, on standard error."""
+def show_warnings(warnings: Iterable[str], kind: str = "warning") -> None:
+    """Print warnings or notes, a line each, on standard error."""
     for warning in warnings:
-        click.echo(f"dagora: warning: {warning}", err=True)
+        click.echo(f"dagora: {kind}: {warning}", err=True)
 
 
 def names(listed: str) -> list[str]:

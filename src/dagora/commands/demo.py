@@ -22,6 +22,7 @@ Examples:
 def command(*, output: str, rows: int, seed: int) -> None:
     """Simulate data from a known network, learn it back, compare with the truth, and draw the difference."""
     from dagora.commands.outputs import show_comparison, write_picture, write_result, write_result_report
+    from dagora.commands.writing import Files
     from dagora.data.writers import write_table
     from dagora.demo_network import greenhouse
     from dagora.errors import OptionError
@@ -49,20 +50,23 @@ def command(*, output: str, rows: int, seed: int) -> None:
     click.echo(
         "\nData alone cannot tell the direction of some edges: CPDAG compares only what they can tell.\n"
     )
-    files = {
-        name: str(folder / name)
-        for name in ("data.csv", "truth.bif", "network.bif", "result.json", "network.svg", "report.html")
-    }
-    write_table(table, files["data.csv"])
-    write_network(network, files["truth.bif"])
-    write_result(result, statistics, files["network.bif"])
-    write_result(result, statistics, files["result.json"])
+    names = ("data.csv", "truth.bif", "network.bif", "result.json", "network.svg", "report.html")
+    data, truth, bif, json, picture, report = (str(folder / name) for name in names)
     title = f"{network.name}: learned and true"
-    write_picture(result.graph, files["network.svg"], truth=network.graph, title=title)
-    write_result_report(
-        result, files["report.html"], statistics=statistics, truth=network.graph, source="data.csv"
+    files = Files()
+    files.write(data, lambda path: write_table(table, path))
+    files.write(truth, lambda path: write_network(network, path))
+    files.write(bif, lambda path: write_result(result, statistics, path))
+    files.write(json, lambda path: write_result(result, statistics, path))
+    files.write(picture, lambda path: write_picture(result.graph, path, truth=network.graph, title=title))
+    files.write(
+        report,
+        lambda path: write_result_report(
+            result, path, statistics=statistics, truth=network.graph, source="data.csv"
+        ),
     )
-    click.echo(f"report:   {files['report.html']}   (open it in a browser)")
-    click.echo(f"picture:  {files['network.svg']}")
-    click.echo(f"network:  {files['network.bif']}   with its probabilities")
-    click.echo(f"next:     dagora learn {files['data.csv']} --truth {files['truth.bif']} --method hill-climb")
+    files.end()
+    click.echo(f"report:   {report}   (open it in a browser)")
+    click.echo(f"picture:  {picture}")
+    click.echo(f"network:  {bif}   with its probabilities")
+    click.echo(f"next:     dagora learn {data} --truth {truth} --method hill-climb")

@@ -71,7 +71,10 @@ def failing_as_the_party() -> Iterator[None]:
             raise  # it was killed, or crashed
         whose = "" if ended.name == COORDINATOR else f"{ended.name}: "
         click.echo(ended.out, nl=False)
-        click.echo(ended.last_words.replace("dagora: error: ", f"dagora: error: {whose}", 1), err=True)
+        # A file that could not be written has a line of its own, before the last one.
+        errors = [line for line in ended.err.splitlines() if line.startswith("dagora: error: ")]
+        for line in errors or [ended.last_words]:
+            click.echo(line.replace("dagora: error: ", f"dagora: error: {whose}", 1), err=True)
         raise click.exceptions.Exit(ended.code) from None
 
 

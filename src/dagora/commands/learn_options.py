@@ -93,10 +93,10 @@ class CommonRequest:
         ):
             yield observe
 
-    def warn(self, warnings: Sequence[str]) -> None:
-        """Print warnings, unless quiet."""
+    def warn(self, warnings: Sequence[str], kind: str = "warning") -> None:
+        """Print warnings or notes, unless quiet."""
         if not self.quiet:
-            show_warnings(warnings)
+            show_warnings(warnings, kind)
 
     def give_up(self, content: Mapping[str, Any]) -> NoReturn:
         """Say that the method found nothing, write no file, and exit with code 1."""
@@ -104,11 +104,6 @@ class CommonRequest:
             click.echo(json_text(content))
         click.echo(f"dagora: {content['method']} failed: {content['message']}", err=True)
         raise click.exceptions.Exit(1)
-
-    @property
-    def written(self) -> list[str]:
-        """The files that were asked for."""
-        return [path for path in (self.output, self.picture, self.report) if path]
 
 
 @dataclass(frozen=True)
@@ -146,8 +141,8 @@ class LearnRequest(CommonRequest):
         from dagora.formats.registry import find_format
 
         _ = self.settings
-        if self.output:
-            find_format(self.output)
+        if self.output and find_format(self.output).name == "BIF":
+            check_directed(self.output, self.settings["method"])
         self.check_pages()
         _ = self.known_truth
 
@@ -156,13 +151,14 @@ class LearnRequest(CommonRequest):
         from dagora.commands.outputs import check_output
 
         if self.output:
-            check_output(self.output, schema)
+            check_output(self.output, names, schema)
         if self.known_truth is not None:
             check_truth(self.truth or "", self.known_truth, names)
 
     def present(self, result: Result, statistics: Statistics | None, source: str | None = None) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
         from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
+        from dagora.commands.writing import Files
         from dagora.graph.metrics import compare
 
         result = replace(result, command=command_line())
@@ -171,21 +167,27 @@ class LearnRequest(CommonRequest):
             self.give_up(result.to_dict())
         truth = self.known_truth
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
-        if self.output:
-            write_result(result, statistics, self.output)
-        if self.picture:
-            write_picture(
-                result.graph, self.picture, truth=truth, weights=result.weights, title=caption(result)
-            )
-        if self.report:
-            write_result_report(result, self.report, statistics=statistics, truth=truth, source=source)
+        files = Files()
+        files.write(self.output, lambda path: write_result(result, statistics, path))
+        files.write(
+            self.picture,
+            lambda path: write_picture(
+                result.graph, path, truth=truth, weights=result.weights, title=caption(result)
+            ),
+        )
+        files.write(
+            self.report,
+            lambda path: write_result_report(result, path, statistics=statistics, truth=truth, source=source),
+        )
+        self.warn(files.notes, "note")
         if self.as_json:
             content = result.to_dict()
             if comparison is not None:
                 content["comparison"] = comparison.to_dict()
             click.echo(json_text(content))
         else:
-            show_result(result, comparison, self.written)
+            show_result(result, comparison, files.written)
+        files.end()
 
     def arguments(self) -> list[str]:
         """The command-line arguments that make the same request."""
@@ -317,6 +319,17 @@ def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:
     """Warnings that were not given yet, when the table was read."""
     overview = getattr(statistics, "overview", None)
     return [line for line in warnings if overview is None or line not in overview.warnings]
+
+
+def check_directed(path: str, method: str) -> None:
+    """Refuse to write parameters of what a method returns, where that is a class of graphs."""
+    from dagora.errors import FormatError
+    from dagora.methods import method_named
+
+    if method_named(method).returns == "cpdag":
+        raise FormatError(
+            f"{path}: BIF needs parameters, which the CPDAG that {method} returns cannot have; write .json"
+        )
 
 
 def caption(result: Result) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.errors import FormatError
-from dagora.files import json_text, write_whole
+from dagora.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dagora.data.schema import Schema
     from dagora.graph.cpdag import Graph
     from dagora.graph.metrics import Comparison
+    from dagora.network.networks import Network
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
 
@@ -51,17 +52,25 @@ def check_report(path: str) -> None:
     check_target(path)
 
 
-def check_output(path: str, schema: Schema | None) -> None:
-    """Refuse a file that cannot be written, or whose format cannot hold the network of such columns."""
+def check_output(path: str, names: Sequence[str], schema: Schema | None) -> None:
+    """Refuse a file that cannot be written, or whose format cannot hold these names or kinds of columns."""
     from dagora.data.schema import Kind
+    from dagora.files import encoded, naming
     from dagora.formats.registry import find_format
+    from dagora.graph.dag import DAG
 
-    if find_format(path).name == "BIF" and schema is None:
-        raise FormatError(
-            f"{path}: BIF needs parameters, which cannot be fitted without rows; write another format"
-        )
-    if find_format(path).name == "BIF" and schema is not None and Kind.CONTINUOUS in schema.kinds:
-        raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
+    known = find_format(path)
+    if known.name == "BIF":
+        if schema is None:
+            raise FormatError(
+                f"{path}: BIF needs parameters, which cannot be fitted without rows; write another format"
+            )
+        if Kind.CONTINUOUS in schema.kinds:
+            raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
+    else:
+        with naming(path):
+            text = known.render_graph(DAG(names))
+        encoded(path, text)
     check_target(path)
 
 
@@ -80,38 +89,52 @@ def write_picture(
     write_whole(path, draw_svg(graph, truth=truth, weights=weights, title=title))
 
 
-def write_result(result: Result, statistics: Statistics | None, path: str) -> None:
-    """Write the graph; BIF gets parameters fitted to the data, JSON the whole result."""
+def write_result(result: Result, statistics: Statistics | None, path: str) -> list[str]:
+    """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file."""
+    from dagora.formats.json_format import render_result
     from dagora.formats.registry import find_format, write_graph, write_network
     from dagora.graph.dag import DAG
     from dagora.network.fit import fit
 
     name = find_format(path).name
     if name == "JSON":
-        write_whole(path, json_text(result.to_dict(), indent=1) + "\n")
-    elif name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
-        write_network(fit(result.graph, statistics), path)
+        network, reason = fitted(result.graph, statistics)
+        write_whole(path, render_result(result.to_dict(), network, reason))
+        return [] if reason is None else [f"{path} has no parameters: {reason}"]
+    if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
+        write_network(fit(result.graph, statistics, name="learned"), path)
     else:
         write_graph(result.graph, path)
+    return []
+
+
+def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
+    """The network of a graph with fitted parameters, or the reason why it has none."""
+    from dagora.graph.dag import DAG
+    from dagora.network.fit import fit
+    from dagora.report.parameters import MOST_CELLS, few_enough
+    from dagora.stats.table import TableStatistics
+
+    if statistics is None:
+        return None, "there are no rows to fit them to"
+    if not isinstance(graph, DAG):
+        return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
+    if not isinstance(statistics, TableStatistics):
+        return None, "over sites every table is one more secure sum; -o network.bif asks for them"
+    if len(statistics.schema.kinds) > 1:
+        return None, "discrete and continuous columns together have none"
+    if not few_enough(graph, statistics.schema):
+        return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
+    return fit(graph, statistics, name="learned"), None
 
 
 def write_result_report(
     result: Result, path: str, *, statistics: Statistics | None, truth: Graph | None, source: str | None
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
-    from dagora.graph.dag import DAG
-    from dagora.network.fit import fit
     from dagora.report import write_report
-    from dagora.report.parameters import few_enough
-    from dagora.stats.table import TableStatistics
 
-    network = None
-    if (
-        isinstance(result.graph, DAG)
-        and isinstance(statistics, TableStatistics)  # over sites, every table would be one more secure sum
-        and few_enough(result.graph, statistics.schema)
-    ):
-        network = fit(result.graph, statistics)
+    network, _ = fitted(result.graph, statistics)
     write_report(result, path, truth=truth, network=network, source=source)
 
 

@@ -54,7 +54,7 @@ class PrivateRequest:
 
         _ = self.proposal
         if self.output:
-            check_output(self.output, None)
+            check_output(self.output, (), None)
         if self.report:
             check_report(self.report)
 
@@ -89,20 +89,21 @@ class PrivateRequest:
     def present(self, result: Result) -> None:
         """Write files, print the result, and print who learned what."""
         from dagora.commands.outputs import show_result, write_result
+        from dagora.commands.writing import Files
         from dagora.report import write_report
 
-        if self.output:
-            write_result(result, None, self.output)
-        if self.report:
-            write_report(result, self.report, source="columns of two owners")
+        files = Files()
+        files.write(self.output, lambda path: write_result(result, None, path))
+        files.write(self.report, lambda path: write_report(result, path, source="columns of two owners"))
         if self.as_json:
             click.echo(result.to_json())
-            return
-        show_result(result, None, [path for path in (self.output, self.report) if path])
-        if not self.quiet:
-            click.echo("")
-            for sentence in result.settings["leakage"]:
-                click.echo(f"· {sentence}")
+        else:
+            show_result(result, None, files.written)
+            if not self.quiet:
+                click.echo("")
+                for sentence in result.settings["leakage"]:
+                    click.echo(f"· {sentence}")
+        files.end()
 
     def arguments(self, *, host: bool) -> list[str]:
         """The command-line arguments for one party of a simulation."""

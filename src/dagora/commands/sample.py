@@ -102,6 +102,7 @@ class SampleRequest(CommonRequest):
             write_posterior,
             write_probabilities,
         )
+        from dagora.commands.writing import Files
         from dagora.graph.metrics import compare
         from dagora.report import write_report
         from dagora.stats.table import TableStatistics
@@ -111,12 +112,10 @@ class SampleRequest(CommonRequest):
         if not posterior.draws.log_scores.size:
             self.give_up(posterior.to_dict(draws=False))
         truth = self.known_truth
-        if self.output:
-            write_posterior(posterior, self.output)
-        if self.picture:
-            write_probabilities(posterior, self.picture, truth=truth)
-        if self.report:
-            write_report(posterior, self.report, truth=truth, source=source)
+        files = Files()
+        files.write(self.output, lambda path: write_posterior(posterior, path))
+        files.write(self.picture, lambda path: write_probabilities(posterior, path, truth=truth))
+        files.write(self.report, lambda path: write_report(posterior, path, truth=truth, source=source))
         if self.as_json:
             content = posterior.to_dict(draws=False)
             if truth is not None:
@@ -124,7 +123,8 @@ class SampleRequest(CommonRequest):
                 content["expected"] = expectations(posterior, truth)
             click.echo(json_text(content))
         else:
-            show_posterior(posterior, truth, self.written)
+            show_posterior(posterior, truth, files.written)
+        files.end()
 
 
 def sample_options(command: F) -> F:

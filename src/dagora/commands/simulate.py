@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,9 +63,11 @@ def command(
 ) -> None:
     """Simulate a table from a random graph or from a known network."""
     from dagora.commands.outputs import check_target
+    from dagora.commands.writing import Files
     from dagora.data.readers import file_format
     from dagora.data.writers import write_table
     from dagora.formats.registry import find_format, read_network, write_graph, write_network
+    from dagora.network.networks import DiscreteNetwork
     from dagora.network.sample import sample
 
     file_format(output)
@@ -86,17 +89,23 @@ def command(
             if value is not None:
                 raise OptionError(f"{flag} does not go with --sem bif:FILE, which brings its own graph")
         network = read_network(sem.removeprefix("bif:"))
-        table = sample(network, rows, seed)
-        if truth:
-            write = write_network if find_format(truth).name == "BIF" else write_graph
-            write(network if find_format(truth).name == "BIF" else network.graph, truth)  # type: ignore[arg-type]
+        if truth and find_format(truth).name == "BIF" and not isinstance(network, DiscreteNetwork):
+            raise OptionError(f"{truth}: BIF holds discrete networks only; write a Gaussian one as .json")
+        graph, table = network.graph, sample(network, rows, seed)
     else:
+        network = None
+        if truth and find_format(truth).name == "BIF":
+            raise OptionError(f"{truth}: a random graph has no tables for BIF; write the truth as .json")
         graph, table = from_random_graph(
             kind or "er", nodes, degree, sem, rows, seed, noise_scale, nonlinearity
         )
-        if truth:
-            write_graph(graph, truth)
-    write_table(table, output)
+    files = Files()
+    if network is not None and truth and find_format(truth).name == "BIF":
+        files.write(truth, partial(write_network, network))
+    else:
+        files.write(truth, partial(write_graph, graph))
+    files.write(output, partial(write_table, table))
+    files.end()
 
 
 def from_random_graph(

@@ -10,17 +10,30 @@ numbers at once, the last parent running fastest and the variable itself slowest
 examples. Commas and `|` separate like blanks, comments are those of C++, any name may be in quotes, and
 properties are skipped. Parents may be listed in any order: tables are transposed to the order of the
 variables.
+
+What we write is plainer than what we read: names in words that pyAgrum, pgmpy and bnlearn read (`bif_words`),
+no quotes, the layout of the repository's files, and comments that keep the original names (`bif_originals`).
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagora.errors import FormatError
+from dagora.files import naming
+from dagora.formats.bif_originals import (
+    Originals,
+    check_levels,
+    from_words,
+    in_words,
+    name_comment,
+    parse_original,
+)
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
 
@@ -35,10 +48,6 @@ TOKEN = re.compile(
 NUMBERS = re.compile(r'([^;{}()"]*);')
 BLOCK = re.compile(r'(?:[^"}]++|"[^"]*")*+\}')
 STRING_OR_COMMENT = re.compile(r'"[^"]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-BARE = re.compile(r"[\w.+<>=-]+(?:/[\w.+<>=-]+)*")
-KEYWORDS = frozenset(
-    {"network", "variable", "probability", "type", "discrete", "property", "table", "default"}
-)
 SUM_TOLERANCE = 1e-3
 """Published tables are rounded (the repository's are off by up to 3e-7); more than this is a mistake."""
 
@@ -63,36 +72,41 @@ def parse_graph(text: str) -> DAG:
     return parse(text).graph
 
 
-def render(network: DiscreteNetwork) -> str:
-    """Write a network; the numbers are read back as they were, to the last bit.
+def render(network: DiscreteNetwork, *, originals: bool = True) -> str:
+    """Write a network in words that pyAgrum, pgmpy and bnlearn read.
+
+    With `originals`, comments keep the names and levels that were changed, and `parse` returns the very
+    network. The numbers are read back as they were, to the last bit.
 
     >>> tiny = DiscreteNetwork(DAG("a"), {"a": ("no", "x y")}, {"a": np.array([0.25, 0.75])}, "tiny")
     >>> print(render(tiny), end="")
     network tiny {
     }
     variable a {
-      type discrete [ 2 ] { no, "x y" };
+      // original levels: ["no", "x y"]
+      type discrete [ 2 ] { no, x_y };
     }
     probability ( a ) {
       table 0.25, 0.75;
     }
     """
-    graph = network.graph
-    words = {node: _quote(node) for node in graph}
-    levels = {node: [_quote(level) for level in network.levels[node]] for node in graph}
-    lines = [f"network {_quote(network.name)} {{", "}"]
+    plain, found = in_words(network)
+    kept = found if originals else Originals()
+    graph, levels = plain.graph, plain.levels
+    lines = [f"network {plain.name} {{", *name_comment(kept.network), "}"]
     for node in graph:
         listed = ", ".join(levels[node])
         lines += [
-            f"variable {words[node]} {{",
+            f"variable {node} {{",
+            *kept.comments(node),
             f"  type discrete [ {len(levels[node])} ] {{ {listed} }};",
             "}",
         ]
     for node in graph:
         parents = graph.parents(node)
-        given = " | " + ", ".join(words[parent] for parent in parents) if parents else ""
-        lines.append(f"probability ( {words[node]}{given} ) {{")
-        rows = network.tables[node].reshape(-1, len(levels[node])).tolist()
+        given = " | " + ", ".join(parents) if parents else ""
+        lines.append(f"probability ( {node}{given} ) {{")
+        rows = plain.tables[node].reshape(-1, len(levels[node])).tolist()
         heads = _configurations([levels[parent] for parent in parents]) if parents else ["table"]
         lines += [f"  {head} {', '.join(map(repr, row))};" for head, row in zip(heads, rows, strict=True)]
         lines.append("}")
@@ -105,20 +119,14 @@ def _configurations(levels: Sequence[Sequence[str]]) -> Iterator[str]:
     return (f"({', '.join(configuration)})" for configuration in product(*levels))
 
 
-def _quote(name: str) -> str:
-    if '"' in name or any(ord(character) < 32 for character in name):
-        raise FormatError(
-            f"BIF cannot hold the name {name!r}: take out the quote or control character, or use .json"
-        )
-    return name if BARE.fullmatch(name) and name not in KEYWORDS else f'"{name}"'
-
-
 class _Parser:
     """Reads the text in one pass; positions are turned into line numbers only for errors."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
+        self.originals = Originals()
+        self.kept: deque[tuple[int, str]] = deque()
         self._blank_comments()
         self.name = "unknown"
         self.levels: dict[str, tuple[str, ...]] = {}
@@ -139,6 +147,7 @@ class _Parser:
             if word == "network":
                 self.name = self._words_until("{")
                 self._skip_properties()
+                self._keep_originals(None, start)
             elif word == "variable":
                 self._variable()
             elif word == "probability":
@@ -162,7 +171,8 @@ class _Parser:
             listed = self.parents[node]
             axes = [listed.index(parent) for parent in graph.parents(node)]
             tables[node] = np.ascontiguousarray(self.tables[node].transpose([*axes, len(listed)]))
-        return DiscreteNetwork(graph, self.levels, tables, self.name)
+        network = DiscreteNetwork(graph, self.levels, tables, self.name)
+        return from_words(network, self.originals) if self.originals.changed else network
 
     def _variable(self) -> None:
         start = self.position
@@ -187,6 +197,26 @@ class _Parser:
             raise self._error(f"the variable '{name}' has no type with its levels", start)
         self.levels[name] = found
         self.codes[name] = {level: code for code, level in enumerate(found)}
+        self._keep_originals(name, start)
+
+    def _keep_originals(self, variable: str | None, start: int) -> None:
+        """Take the originals from the comments of a block, of a variable or of the network."""
+        while self.kept and self.kept[0][0] < self.position:
+            position, comment = self.kept.popleft()
+            if position < start:
+                continue
+            line = self.text.count("\n", 0, position) + 1
+            with naming(f"line {line}"):
+                found = parse_original(comment)
+                if found is None:
+                    continue
+                if variable is None:
+                    self.originals.network = found if isinstance(found, str) else None
+                elif isinstance(found, str):
+                    self.originals.names[variable] = found
+                else:
+                    check_levels(variable, found, self.levels[variable])
+                    self.originals.levels[variable] = found
 
     def _type(self, name: str) -> tuple[str, ...]:
         start = self.position
@@ -401,6 +431,8 @@ class _Parser:
 
         def blank(match: re.Match[str]) -> str:
             found = match[0]
+            if found.startswith("// original "):
+                self.kept.append((match.start(), found))
             return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
 
         self.text = STRING_OR_COMMENT.sub(blank, self.text)

@@ -8,6 +8,9 @@ keys are ignored. A network is the same object with its parameters added, so tha
 - `"kind": "gaussian"`: `"intercepts": {x: number}`, `"coefficients": {x: {parent: number}}`
   and `"sds": {x: number}`.
 
+The file of a learned result is a graph with many other keys. Its `"parameters"` hold what a network has
+beside its graph: `"kind"` and the collections above. Where there are none, `"no_parameters"` says why.
+
 The older form of published linear-Gaussian networks can be read, too. Its `"nodes"` is an object
 `{x: {"parents": [...], "intercept": number, "coefficients": [...], "sd": number}}`.
 """
@@ -53,6 +56,8 @@ def parse(text: str) -> Graph | Network:
     (('no', 'yes'), [0.25, 0.75])
     """
     document = _object(text)
+    if isinstance(document.get("parameters"), dict):
+        document = {**document, **document["parameters"]}
     kind = document.get("kind")
     if kind == "discrete":
         return _discrete(document)
@@ -79,29 +84,45 @@ def render_graph(graph: Graph) -> str:
 
 def render_network(network: Network) -> str:
     """Write a network with its parameters; the numbers are read back as they were, to the last bit."""
+    content = _parameters(network)
+    kind, name = content.pop("kind"), content.pop("name")
+    return _layout({"kind": kind, "name": name, **_graph_object(network.graph), **content})
+
+
+def render_result(content: Object, network: Network | None, reason: str | None) -> str:
+    """Write a result with the parameters of its network, or the reason why there are none."""
+    document = {**content, "parameters": None if network is None else _parameters(network)}
+    if network is None:
+        document["no_parameters"] = reason
+    return _layout(document)
+
+
+def reason_without_parameters(text: str) -> str | None:
+    """Why the file of a result has no parameters, if it says so."""
+    reason = _object(text).get("no_parameters")
+    return reason if isinstance(reason, str) else None
+
+
+def _parameters(network: Network) -> Object:
+    """What a network has beside its graph."""
     graph = network.graph
-    document: Object
     if isinstance(network, DiscreteNetwork):
-        document = {
+        return {
             "kind": "discrete",
             "name": network.name,
-            **_graph_object(graph),
             "levels": {node: list(network.levels[node]) for node in graph},
             "tables": {node: network.tables[node].tolist() for node in graph},
         }
-    else:
-        document = {
-            "kind": "gaussian",
-            "name": network.name,
-            **_graph_object(graph),
-            "intercepts": {node: float(network.intercepts[node]) for node in graph},
-            "coefficients": {
-                node: dict(zip(graph.parents(node), network.coefficients[node].tolist(), strict=True))
-                for node in graph
-            },
-            "sds": {node: float(network.sds[node]) for node in graph},
-        }
-    return _layout(document)
+    return {
+        "kind": "gaussian",
+        "name": network.name,
+        "intercepts": {node: float(network.intercepts[node]) for node in graph},
+        "coefficients": {
+            node: dict(zip(graph.parents(node), network.coefficients[node].tolist(), strict=True))
+            for node in graph
+        },
+        "sds": {node: float(network.sds[node]) for node in graph},
+    }
 
 
 def _graph_object(graph: Graph) -> Object:

@@ -33,7 +33,7 @@ class Format:
     parse_graph: Callable[[str], Graph]
     parse: Callable[[str], Graph | Network]
     render_graph: Callable[[Graph], str]
-    render_network: Callable[[Network], str] | None = None
+    render_network: Callable[[Network, bool], str] | None = None
 
 
 def _graph_in_bif(graph: Graph) -> str:
@@ -46,10 +46,14 @@ def _graph_in_bif(graph: Graph) -> str:
     )
 
 
-def _network_in_bif(network: Network) -> str:
+def _network_in_bif(network: Network, originals: bool) -> str:
     if not isinstance(network, DiscreteNetwork):
         raise FormatError("BIF holds discrete networks only; write a Gaussian one as .json")
-    return bif.render(network)
+    return bif.render(network, originals=originals)
+
+
+def _network_in_json(network: Network, originals: bool) -> str:  # noqa: ARG001 (JSON holds any name)
+    return json_format.render_network(network)
 
 
 def _only_graphs(
@@ -65,7 +69,7 @@ FORMATS = (
         json_format.parse_graph,
         json_format.parse,
         json_format.render_graph,
-        json_format.render_network,
+        _network_in_json,
     ),
     Format("BIF", (".bif",), bif.parse_graph, bif.parse, _graph_in_bif, _network_in_bif),
     _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph),
@@ -133,15 +137,21 @@ def read_network(path: PathLike) -> Network:
     with naming(path):
         content = known.parse(text)
         if not isinstance(content, DiscreteNetwork | GaussianNetwork):
-            raise FormatError("holds a graph without parameters; fit them by giving data")
+            why = json_format.reason_without_parameters(text) if known.name == "JSON" else None
+            stated = f" ({why})" if why else ""
+            raise FormatError(f"holds a graph without parameters{stated}; fit them by giving data")
     return content
 
 
-def write_network(network: Network, path: PathLike) -> None:
-    """Write a graph with its parameters to a JSON or BIF file, whole or not at all."""
+def write_network(network: Network, path: PathLike, *, originals: bool = True) -> None:
+    """Write a graph with its parameters to a JSON or BIF file, whole or not at all.
+
+    BIF gets names and levels in words that other programs read; with `originals`, comments keep those that
+    were changed, and `read_network` returns them.
+    """
     known = _network_format(path)
     with naming(path):
-        text = known.render_network(network) if known.render_network else ""
+        text = known.render_network(network, originals) if known.render_network else ""
     write_whole(path, text)
 
 
