@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import dagora
 from dagora.data.table import Table
-from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.errors import DagoraWarning, DataError, KnowledgeError, OptionError
 from dagora.events import Budget, Event
 from dagora.graph.enumerate import all_parent_sets
 from dagora.options import Option
@@ -23,6 +24,7 @@ from dagora.sampling import laplace_options, sample
 from dagora.scores.bdeu import bdeu
 from dagora.scores.registry import SCORES, Score, score_named
 from dagora.stats.table import TableStatistics
+from dagora.wording import to_command_line
 from tests.posterior import oracle
 from tests.posterior.oracle import enumerate_graphs, matrices
 from tests.random_tables import random_continuous, random_discrete

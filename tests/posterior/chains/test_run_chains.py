@@ -270,29 +270,30 @@ def test_chains_in_a_space_that_was_cut_short_are_not_called_finished(
     whole = Space.plus_one([()] * 6, "made up")
     cut = replace(whole, cut=True)
     file = tmp_path / "run.npz"
-    finished, late, resumed = (
+    finished, late = (
         sampler(SCORE, Run(), draws=5, chains=2, space=space, checkpoint=checkpoint)
-        for space, checkpoint in ((whole, None), (cut, file), ("ges", None))
+        for space, checkpoint in ((whole, None), (cut, file))
     )
     assert (finished.status, late.status) == ("finished", "time-limit")
     assert same(finished, late)
     assert late.message.endswith("time ran out before the search space was complete")
     assert any("other edges and directions" in warning for warning in late.warnings)
-    assert resumed.status == "finished"
     again = sampler(SCORE, Run(), draws=9, chains=2, space=whole, checkpoint=file)
     assert (again.status, again.per_chain) == ("time-limit", 9), "a checkpoint remembers the cut"
 
 
-def test_a_search_for_a_space_that_runs_out_of_time_is_told(sampler: Sampler) -> None:
-    """Growing stops when its share of the time is up; the chains themselves have all the time they need."""
-    budget = ToldBudget()
-
-    def stop(event: Event) -> None:
-        if event.phase == "growing the space" and event.step == 1:
-            budget.share.part(1.0).stop("it is time")
-
-    narrow = sampler(RandomScore(14, 1.0), Run(budget=budget, on_event=stop), draws=5, chains=2, space="ges")
-    assert narrow.status == "time-limit"
+@pytest.mark.parametrize("share", ["chains.build_target.GROWING_SHARE", "space.find_space.SHARE"])
+def test_a_search_for_a_space_that_runs_out_of_time_is_told(
+    share: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the search for a space is cut; scoring and chains have all the time they need."""
+    asked = {"draws": 5, "chains": 2, "space": "candidates", "grow": "best"}
+    score = RandomScore(9, 1.0, level=3.0)
+    assert order_mcmc(score, Run(budget=Budget(600.0)), **asked).status == "finished"
+    monkeypatch.setattr(f"dagora.posterior.{share}", 1e-12)
+    late = order_mcmc(score, Run(budget=Budget(600.0)), **asked)
+    assert (late.status, late.per_chain) == ("time-limit", 5)
+    assert "stopped early" in late.space or "ran out of time" in late.space
 
 
 def test_chains_start_from_different_orders() -> None:
@@ -302,7 +303,9 @@ def test_chains_start_from_different_orders() -> None:
 
 
 def test_where_knowledge_leaves_one_graph_there_is_nothing_to_mix(sampler: Sampler) -> None:
-    known = Knowledge(required=[("x0", "x1"), ("x1", "x2")], max_parents=1, forbidden=[("x1", "x0"), ("x2", "x0")])
+    known = Knowledge(
+        required=[("x0", "x1"), ("x1", "x2")], max_parents=1, forbidden=[("x1", "x0"), ("x2", "x0")]
+    )
     draws = sampler(RandomScore(3, 1.0), Run(known), draws=5, chains=2)
     assert draws.independent
     assert not sampler(RandomScore(3, 1.0), Run(), draws=5, chains=2).independent

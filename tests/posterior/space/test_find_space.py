@@ -229,9 +229,9 @@ def test_growing_leaves_time_to_score_what_it_led_to(strong, monkeypatch):
     target = build_target(strong[1], Run(budget=Budget(4.0)), spec)
     assert not target.missing
     assert target.note.endswith("ran out of time")
-    assert target.warnings == (
-        "time ran out before the search space was complete: with more time, other edges and directions may "
-        "become probable",
+    (warning,) = target.warnings
+    assert warning.startswith(
+        "time ran out before the search space was complete: with more time, other edges"
     )
 
 

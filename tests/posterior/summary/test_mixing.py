@@ -8,8 +8,8 @@ import pytest
 
 from dagora.graph.dag import DAG
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
-from dagora.posterior.summary.diagnostics import plain_rhat, rhat
 from dagora.posterior.summary.agreement import CHANCE, MATERIAL, agreement, limit_beyond_chance
+from dagora.posterior.summary.diagnostics import plain_rhat, rhat
 from dagora.posterior.summary.mixing import (
     LIMIT_EDGE_RHAT,
     MIXED,
