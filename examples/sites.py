@@ -20,16 +20,16 @@ def main() -> None:
     owner = np.random.default_rng(3).choice(3, size=pooled.n_rows, p=[0.6, 0.3, 0.1])
     sites = {name: pooled.take(owner == k) for k, name in enumerate(("north", "south", "west"))}
 
-    result = learn_federated(sites, method="dynamic", score="bic-gaussian")
+    result = learn_federated(sites, method="dynamic", score="bge")
     print(f"{result.status}: {result.message}")
     for name, table in sites.items():
         sent = result.stats[f"bytes_from_{name}"] / 1024
         print(f"  {name}: {table.n_rows} rows stayed there, {sent:.1f} KiB of masked sums were sent")
 
-    together = dagora.learn(pooled, method="dynamic", score="bic-gaussian")
+    together = dagora.learn(pooled, method="dynamic", score="bge")
     print(f"same graph as on the pooled rows: {result.graph == together.graph}")
     for name, table in sites.items():
-        alone = dagora.learn(table, method="dynamic", score="bic-gaussian")
+        alone = dagora.learn(table, method="dynamic", score="bge")
         print(f"wrong edges of {name} alone: {dagora.compare(alone.graph, truth).cpdag.shd}")
     print(f"wrong edges of all together: {dagora.compare(result.graph, truth).cpdag.shd}")
 
