@@ -3,11 +3,11 @@
     python benchmarks/samplers.py [--parts speed stationarity] [--nodes 10 20 50] [--seconds 3] [--repeats 5]
         [--draws 100000] [--quick] [--output FILE.md]
 
-Speed: rows are drawn from random linear-Gaussian networks (two parents per node on average) and scored by
-BGe. Up to 12 nodes every parent set may be drawn; above, each node's core are its neighbours in the true
-graph, filled up at random to six, and any one parent beyond. Scoring is not timed: a step is a proposal,
-accepted or not. Time is CPU time of the one thread, so that a busy machine disturbs little. Stationarity: see
-`stationarity.py`.
+Speed: rows are drawn from random linear-Gaussian networks (two parents per node on average) and scored by BGe
+(`prior_scale=unit`). Up to 12 nodes every parent set may be drawn; above, each node's core are its neighbours
+in the true graph, filled up at random to six, and any one parent beyond. Scoring is not timed: a step is a
+proposal, accepted or not. Time is CPU time of the one thread, so that a busy machine disturbs little.
+Stationarity: see `stationarity.py`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def target_of_size(nodes: int) -> SamplingTarget:
     for j, chosen in enumerate(parents):
         for i in chosen:
             rows[:, j] += rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 1.5) * rows[:, i]
-    score = make_score(TableStatistics(Table.from_numpy(rows)), "bge")
+    score = make_score(TableStatistics(Table.from_numpy(rows)), "bge", prior_scale="unit")
     space = Space.full(nodes)
     if nodes > MOST_IN_FULL:
         space = Space.plus_one([core_of(j, parents, rng) for j in range(nodes)], "true neighbours and others")

@@ -77,7 +77,7 @@ def make_problem(nodes: int, score: str, how: str) -> LocalScore:
         curved = np.sin(2 * rows[:, j - 1]) if score == "gp" else rows[:, j - 1]
         rows[:, j] += strength * (curved + (rows[:, 0] if j == nodes - 1 else 0.0))
     statistics = TableStatistics(Table.from_numpy(rows))
-    return make_score(statistics, score, **({"points": POINTS} if score == "gp" else {}))
+    return make_score(statistics, score, **({"points": POINTS} if score == "gp" else {"prior_scale": "unit"}))
 
 
 def orders_of(listed: Enumeration) -> Floats:

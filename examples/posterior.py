@@ -16,7 +16,7 @@ TRUTH = dagora.DAG(
 def main() -> None:
     """Sample, look whether the chains agree, then read probabilities."""
     table = dagora.simulate(TRUTH, "gaussian", 200, seed=3).table
-    posterior = dagora.sample(table, method="partition", score="bge", draws=500, chains=4, seed=1)
+    posterior = dagora.sample(table, method="partition", prior="sparse", draws=500, seed=1)
 
     judged = posterior.diagnostics
     print(f"{judged.chains} chains of {judged.draws} draws: R-hat {judged.rhat:.3f} (1 is perfect)")

@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import dagora
 from dagora.data.table import Table
-from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.errors import DagoraWarning, DataError, KnowledgeError, OptionError
 from dagora.events import Budget, Event
 from dagora.graph.enumerate import all_parent_sets
 from dagora.options import Option
@@ -23,6 +24,7 @@ from dagora.sampling import laplace_options, sample
 from dagora.scores.bdeu import bdeu
 from dagora.scores.registry import SCORES, Score, score_named
 from dagora.stats.table import TableStatistics
+from dagora.wording import to_command_line
 from tests.posterior import oracle
 from tests.posterior.oracle import enumerate_graphs, matrices
 from tests.random_tables import random_continuous, random_discrete
@@ -244,12 +246,29 @@ def stuck(score: object, run: Run, *, draws: int, chains: int, prior: str = "uni
     )
 
 
+def test_the_command_prints_its_own_warnings(enumeration: Sampler, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = replace(enumeration, sampler="tests.test_sampling:stuck")
+    monkeypatch.setattr("dagora.samplers.SAMPLERS", (entry,))
+    with to_command_line(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sample(TABLE, "exact", draws=500).warnings
+
+
 def test_chains_that_have_not_mixed_are_told_of(
     enumeration: Sampler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = replace(enumeration, sampler="tests.test_sampling:stuck")
     monkeypatch.setattr("dagora.samplers.SAMPLERS", (entry,))
-    found = sample(TABLE, "exact", draws=500)
+    with pytest.warns(DagoraWarning) as caught:
+        found = sample(TABLE, "exact", draws=500)
+    assert [str(each.message) for each in caught] == list(found.warnings)
+    assert {each.filename for each in caught} == {__file__}
+    assert found.status == "not-mixed"
+    assert repr(found).endswith("not-mixed)")
+    assert repr(Posterior.from_json(found.to_json())) == repr(found)
+    assert repr(replace(found, draws=replace(found.draws, status="time-limit"))).endswith(
+        "time-limit, not mixed)"
+    )
     assert "made to fail" in found.warnings
     assert any("have not mixed" in warning and "inf" in warning for warning in found.warnings)
     assert json.loads(found.to_json())["warnings"] == list(found.warnings)

@@ -28,6 +28,7 @@ STATUSES = {
     "step-limit": "the number of steps was used up; the best graph found is returned",
     "memory-limit": "the memory limit was reached; the best graph found is returned",
     "finished": "the method ran to its end",
+    "not-mixed": "the chains ran to their end but disagree: do not rely on the probabilities",
     "stalled": "the method could not reach its goal; what it found is returned",
     "failed": "no graph was found",
 }

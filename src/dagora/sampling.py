@@ -27,6 +27,7 @@ from dagora.run import Run
 from dagora.samplers import check_score, sampler_named
 from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score, default_score, score_named
+from dagora.wording import announce
 
 FEWEST_ROWS = 3
 ESTIMATORS = ("qmc", "bridge")  # by which draws under a Laplace approximation can be re-weighted
@@ -62,7 +63,8 @@ def sample(
     Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
     arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous and bdeu for
     discrete columns. With `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a
-    Gaussian-process score, and weighted by that more accurate estimator.
+    Gaussian-process score, and weighted by that more accurate estimator. What the result's `warnings` say is
+    also given to Python's `warnings`.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -106,7 +108,7 @@ def sample(
         "knowledge": known.to_dict(),
         "time_limit": time_limit,
     }
-    return Posterior(
+    posterior = Posterior(
         draws=found,
         diagnostics=judged,
         method=entry.name,
@@ -119,6 +121,8 @@ def sample(
         data=source.account,
         warnings=(*source.reading_warnings, *source.data_warnings, *notes, *doubts, *found.warnings, *mixed),
     )
+    announce(posterior.warnings)
+    return posterior
 
 
 def check_rows(number: int) -> None:

@@ -153,10 +153,15 @@ def test_chains_that_have_not_mixed_cannot_be_missed(
     assert ran.code == 0
     assert "dagora: warning: the chains have not mixed" in ran.err
     assert "inf" in ran.out, "the line about mixing says it, too"
-    assert "mixing (doubtful): " in run(*line, "--quiet").out
+    quiet = run(*line, "--quiet").out
+    assert "not mixed: 4 chains × 100 draws" in quiet
+    assert "not-mixed: " in quiet, "the status says it, too"
     ran = run(*line, "--json", "--quiet")
     assert ran.err == ""
-    assert any("have not mixed" in warning for warning in json.loads(ran.out)["warnings"])
+    content = json.loads(ran.out)
+    assert any("have not mixed" in warning for warning in content["warnings"])
+    assert (content["status"], content["diagnostics"]["verdict"]) == ("not-mixed", "not mixed")
+    assert content["diagnostics"]["apart"][0]["highest"] == 1.0
 
 
 def test_no_draws_exit_with_code_1(

@@ -42,6 +42,23 @@ class RandomScore:
         return np.array([self._values[c, sum(1 << p for p in parents)] for c, parents in families])
 
 
+class TwoModes:
+    """Two graphs hold nearly all weight: every node has all nodes before it as parents, or all after it."""
+
+    def __init__(self, nodes: int, weight: float = 40.0) -> None:
+        self.schema = Schema(Variable(f"x{i}", Kind.CONTINUOUS) for i in range(nodes))
+        self.n_rows = 10
+        self._weight = weight
+
+    def families(self, families: Sequence[tuple[int, Sequence[int]]]) -> np.ndarray:
+        return np.array([self._score(child, set(parents)) for child, parents in families])
+
+    def _score(self, child: int, parents: set[int]) -> float:
+        if parents and parents in (set(range(child)), set(range(child + 1, len(self.schema)))):
+            return self._weight
+        return -5.0 * len(parents)
+
+
 class ToldBudget(Budget):
     """A budget with time for everything, whose parts end when they are told."""
 

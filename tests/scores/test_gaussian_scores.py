@@ -22,7 +22,7 @@ def make(name, rows, **options):
     return score_named(name).make(TableStatistics(continuous_table(rows)), **options)
 
 
-def regression_bic(rows, child, parents):
+def regression_bic(rows, child, parents, penalty=1.0):
     m = len(rows)
     design = np.column_stack([np.ones(m), *(rows[:, p] for p in parents)])
     coefficients = np.linalg.lstsq(design, rows[:, child], rcond=None)[0]
@@ -31,7 +31,7 @@ def regression_bic(rows, child, parents):
         -0.5 * math.log(2 * math.pi * variance) - residual**2 / (2 * variance)
         for residual in rows[:, child] - design @ coefficients
     )
-    return likelihood - math.log(m) / 2 * (len(parents) + 2)
+    return likelihood - penalty * math.log(m) / 2 * (len(parents) + 2)
 
 
 @settings(max_examples=40, deadline=None)
@@ -48,16 +48,27 @@ def test_gaussian_bic_equals_least_squares(seed, d, n, offset):
     )
 
 
-def log_marginal(rows, columns, d, alpha_mu, alpha_w):
+@pytest.mark.parametrize("penalty", [0.2, 3.0])
+def test_a_penalty_is_a_factor_on_the_price_of_gaussian_bic(penalty):
+    rows = np.stack(random_continuous(np.random.default_rng(3), 40, 4).columns, axis=1)
+    families = [(0, ()), (1, (0,)), (3, (0, 1, 2))]
+    expected = [regression_bic(rows, child, parents, penalty) for child, parents in families]
+    np.testing.assert_allclose(
+        make("bic-gaussian", rows, penalty=penalty).families(families), expected, rtol=1e-9
+    )
+
+
+def log_marginal(rows, columns, d, alpha_mu, alpha_w, prior_scale="columns"):
     """Marginal likelihood of some columns, row by row: each is t-distributed given those before it.
 
-    Normal-Wishart: mean ν = sample mean with weight alpha_mu, scale matrix t I; a block of l columns has
-    alpha_w − d + l degrees of freedom.
+    Normal-Wishart: mean ν = sample mean with weight alpha_mu, scale matrix t times the variances of the
+    columns or times 1; a block of l columns has alpha_w − d + l degrees of freedom.
     """
     size = len(columns)
     block = rows[:, list(columns)]
     t = alpha_mu * (alpha_w - d - 1) / (alpha_mu + 1)
-    mean, weight, freedom, scale = block.mean(axis=0), alpha_mu, alpha_w - d + size, t * np.eye(size)
+    variances = block.var(axis=0, ddof=1) if prior_scale == "columns" else np.ones(size)
+    mean, weight, freedom, scale = block.mean(axis=0), alpha_mu, alpha_w - d + size, t * np.diag(variances)
     total = 0.0
     for row in block:
         dof = freedom - size + 1
@@ -69,12 +80,21 @@ def log_marginal(rows, columns, d, alpha_mu, alpha_w):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
-@pytest.mark.parametrize("options", [{}, {"alpha_mu": 0.3}, {"alpha_mu": 2.5, "alpha_w": 11.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"alpha_mu": 0.3},
+        {"prior_scale": "unit"},
+        {"alpha_mu": 2.5, "alpha_w": 11.0, "prior_scale": "unit"},
+    ],
+)
 def test_bge_of_complete_graphs_is_the_marginal_likelihood(d, options):
     rng = np.random.default_rng(d)
     rows = np.stack(random_continuous(rng, 25, d).columns, axis=1) * 3 + 7
     alpha_mu = options.get("alpha_mu", 1.0)
-    expected = log_marginal(rows, range(d), d, alpha_mu, options.get("alpha_w", d + alpha_mu + 1))
+    alpha_w = options.get("alpha_w", d + alpha_mu + 1)
+    expected = log_marginal(rows, range(d), d, alpha_mu, alpha_w, options.get("prior_scale", "columns"))
     score = make("bge", rows, **options)
     for order in permutations(range(d)):
         families = [(child, order[:position]) for position, child in enumerate(order)]
@@ -83,7 +103,7 @@ def test_bge_of_complete_graphs_is_the_marginal_likelihood(d, options):
 
 def test_bge_of_a_family_is_a_ratio_of_marginal_likelihoods():
     d = 4
-    rows = np.stack(random_continuous(np.random.default_rng(9), 30, d).columns, axis=1)
+    rows = np.stack(random_continuous(np.random.default_rng(9), 30, d).columns, axis=1) * [1, 50, 0.2, 7]
     score = make("bge", rows)
     for size in range(d):
         for parents in combinations(range(d), size):
@@ -184,16 +204,42 @@ def test_small_and_large_columns_are_not_constant(name, scale):
     assert np.isfinite(make(name, rows).families([(0, ()), (1, (0,))])).all()
 
 
-def test_gaussian_bic_prefers_the_same_families_in_any_unit():
-    rng = np.random.default_rng(8)
-    rows = np.stack(random_continuous(rng, 100, 4).columns, axis=1)
-    units = np.array([1e-4, 1.0, 1e3, 1e6])
-    families = [(3, ()), (3, (0,)), (3, (0, 1)), (3, (2, 1, 0))]
-    one, other = (
-        make("bic-gaussian", rows).families(families),
-        make("bic-gaussian", rows * units).families(families),
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(5, 200), st.sampled_from(NAMES))
+def test_units_add_a_constant_per_child_and_nothing_else(seed, n, name):
+    """Column j times u_j: a density of n rows falls by n ln u_j, whatever the parents."""
+    rng = np.random.default_rng(seed)
+    rows = np.stack(random_continuous(rng, n, 4).columns, axis=1)
+    units = 10.0 ** rng.uniform(-12, 12, 4)
+    shift = rng.normal(size=4)
+    families = [(child, p) for child in range(4) for p in subsets(set(range(4)) - {child}) if len(p) + 1 < n]
+    moved = make(name, (rows + shift) * units).families(families)
+    moved += n * np.log(units[[child for child, _ in families]])
+    np.testing.assert_allclose(moved, make(name, rows).families(families), rtol=0, atol=1e-9 * n)
+
+
+def subsets(items):
+    return [chosen for size in range(len(items) + 1) for chosen in combinations(sorted(items), size)]
+
+
+def test_the_prior_on_a_unit_scale_depends_on_units():
+    rows = np.stack(random_continuous(np.random.default_rng(8), 60, 3).columns, axis=1)
+    families = [(2, ()), (2, (0,))]
+    gains = [
+        np.diff(make("bge", rows * unit, prior_scale="unit").families(families))[0] for unit in (1.0, 1e3)
+    ]
+    assert abs(gains[0] - gains[1]) > 1
+
+
+def test_both_scales_of_the_prior_agree_on_standardised_columns():
+    rows = np.stack(random_continuous(np.random.default_rng(8), 60, 4).columns, axis=1)
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
+    families = [(0, ()), (2, (0,)), (3, (0, 1, 2))]
+    np.testing.assert_allclose(
+        make("bge", rows).families(families),
+        make("bge", rows, prior_scale="unit").families(families),
+        rtol=1e-12,
     )
-    np.testing.assert_allclose(one - one[0], other - other[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -215,6 +261,7 @@ def test_no_families(name):
         ({"alpha_w": 4.0}, "alpha_w"),
         ({"alpha_w": math.inf}, "alpha_w"),
         ({"alpha_w": "5"}, "alpha_w"),
+        ({"prior_scale": "raw"}, "prior_scale"),
     ],
 )
 def test_priors_out_of_range(options, word):

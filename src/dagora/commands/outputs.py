@@ -141,6 +141,7 @@ def write_result_report(
 def show_result(result: Result, comparison: Comparison | None, written: Sequence[str]) -> None:
     """Print a result for people."""
     from dagora.scores.estimation import describe_errors
+    from dagora.scores.prior_words import parameter_prior
 
     graph = result.graph
     edges = len(graph.edges) + len(graph.undirected)
@@ -148,6 +149,8 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
     click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
+    if assumed := parameter_prior(result.score_name, result.settings):
+        click.echo(f"prior of parameters: {assumed}")
     if "varsortability" in result.stats or "sort_and_regress_objective" in result.stats:
         click.echo(describe_scale(result.stats))
     if "score_error_median" in result.stats:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dagora.graph.cpdag import Graph
+    from dagora.posterior.summary.mixing import Diagnostics
     from dagora.posterior.summary.posterior import Posterior
 
 MOST_EDGES = 40
@@ -55,7 +56,6 @@ def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
 
 def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[str]) -> None:
     """Print a posterior for people; doubtful convergence is shown even where warnings are switched off."""
-    from dagora.posterior.summary.mixing import mixing_warnings
     from dagora.scores.estimation import describe_errors
 
     draws = posterior.draws
@@ -65,6 +65,8 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     )
     click.echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
     click.echo(f"prior: {posterior.prior}")
+    if posterior.parameter_prior:
+        click.echo(f"prior of parameters: {posterior.parameter_prior}")
     click.echo(f"space: {posterior.space}")
     if "score_error_median" in posterior.stats:
         click.echo(describe_errors(posterior.stats))
@@ -75,14 +77,22 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     if draws.independent:
         click.echo("draws: independent")
     else:
-        label = "mixing (doubtful)" if mixing_warnings(posterior.diagnostics) else "mixing"
-        click.echo(f"{label}: {posterior.diagnostics}")
+        click.echo(f"{mixing_label(posterior.diagnostics)}: {posterior.diagnostics}")
     click.echo(f"highest log score: {posterior.score:.4f}")
     if truth is not None:
         click.echo("")
         show_expectations(expectations(posterior, truth))
     for path in written:
         click.echo(f"written: {path}", err=True)
+
+
+def mixing_label(found: Diagnostics) -> str:
+    """Whether the chains have mixed, in a word or two; `doubtful` where they are worth too few draws."""
+    from dagora.posterior.summary.mixing import MIXED, mixing_warnings
+
+    if found.verdict == MIXED:
+        return "mixing (doubtful)" if mixing_warnings(found) else "mixing"
+    return found.verdict
 
 
 def edge_lines(posterior: Posterior) -> list[str]:

@@ -16,6 +16,7 @@ from dagora.report.page import Content, Section, facts, number, page, table, tex
 from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
 from dagora.result import Result
+from dagora.scores.prior_words import parameter_prior
 
 CAUTION = (
     "An edge is an association that improved the method's objective. Data often do not determine its "
@@ -57,7 +58,9 @@ def lead(result: Result) -> str:
     if result.score is not None:
         named.append((result.score_name or "score", number(result.score)))
     named += [("seconds", number(result.seconds)), ("status", result.status)]
-    return f"<p>{sentence(result.message)}</p>\n{facts(named)}"
+    assumed = parameter_prior(result.score_name, result.settings)
+    said = [result.message, *([f"prior of parameters: {assumed}"] if assumed else [])]
+    return "".join(f"<p>{sentence(words)}</p>\n" for words in said) + facts(named)
 
 
 def sentence(words: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
-from dagora.posterior.summary.mixing import counted, mixing_warnings
+from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, counted, mixing_warnings
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.posterior.summary.posterior import Posterior
 from dagora.report.data_section import data_section
@@ -18,6 +18,11 @@ from dagora.report.repeating import repeating
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
 LEAST_PROBABLE = 0.01
 MOST_GRAPHS = 10
+VERDICTS = {
+    MIXED: "They agree, but are worth few independent draws: see the warnings.",
+    NOT_MIXED: "The chains have not mixed: see the warnings.",
+    UNKNOWN: "These draws cannot show it: see the warnings.",
+}
 
 
 def posterior_page(posterior: Posterior, *, truth: Graph | None = None, source: str | None = None) -> str:
@@ -57,7 +62,9 @@ def lead(posterior: Posterior) -> str:
         ("seconds", number(posterior.seconds)),
         ("status", posterior.status),
     ]
-    said = (posterior.message, f"prior: {posterior.prior}", f"space: {posterior.space}")
+    said = [posterior.message, f"prior: {posterior.prior}", f"space: {posterior.space}"]
+    if posterior.parameter_prior:
+        said.insert(2, f"prior of parameters: {posterior.parameter_prior}")
     return "".join(f"<p>{sentence(words)}</p>" for words in said) + facts(named)
 
 
@@ -138,9 +145,7 @@ def mixing_section(posterior: Posterior) -> Section:
     """Whether the chains have converged to the same distribution."""
     doubts = mixing_warnings(posterior.diagnostics)
     verdict = (
-        "The chains have not mixed: see the warnings."
-        if doubts
-        else "No diagnostic suggests that they have not."
+        VERDICTS[posterior.diagnostics.verdict] if doubts else "No diagnostic suggests that they have not."
     )
     lines = [Line(np.arange(chain.size), chain) for chain in posterior.draws.log_scores]
     chart = draw_lines(lines, across="draw", up="log score")

@@ -1,11 +1,17 @@
 """BGe: marginal likelihood of a linear-Gaussian family under a normal-Wishart prior.
 
-With R = t I + scatter + (N α_μ / (N + α_μ)) (x̄ − ν)(x̄ − ν)ᵀ and t = α_μ (α_w − d − 1)/(α_μ + 1),
+With R = T + scatter + (N α_μ / (N + α_μ)) (x̄ − ν)(x̄ − ν)ᵀ, T = t diag(v) and t = α_μ (α_w − d − 1)/(α_μ + 1),
 a family with p parents scores
   −N/2 ln π + ½ ln(α_μ/(N + α_μ)) + ln Γ((N + α_w − d + p + 1)/2) − ln Γ((α_w − d + p + 1)/2)
-  + ½ (α_w − d + 2p + 1) ln t + ½ (N + α_w − d + p) ln|R_PP| − ½ (N + α_w − d + p + 1) ln|R_{P∪x}|,
+  + ½ (α_w − d + p + 1) ln|T_{P∪x}| − ½ (α_w − d + p) ln|T_PP|
+  + ½ (N + α_w − d + p) ln|R_PP| − ½ (N + α_w − d + p + 1) ln|R_{P∪x}|,
 in the form corrected by Kuipers, Moffa & Heckerman (2014). The prior mean ν is the sample mean, so shifting a
 column does not change the score.
+
+By default v are the columns' variances (of N − 1), so that the prior expects as much spread as the data have
+and a change of units adds −N ln(factor) to every family of that column and nothing else. With `unit`, v = 1:
+the prior then expects a spread of about 1 in whatever units the columns have, and other units give other
+graphs. Both agree on standardised columns, in which the score is computed.
 """
 
 from __future__ import annotations
@@ -20,12 +26,19 @@ from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.moment_score import MomentScore
 from dagora.stats.statistics import Statistics
 
+PRIOR_SCALES = ("columns", "unit")
+
 
 class BGe(MomentScore):
     """Bayesian Gaussian equivalent score; `alpha_w` defaults to d + `alpha_mu` + 1."""
 
     def __init__(
-        self, statistics: Statistics, *, alpha_mu: float = 1.0, alpha_w: float | None = None
+        self,
+        statistics: Statistics,
+        *,
+        alpha_mu: float = 1.0,
+        alpha_w: float | None = None,
+        prior_scale: str = "columns",
     ) -> None:
         super().__init__(statistics, "bge")
         d = len(statistics.schema)
@@ -36,10 +49,15 @@ class BGe(MomentScore):
             raise OptionError(
                 f"alpha_w must be larger than the number of columns + 1 = {d + 1}, not {wishart}"
             )
+        if prior_scale not in PRIOR_SCALES:
+            raise OptionError(f"prior_scale is one of {', '.join(PRIOR_SCALES)}, not '{prior_scale}'")
         self._alpha_mu = alpha_mu
         self._freedom = wishart - d
         self._scale = alpha_mu * (wishart - d - 1) / (alpha_mu + 1)
-        self._posterior = self._moments.scatter + self._scale * np.eye(d)
+        spread = np.sqrt(np.diag(self._moments.scatter) / max(1, self._moments.n - 1))
+        self._spread: NDArray[np.float64] = spread if prior_scale == "columns" else np.ones(d)
+        in_spreads = self._moments.scatter / self._spread / self._spread[:, None]
+        self._posterior = in_spreads + self._scale * np.eye(d)
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         from scipy.special import gammaln
@@ -50,6 +68,7 @@ class BGe(MomentScore):
         constant = -n / 2 * np.log(np.pi) + 0.5 * np.log(self._alpha_mu / (n + self._alpha_mu))
         values: NDArray[np.float64] = (
             constant
+            - n * np.log(self._spread[families.children])
             + gammaln((n + freedom + p + 1) / 2)
             - gammaln((freedom + p + 1) / 2)
             + 0.5 * (freedom + 2 * p + 1) * np.log(self._scale)

@@ -1,25 +1,41 @@
 """BIC of a linear-Gaussian family: log-likelihood at the least-squares fit minus (ln m)/2 per free parameter.
 
-−m/2 [ln(2π RSS/m) + 1] − (ln m)/2 (|P| + 2): the parameters are an intercept, |P| coefficients and a
-variance. A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
+−m/2 [ln(2π RSS/m) + 1] − c (ln m)/2 (|P| + 2): the parameters are an intercept, |P| coefficients and a
+variance; the factor c is 1 unless the option `penalty` says more or less.
+
+A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
 it scores −∞.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.moment_score import MomentScore
+from dagora.scores.noise import gaussian_noise_edges, noise_doubts
 from dagora.stats.statistics import Statistics
 
 
 class GaussianBIC(MomentScore):
-    """Bayesian information criterion of linear regressions."""
+    """Bayesian information criterion of linear regressions; `penalty` is a factor on a parameter's price."""
 
-    def __init__(self, statistics: Statistics) -> None:
+    def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
         super().__init__(statistics, "bic-gaussian")
+        self._penalty = penalty
+        self._price = penalty * np.log(max(1, self._moments.n)) / 2
+
+    def doubts(self) -> list[str]:
+        """Whether chance alone brings many edges."""
+        rows, columns = self._moments.n, len(self._schema)
+
+        def expected(penalty: float) -> float:
+            return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
+
+        return noise_doubts(expected, self._penalty, rows, columns)
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         sizes = families.sizes
@@ -35,7 +51,7 @@ class GaussianBIC(MomentScore):
 
     def price(self, parents: NDArray[np.int64]) -> NDArray[np.float64]:
         """The penalty of families with these numbers of parents."""
-        cost: NDArray[np.float64] = np.log(self._moments.n) / 2 * (parents + 2)
+        cost: NDArray[np.float64] = self._price * (parents + 2)
         return cost
 
     def likelihood_bounds(self, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:

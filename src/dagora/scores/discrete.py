@@ -20,6 +20,7 @@ from dagora.errors import DataError
 from dagora.events import Watch, unwatched
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
+from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.stats.statistics import Cells, Statistics
 
 Floats = NDArray[np.float64]
@@ -46,11 +47,15 @@ class Terms:
 
 
 class DiscreteScore:
-    """The score of discrete families that its `Terms` define."""
+    """The score of discrete families that its `Terms` define.
 
-    def __init__(self, statistics: Statistics, terms: Terms) -> None:
+    `penalty` is the factor on the price of a parameter that the user chose; None where there is no choice.
+    """
+
+    def __init__(self, statistics: Statistics, terms: Terms, penalty: float | None = None) -> None:
         self._statistics = statistics
         self._terms = terms
+        self._penalty = penalty
         self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
 
     @property
@@ -67,6 +72,17 @@ class DiscreteScore:
     def price(self) -> float:
         """The penalty per free parameter; 0 for scores without one."""
         return self._terms.price
+
+    def doubts(self) -> list[str]:
+        """Whether chance alone brings many edges."""
+        factor = self._penalty
+        if factor is None:
+            return []
+
+        def expected(penalty: float) -> float:
+            return discrete_noise_edges(self._cardinalities, self.price * penalty / factor)
+
+        return noise_doubts(expected, factor, self.n_rows, len(self._cardinalities))
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families, their counts asked for in one call."""

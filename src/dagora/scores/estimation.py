@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
-from dagora.scores.local_score import EstimatedScore, Family, LocalScore
+from dagora.scores.local_score import DoubtingScore, EstimatedScore, Family, LocalScore
 
 # Standard error, in nats, above which there is a warning: the family's weight is known to about 10 %.
 DOUBTFUL = 0.1
 
 
 def estimation(score: LocalScore | None) -> tuple[dict[str, float], list[str]]:
-    """Median and largest standard error of the families scored, and a warning if one exceeds `DOUBTFUL`.
+    """Median and largest standard error of the families scored, and what the score doubts about itself.
 
-    Both are empty for scores without standard errors.
+    There is a warning if an error exceeds `DOUBTFUL`. Both are empty for a score without errors or doubts.
     """
     errors = errors_of(score)
     if score is None or not errors:
-        return {}, []
+        return {}, score.doubts() if isinstance(score, DoubtingScore) else []
     stats = {
         "estimated_families": float(len(errors)),
         "score_error_median": median(errors.values()),

@@ -1,8 +1,9 @@
 """BIC and AIC of discrete families: maximised log-likelihood minus a price per free parameter.
 
 log L(X | P) = Σ n ln n over the cells of P ∪ {X} − Σ n ln n over the cells of P;
-BIC = log L − (ln m)/2 · (r − 1) q and AIC = log L − (r − 1) q, with m rows, natural logarithms, and
-r, q the declared numbers of levels (Schwarz 1978; Akaike 1974).
+BIC = log L − c (ln m)/2 · (r − 1) q and AIC = log L − (r − 1) q, with m rows, natural logarithms, and r, q
+the declared numbers of levels (Schwarz 1978; Akaike 1974). The factor c is 1 unless the option `penalty` says
+more or less.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discret
 from dagora.stats.statistics import Cells, Statistics
 
 
-def bic(statistics: Statistics) -> DiscreteScore:
-    """Bayesian information criterion."""
+def bic(statistics: Statistics, *, penalty: float = 1.0) -> DiscreteScore:
+    """Bayesian information criterion; `penalty` is a factor on the price of a parameter."""
     require_discrete(statistics, "bic")
-    return penalised_likelihood(statistics, price=np.log(max(1, statistics.n_rows)) / 2)
+    price = penalty * np.log(max(1, statistics.n_rows)) / 2
+    return penalised_likelihood(statistics, price, penalty)
 
 
 def aic(statistics: Statistics) -> DiscreteScore:
@@ -25,8 +27,8 @@ def aic(statistics: Statistics) -> DiscreteScore:
     return penalised_likelihood(statistics, price=1.0)
 
 
-def penalised_likelihood(statistics: Statistics, price: float) -> DiscreteScore:
-    """Log-likelihood minus `price` per free parameter."""
+def penalised_likelihood(statistics: Statistics, price: float, penalty: float | None = None) -> DiscreteScore:
+    """Log-likelihood minus `price` per free parameter; `penalty` is the user's factor in it, if any."""
     n = np.arange(statistics.n_rows + 1, dtype=np.float64)
     n_log_n = n * np.log(np.maximum(n, 1.0))
 
@@ -36,4 +38,4 @@ def penalised_likelihood(statistics: Statistics, price: float) -> DiscreteScore:
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
         return sum_over_cells(counts.values, counts.starts, counts.stops, n_log_n)
 
-    return DiscreteScore(statistics, Terms(joint, parents, price))
+    return DiscreteScore(statistics, Terms(joint, parents, price), penalty)

@@ -28,6 +28,8 @@ from dagora.stats.statistics import Statistics
 # A fit that leaves less than this share of the child's variance counts as perfect. The rest is rounding,
 # which would otherwise make larger sets look better.
 PERFECT = 1e-10
+# There is a warning if standard deviations differ by more than this factor: units then decide about edges.
+APART = 10.0
 
 
 class LassoScore(MomentScore):
@@ -40,6 +42,19 @@ class LassoScore(MomentScore):
         refuse_duplicates(self._moments, statistics.schema, "the score lasso")
         self._covariance = np.ascontiguousarray(self._moments.covariance)
         self._lambda1 = float(lambda1)
+
+    def doubts(self) -> list[str]:
+        """Whether the units of the columns differ much."""
+        spreads = np.sqrt(np.diag(self._covariance))
+        if spreads.max(initial=0.0) <= APART * spreads.min(initial=np.inf):
+            return []
+        wide, narrow = (self._schema.names[int(k)] for k in (spreads.argmax(), spreads.argmin()))
+        doubt = (
+            f"the score lasso depends on the units of the columns, and '{wide}' spreads "
+            f"{spreads.max() / spreads.min():.3g} times as far as '{narrow}': other units would suggest "
+            "another graph; standardise the columns unless their units are comparable"
+        )
+        return [doubt]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         objectives = lasso_objectives(

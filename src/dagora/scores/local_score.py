@@ -61,6 +61,14 @@ class HasMoments(Protocol):
 
 
 @runtime_checkable
+class DoubtingScore(Protocol):
+    """A score that knows when its results on the data at hand are easily misread."""
+
+    def doubts(self) -> list[str]:
+        """Sentences for the user; empty where there is nothing to say."""
+
+
+@runtime_checkable
 class EstimatedScore(Protocol):
     """A score whose numbers are estimates."""
 

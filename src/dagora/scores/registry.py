@@ -43,9 +43,18 @@ GP_OPTIONS = (
     Option("points", "int", 256, "least number of points of the importance sampling", low=32, high=2**16),
 )
 
+PENALTY = Option(
+    "penalty",
+    "float",
+    1.0,
+    "factor on the price of a parameter; above 1, fewer edges",
+    low=0.0,
+    open_low=True,
+)
+
 SCORES = (
     Score("bic", "log-likelihood − (ln m)/2 per free parameter", Kind.DISCRETE,
-          "dagora.scores.information:bic", "Schwarz 1978", True),
+          "dagora.scores.information:bic", "Schwarz 1978", True, (PENALTY,)),
     Score("aic", "log-likelihood − 1 per free parameter", Kind.DISCRETE,
           "dagora.scores.information:aic", "Akaike 1974", True),
     Score("bdeu", "marginal likelihood, uniform Dirichlet prior", Kind.DISCRETE,
@@ -54,11 +63,13 @@ SCORES = (
     Score("k2", "marginal likelihood, flat Dirichlet prior", Kind.DISCRETE,
           "dagora.scores.k2:k2", "Cooper & Herskovits 1992", False),
     Score("bic-gaussian", "BIC of linear regressions with Gaussian noise", Kind.CONTINUOUS,
-          "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True),
+          "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True, (PENALTY,)),
     Score("bge", "marginal likelihood, normal-Wishart prior", Kind.CONTINUOUS,
           "dagora.scores.bge:BGe", "Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014", True,
           (Option("alpha_mu", "float", 1.0, "prior sample size of the mean", low=0.0, open_low=True),
-           Option("alpha_w", "float", None, "degrees of freedom of the Wishart (columns + alpha_mu + 1)"))),
+           Option("alpha_w", "float", None, "degrees of freedom of the Wishart (columns + alpha_mu + 1)"),
+           Option("prior_scale", "text", "columns", "variances that the prior expects: those of the columns "
+                  "(units do not matter), or 1 in the units of the columns", choices=("columns", "unit")))),
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
           (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,11 @@ from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.posterior.chains import run_chains as chains_module
+from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.order_mcmc import order_mcmc
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
+from dagora.posterior.chains.walks import ORDERS
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.space import Space
 from dagora.run import Run
@@ -258,6 +261,54 @@ def test_what_cannot_be_is_refused(sampler: Sampler, wrong: dict[str, object]) -
     with pytest.raises(OptionError, match=r"at least|no search space named|no prior named"):
         sampler(score, Run(), **{"draws": 5, "chains": 1, **wrong})
     assert not score.asked
+
+
+def test_chains_in_a_space_that_was_cut_short_are_not_called_finished(
+    sampler: Sampler, tmp_path: Path
+) -> None:
+    """All draws are made; but with more time, the space and so the posterior might have been another."""
+    whole = Space.plus_one([()] * 6, "made up")
+    cut = replace(whole, cut=True)
+    file = tmp_path / "run.npz"
+    finished, late = (
+        sampler(SCORE, Run(), draws=5, chains=2, space=space, checkpoint=checkpoint)
+        for space, checkpoint in ((whole, None), (cut, file))
+    )
+    assert (finished.status, late.status) == ("finished", "time-limit")
+    assert same(finished, late)
+    assert late.message.endswith("time ran out before the search space was complete")
+    assert any("other edges and directions" in warning for warning in late.warnings)
+    again = sampler(SCORE, Run(), draws=9, chains=2, space=whole, checkpoint=file)
+    assert (again.status, again.per_chain) == ("time-limit", 9), "a checkpoint remembers the cut"
+
+
+@pytest.mark.parametrize("share", ["chains.build_target.GROWING_SHARE", "space.find_space.SHARE"])
+def test_a_search_for_a_space_that_runs_out_of_time_is_told(
+    share: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the search for a space is cut; scoring and chains have all the time they need."""
+    asked = {"draws": 5, "chains": 2, "space": "candidates", "grow": "best"}
+    score = RandomScore(9, 1.0, level=3.0)
+    assert order_mcmc(score, Run(budget=Budget(600.0)), **asked).status == "finished"
+    monkeypatch.setattr(f"dagora.posterior.{share}", 1e-12)
+    late = order_mcmc(score, Run(budget=Budget(600.0)), **asked)
+    assert (late.status, late.per_chain) == ("time-limit", 5)
+    assert "stopped early" in late.space or "ran out of time" in late.space
+
+
+def test_chains_start_from_different_orders() -> None:
+    target = build_target(SCORE, Run(), SamplingSpec())
+    starts = {tuple(chain.places) for chain in chains_module.start(ORDERS, target, Run(), 4)}
+    assert len(starts) == 4
+
+
+def test_where_knowledge_leaves_one_graph_there_is_nothing_to_mix(sampler: Sampler) -> None:
+    known = Knowledge(
+        required=[("x0", "x1"), ("x1", "x2")], max_parents=1, forbidden=[("x1", "x0"), ("x2", "x0")]
+    )
+    draws = sampler(RandomScore(3, 1.0), Run(known), draws=5, chains=2)
+    assert draws.independent
+    assert not sampler(RandomScore(3, 1.0), Run(), draws=5, chains=2).independent
 
 
 def test_a_score_that_takes_too_long_leaves_time_for_draws_with_a_warning(sampler: Sampler) -> None:

@@ -214,6 +214,8 @@ def test_growing_that_is_cut_off_adds_nothing():
     cut = find_space_iteratively(score, UNIFORM, Run(budget=budget), start, find_edges=late)
     assert cut.cores == start.cores, "chains that were cut off have nothing to say"
     assert cut.note.endswith("0 parents added by enlarging, which ran out of time")
+    assert cut.cut
+    assert not find_space_iteratively(score, UNIFORM, Run(), start).cut
 
 
 def test_growing_leaves_time_to_score_what_it_led_to(strong, monkeypatch):
@@ -225,8 +227,12 @@ def test_growing_leaves_time_to_score_what_it_led_to(strong, monkeypatch):
     monkeypatch.setattr("dagora.posterior.chains.build_target.frequent_edges", slow)
     spec = SamplingSpec(space="dual-pc", grow="draws", memory=1.0)
     target = build_target(strong[1], Run(budget=Budget(4.0)), spec)
-    assert target.warnings == ()
+    assert not target.missing
     assert target.note.endswith("ran out of time")
+    (warning,) = target.warnings
+    assert warning.startswith(
+        "time ran out before the search space was complete: with more time, other edges"
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -7,9 +7,19 @@ import numpy as np
 import pytest
 
 from dagora.graph.dag import DAG
+from dagora.posterior.chains.partition_mcmc import partition_mcmc
+from dagora.posterior.summary.agreement import CHANCE, MATERIAL, agreement, limit_beyond_chance
 from dagora.posterior.summary.diagnostics import plain_rhat, rhat
-from dagora.posterior.summary.mixing import diagnose, mixing_warnings
-from tests.posterior.oracle import draws_of
+from dagora.posterior.summary.mixing import (
+    LIMIT_EDGE_RHAT,
+    MIXED,
+    NOT_MIXED,
+    UNKNOWN,
+    diagnose,
+    mixing_warnings,
+)
+from dagora.run import Run
+from tests.posterior.oracle import TwoModes, draws_of
 
 FORWARD, BACKWARD = DAG("ab", [("a", "b")]), DAG("ab", [("b", "a")])
 EMPTY = DAG("ab")
@@ -73,11 +83,64 @@ def test_independent_draws_need_no_mixing() -> None:
     assert math.isnan(found.rhat)
 
 
-def test_one_graph_only_is_mixed() -> None:
+def test_one_graph_only_is_not_called_mixed() -> None:
     found = diagnose(draws_of([[FORWARD] * 200] * 4))
-    assert (found.rhat, found.edge_rhat, found.edge_ess) == (1.0, 1.0, 800.0)
+    assert (found.rhat, found.edge_rhat, found.edge_ess, found.edge_gap) == (1.0, 1.0, 800.0, 0.0)
     assert found.worst_edge is None
-    assert mixing_warnings(found) == []
+    assert found.verdict == UNKNOWN
+    (warning,) = mixing_warnings(found)
+    assert warning.startswith("every chain kept one graph in all 200 draws")
+
+
+def test_a_chain_that_stands_still_is_named() -> None:
+    found = diagnose(draws_of([*coins(1, 3, 500, heads=0.995), [EMPTY] * 500]))
+    assert found.still == (4,)
+    assert found.verdict != MIXED
+    assert "chain 4 of 4 kept one graph" in " ".join(mixing_warnings(found))
+
+
+def test_edges_apart_are_named_worst_first_in_each_direction() -> None:
+    """Two chains have a → b half as often again as the others; R-hat alone, at 1.05, would let that pass."""
+    rng = np.random.default_rng(4)
+    often = [0.4, 0.4, 0.6, 0.6]
+    chains = [[FORWARD if toss < p else BACKWARD for toss in rng.random(1000)] for p in often]
+    found = diagnose(draws_of(chains))
+    assert found.edge_rhat < LIMIT_EDGE_RHAT
+    assert found.verdict == NOT_MIXED
+    assert {(edge.tail, edge.head) for edge in found.apart} == {("a", "b"), ("b", "a")}
+    assert found.edges_apart == 2
+    assert found.edge_gap == pytest.approx(found.apart[0].highest - found.apart[0].lowest)
+    (warning,) = mixing_warnings(found)
+    assert f"chains have these edges unequally often: {found.apart[0]}, {found.apart[1]}" in warning
+    assert json.loads(json.dumps(found.to_dict()))["apart"][0]["tail"] in {"a", "b"}
+
+
+@pytest.mark.parametrize(("draws", "stay"), [(1000, 0.0), (1000, 0.8), (100, 0.0)])
+def test_chains_that_have_mixed_are_seldom_blamed(draws: int, stay: float) -> None:
+    """Edges that come and go, at stationarity from the first draw: 90 of them, 4 chains, 60 times."""
+    rng = np.random.default_rng(draws)
+    blamed = 0
+    for _ in range(60):
+        frequency = rng.uniform(0.02, 0.98, 90)
+        present = rng.random((4, draws, 90)) < frequency
+        kept = rng.random((4, draws, 90)) < stay
+        for t in range(1, draws):
+            present[:, t] = np.where(kept[:, t], present[:, t - 1], present[:, t])
+        found = agreement(present)
+        limit = limit_beyond_chance(LIMIT_EDGE_RHAT, 8, draws // 2, 90)
+        apart = (found.chance < CHANCE / 90) & (found.highest - found.lowest >= MATERIAL)
+        blamed += bool((apart | (found.rhat > limit)).any())
+    assert blamed <= 1
+
+
+def test_chains_in_different_modes_are_told_and_chains_in_one_are_not_called_mixed() -> None:
+    """Two modes without a way between them: from random starts, four chains meet in one mode about 1 in 8."""
+    found = [diagnose(partition_mcmc(TwoModes(5), Run(seed=seed), draws=50, chains=4)) for seed in range(12)]
+    verdicts = [each.verdict for each in found]
+    assert MIXED not in verdicts
+    assert verdicts.count(NOT_MIXED) >= 8
+    worst = next(each for each in found if each.verdict == NOT_MIXED)
+    assert worst.apart[0].highest - worst.apart[0].lowest == 1.0
 
 
 def test_weights() -> None:

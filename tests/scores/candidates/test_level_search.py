@@ -99,6 +99,23 @@ def test_the_rules_cut_nothing_that_matters(name, rows):
             assert set(entry.parents) == set(kept)
 
 
+@pytest.mark.parametrize("penalty", [0.05, 0.5, 2.0, 6.0])
+@pytest.mark.parametrize("name", ["bic", "bic-gaussian"])
+def test_the_rules_hold_for_any_penalty(name, penalty):
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 5])
+        discrete = name == "bic"
+        table = (
+            random_discrete(rng, 80, rng.integers(2, 4, 6).tolist())
+            if discrete
+            else random_continuous(rng, 30, 6)
+        )
+        score = score_named(name).make(TableStatistics(table), penalty=penalty)
+        expected = brute_force(score, Knowledge())
+        for entry, kept in zip(find_candidates(score, Run()), expected, strict=True):
+            assert set(entry.parents) == set(kept)
+
+
 def test_the_rules_do_cut():
     """Twelve binary columns have 24 576 families; the rules leave a fraction to be scored."""
     table = random_discrete(np.random.default_rng(7), 60, [2] * 12)

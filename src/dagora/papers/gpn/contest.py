@@ -111,9 +111,9 @@ def gp_score(table: Table, name: str, estimator: str, *, points: int = 256, jobs
 
 
 def bge_score(table: Table, alpha_mu: float = DEFAULT_BGE) -> CachedScore:
-    """Make a linear-Gaussian score."""
+    """Make a linear-Gaussian score; its scale matrix is t·I on the standardised columns, as published."""
     statistics = TableStatistics(table)
-    return CachedScore(BGe(statistics, alpha_mu=alpha_mu), statistics.moments())
+    return CachedScore(BGe(statistics, alpha_mu=alpha_mu, prior_scale="unit"), statistics.moments())
 
 
 def prior_name(prior: str) -> str:

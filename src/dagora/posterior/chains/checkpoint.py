@@ -33,12 +33,12 @@ from dagora.scores.local_score import LocalScore, RememberingScore
 
 Arrays = dict[str, NDArray[np.generic]]
 
-VERSION = "dagora chains 2"
+VERSION = "dagora chains 3"
 SAVE_EVERY = 10.0  # seconds
 # Names of the arrays: those that every file has, those of the space and of the chains once these run, and the
 # prefix of what a score remembers.
 HEAD = ("version", "settings", "score")
-OF_SPACE = ("weights", "cores", "extras", "note")
+OF_SPACE = ("weights", "cores", "extras", "note", "cut")
 OF_CHAINS = ("places", "random", "counters", "parents", "log_scores")
 OF_SCORE = "score_"
 
@@ -77,7 +77,7 @@ class Checkpoint:
             tuple(tuple(j for j in row if j >= 0) for row in self._space[name].tolist())
             for name in ("cores", "extras")
         )
-        return Space(cores, extras, str(self._space["note"]))
+        return Space(cores, extras, str(self._space["note"]), bool(self._space["cut"]))
 
     @contextmanager
     def scoring(self, run: Run) -> Iterator[Run]:
@@ -109,6 +109,7 @@ class Checkpoint:
             "cores": padded(space.cores),
             "extras": padded(space.extras),
             "note": np.array(space.note),
+            "cut": np.array(space.cut),
         }
         if not self.has_chains:
             return False

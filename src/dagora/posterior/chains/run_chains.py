@@ -95,6 +95,10 @@ def sample_chains(
     how += f" after {plan.warmup} steps of warm-up"
     if resumed or (checkpoint and checkpoint.recalled):
         how += ", taken up from a checkpoint"
+    if early:
+        how += f"; {run.budget.reason} before {draws} draws"
+    if target.cut:
+        how += f"; {target.cut}"
     warnings = target.warnings
     if most == 0:
         warnings += (
@@ -106,8 +110,9 @@ def sample_chains(
         log_scores=np.stack([each.log_scores[: max(1, most)] for each in kept]),
         prior=prior,
         space=target.note,
-        status="time-limit" if early or target.missing else "finished",
-        message=f"{how}; {run.budget.reason} before {draws} draws" if early else how,
+        status="time-limit" if early or target.cut else "finished",
+        message=how,
+        independent=target.has_one_graph and not target.cut,
         stats=stats,
         warnings=warnings,
     )

@@ -11,6 +11,8 @@ from dagora.posterior.space.lookup import Lookup
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
 
+SPACE_CUT = "time ran out before the search space was complete"
+
 
 @dataclass(frozen=True)
 class SamplingTarget:
@@ -32,8 +34,16 @@ class SamplingTarget:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence about missing families, if there are any."""
-        return (f"{self.late}: {self.missing}",) if self.missing else ()
+        """Sentences about what time did not suffice for."""
+        said = [f"{self.late}: {self.missing}"] if self.missing else []
+        if self.space.cut:
+            said.append(f"{SPACE_CUT}: with more time, other edges and directions may become probable")
+        return tuple(said)
+
+    @property
+    def cut(self) -> str:
+        """Why the chains run on less than they should, in a few words; empty if they do not."""
+        return self.late or (SPACE_CUT if self.space.cut else "")
 
     @property
     def has_one_graph(self) -> bool:

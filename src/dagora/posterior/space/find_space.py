@@ -10,7 +10,7 @@ node's best small parent sets.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +49,11 @@ def find_space(
     if finder is None:
         return Space.full(len(names))
     quiet = replace(run, budget=run.budget.part(SHARE), on_event=lambda event: pass_on(run, event))
-    adjacent, note = finder(score, quiet, alpha)
-    allowed = adjacent & ~run.knowledge.forbidden_matrix(names)
-    return limited_cores(score, allowed, run.knowledge, most, note)
+    found = finder(score, quiet, alpha)
+    note = f"{found.note}, stopped early ({quiet.budget.reason})" if found.cut else found.note
+    allowed = found.adjacent & ~run.knowledge.forbidden_matrix(names)
+    space = limited_cores(score, allowed, run.knowledge, most, note)
+    return replace(space, cut=found.cut and not space.complete)
 
 
 def choose_kind(score: LocalScore) -> str:
@@ -85,7 +87,16 @@ def is_equivalent(score: LocalScore) -> bool:
     return True
 
 
-def by_tests(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:
+@dataclass(frozen=True)
+class Promising:
+    """Promising parents ([i, j]: i of j), how they were found, and whether time ran out on the way."""
+
+    adjacent: Matrix
+    note: str
+    cut: bool
+
+
+def by_tests(score: LocalScore, run: Run, alpha: float) -> Promising:
     """Neighbours in the skeleton of the dual PC algorithm."""
     if not isinstance(score, HasMoments):
         raise OptionError(
@@ -93,11 +104,11 @@ def by_tests(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:
             "use ges or candidates"
         )
     skeleton = dual_pc_skeleton(score.moments, alpha, run)
-    late = f", stopped early ({run.budget.reason})" if run.budget.exhausted else ""
-    return skeleton, f"neighbours by the dual PC algorithm (level {alpha:g}){late}"
+    note = f"neighbours by the dual PC algorithm (level {alpha:g})"
+    return Promising(skeleton, note, run.budget.exhausted)
 
 
-def by_climbing(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:  # noqa: ARG001
+def by_climbing(score: LocalScore, run: Run, alpha: float) -> Promising:  # noqa: ARG001
     """Neighbours in the class that GES finds; where GES does not apply, Markov blankets by hill climbing."""
     names = score.schema.names
     try:
@@ -106,17 +117,17 @@ def by_climbing(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]
     except KnowledgeError:
         classes = False
     outcome = ges(score, run) if classes else hill_climb(score, run)
-    late = f", stopped early ({run.budget.reason})" if outcome.status == "time-limit" else ""
+    cut = outcome.status == "time-limit"
     matrix = outcome.graph.to_numpy()
     if classes:
-        return matrix | matrix.T, f"neighbours by greedy equivalence search{late}"
+        return Promising(matrix | matrix.T, "neighbours by greedy equivalence search", cut)
     # If two parents of a child are joined, either direction is possible: each may need the other in its core.
     spouses = (matrix.astype(np.int64) @ matrix.T.astype(np.int64)) > 0
     np.fill_diagonal(spouses, val=False)
-    return matrix | matrix.T | spouses, f"Markov blankets by hill climbing{late}"
+    return Promising(matrix | matrix.T | spouses, "Markov blankets by hill climbing", cut)
 
 
-def by_candidates(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, str]:  # noqa: ARG001
+def by_candidates(score: LocalScore, run: Run, alpha: float) -> Promising:  # noqa: ARG001
     """The parents in each node's best small parent sets."""
     names = score.schema.names
     known = run.knowledge
@@ -132,11 +143,10 @@ def by_candidates(score: LocalScore, run: Run, alpha: float) -> tuple[Matrix, st
         for parents, kept in zip(child.parents, near.tolist(), strict=True):
             if kept:
                 adjacent[list(parents), child.child] = True
-    late = f", stopped early ({run.budget.reason})" if run.budget.exhausted else ""
-    return adjacent, f"parents in the best sets of up to {largest}{late}"
+    return Promising(adjacent, f"parents in the best sets of up to {largest}", run.budget.exhausted)
 
 
-Finder = Callable[[LocalScore, Run, float], tuple[Matrix, str]]
+Finder = Callable[[LocalScore, Run, float], Promising]
 
 KINDS: dict[str, Finder | None] = {
     "full": None,

@@ -43,26 +43,28 @@ def find_space_iteratively(
     With `frequent_edges` and `above` 0.1 the space holds more of the posterior, and more families are scored.
     A core gets at most `most` parents.
     """
-    space = start
+    space, cut = start, False
     for step in range(rounds):
-        if space.complete or run.budget.exhausted:
+        cut = run.budget.exhausted and not space.complete
+        if space.complete or cut:
             break
         run.on_event(Event("growing the space", step + 1, total=rounds))
         tables, missing = family_tables_in_time(score, space, prior, run, memory=memory)
-        if missing:
-            break
-        edges = find_edges(tables, run)
-        if run.budget.left <= 0.0:  # chains that were cut off are still near their random starts
+        edges = None if missing else find_edges(tables, run)
+        # Chains that were cut off are still near their random starts.
+        if edges is None or run.budget.left <= 0.0:
+            cut = True
             break
         wider = enlarge(space, edges, above=above, most=most)
         if wider.cores == space.cores or wider.families() * BYTES_PER_ENTRY / GIBIBYTE > memory:
             break
         space = wider
     added = sum(map(len, space.cores)) - sum(map(len, start.cores))
-    if not added and not run.budget.exhausted:
+    if not added and not cut:
         return start
-    late = ", which ran out of time" if run.budget.exhausted else ""
-    return replace(space, note=f"{start.note}; {added} parents added by enlarging{late}")
+    late = ", which ran out of time" if cut else ""
+    note = f"{start.note}; {added} parents added by enlarging{late}"
+    return replace(space, note=note, cut=(cut or start.cut) and not space.complete)
 
 
 def enlarge(

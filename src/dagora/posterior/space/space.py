@@ -27,11 +27,15 @@ def most_in_full(score: object) -> int:
 
 @dataclass(frozen=True)
 class Space:
-    """Per node its core and its extras, ascending positions; `note` says how they were found."""
+    """Per node its core and its extras, ascending positions; `note` says how they were found.
+
+    `cut` says that time ran out while the space was found or enlarged: more time might give another.
+    """
 
     cores: tuple[Parents, ...]
     extras: tuple[Parents, ...]
     note: str
+    cut: bool = False
 
     @classmethod
     def full(cls, nodes: int) -> Space:

@@ -1,8 +1,10 @@
-"""Whether the draws of a posterior can be trusted: R-hat and effective draws of log scores and edges.
+"""Whether the draws of a posterior can be trusted: R-hat, effective draws, and agreement on every edge.
 
 Thresholds follow Vehtari et al. (2021): R-hat of the log score up to 1.01, a hundred effective draws per
 chain. The largest R-hat over hundreds of edges exceeds 1.01 by chance even if the chains have converged, so
-edges may have up to 1.05. Chains above a threshold always lead to a warning.
+edges may have up to 1.05; with few draws the limits are those that chance would break (`agreement`). Chains
+above a threshold always lead to a warning. A chain that kept a single graph has shown nothing: if it cannot
+leave that graph, it looks just as if the posterior had no other.
 """
 
 from __future__ import annotations
@@ -12,19 +14,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.graph.bits import unpack
 from dagora.posterior.draws import Draws
+from dagora.posterior.summary.agreement import (
+    CHANCE,
+    MATERIAL,
+    Agreement,
+    EdgeGap,
+    agreement,
+    limit_beyond_chance,
+)
 from dagora.posterior.summary.diagnostics import (
     FEWEST_DRAWS,
     bulk_ess,
-    mean_ess,
     pareto_shape,
-    plain_rhat,
     rhat,
     tail_ess,
     weight_ess,
 )
+from dagora.wording import option
 
 # R-hat and effective draws as Vehtari et al. (2021) recommend, with more slack for the largest of many edges
 # (see above); the last one is for the Pareto shape of weights (Vehtari et al. 2024; see `diagnostics`).
@@ -33,12 +43,19 @@ LIMIT_EDGE_RHAT = 1.05
 WANTED_PER_CHAIN = 100
 WANTED_FOR_EDGES = 100
 LIMIT_SHAPE = 0.7
+# Edges apart that are listed, and those that a warning names.
+MOST_LISTED, MOST_NAMED = 20, 3
+
+MIXED, NOT_MIXED, UNKNOWN, INDEPENDENT = "mixed", "not mixed", "mixing unknown", "independent"
 
 
 @dataclass(frozen=True)
 class Diagnostics:
     """R-hat and effective draws of the log score; the worst of each over all edges, and the edge it is.
 
+    `edge_gap` is the largest difference between two chains in how often they have an edge, `edges_apart` the
+    number of edges on which chains disagree, and `apart` lists the worst of them. `still` are the chains,
+    counted from 1, that kept a single graph. `limit_rhat` and `limit_edge_rhat` are what R-hat may be.
     `weight_ess` says how many draws the weights are worth, and `weight_shape` how heavy their tail is; both
     are None if all draws weigh the same.
     """
@@ -52,15 +69,33 @@ class Diagnostics:
     edge_rhat: float
     edge_ess: float
     worst_edge: tuple[str, str] | None
+    edge_gap: float = 0.0
+    edges_apart: int = 0
+    apart: tuple[EdgeGap, ...] = ()
+    still: tuple[int, ...] = ()
+    limit_rhat: float = LIMIT_RHAT
+    limit_edge_rhat: float = LIMIT_EDGE_RHAT
     weight_ess: float | None = None
     weight_shape: float | None = None
 
+    @property
+    def verdict(self) -> str:
+        """`independent`, `mixed`, `not mixed`, or `mixing unknown` if these draws cannot show it."""
+        if self.independent:
+            return INDEPENDENT
+        if self.draws < FEWEST_DRAWS:
+            return UNKNOWN
+        if not self.rhat <= self.limit_rhat or self.edges_apart:
+            return NOT_MIXED
+        return UNKNOWN if self.still or self.chains == 1 else MIXED
+
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a number that is not finite becomes null."""
-        return {
+        finite = {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in asdict(self).items()
         }
+        return {"verdict": self.verdict, **finite}
 
     def __str__(self) -> str:
         size = f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')}"
@@ -69,7 +104,8 @@ class Diagnostics:
         text = (
             f"{size}; log score: R-hat {self.rhat:.3f}, effective draws "
             f"{self.bulk_ess:.0f} (bulk) and {self.tail_ess:.0f} (tail); edges: R-hat up to "
-            f"{self.edge_rhat:.3f}, effective draws at least {self.edge_ess:.0f}"
+            f"{self.edge_rhat:.3f}, effective draws at least {self.edge_ess:.0f}, chains at most "
+            f"{self.edge_gap:.3f} apart"
         )
         return text if self.weight_ess is None else f"{text}; weights worth {self.weight_ess:.0f} draws"
 
@@ -84,26 +120,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def diagnose(draws: Draws) -> Diagnostics:
-    """Diagnose draws; edges that are in every draw or in none count as mixed."""
+    """Diagnose draws; edges that are in every draw or in none are the same in all chains."""
     # Equivalent graphs have the same score up to rounding, which must not count as a difference between
     # chains.
     log_scores = np.round(draws.log_scores, 6)
-    worst_rhat, worst_ess, worst = (1.0, float(log_scores.size), None)
-    if draws.per_chain < FEWEST_DRAWS:
-        worst_rhat = worst_ess = math.nan
-    nodes = len(draws.names)
-    for child in range(nodes if draws.per_chain >= FEWEST_DRAWS else 0):
-        rows = draws.parents[:, :, child].reshape(log_scores.size, -1)
-        present = unpack(rows, nodes)
-        moving = np.flatnonzero(present.any(axis=0) & ~present.all(axis=0))
-        if not len(moving):
-            continue
-        values = present[:, moving].reshape(*log_scores.shape, -1)
-        rhats = plain_rhat(values)
-        if rhats.max() > worst_rhat:
-            worst_rhat = float(rhats.max())
-            worst = (draws.names[int(moving[rhats.argmax()])], draws.names[child])
-        worst_ess = min(worst_ess, float(mean_ess(values).min()))
+    edges = EdgeVerdicts(draws)
     weights = draws.log_weights
     return Diagnostics(
         chains=draws.chains,
@@ -112,12 +133,61 @@ def diagnose(draws: Draws) -> Diagnostics:
         rhat=float(rhat(log_scores)),
         bulk_ess=float(bulk_ess(log_scores)),
         tail_ess=float(tail_ess(log_scores)),
-        edge_rhat=worst_rhat,
-        edge_ess=worst_ess,
-        worst_edge=worst,
+        edge_rhat=edges.rhat,
+        edge_ess=edges.ess,
+        worst_edge=edges.worst,
+        edge_gap=edges.gap,
+        edges_apart=len(edges.apart),
+        apart=tuple(sorted(edges.apart, key=lambda edge: edge.lowest - edge.highest)[:MOST_LISTED]),
+        still=still_chains(draws),
+        limit_rhat=limit_beyond_chance(LIMIT_RHAT, 2 * draws.chains, draws.per_chain // 2),
+        limit_edge_rhat=edges.limit,
         weight_ess=None if weights is None or not weights.size else weight_ess(weights),
         weight_shape=None if weights is None or not weights.size else pareto_shape(weights),
     )
+
+
+class EdgeVerdicts:
+    """What the chains say about every edge that some draws have and others do not."""
+
+    def __init__(self, draws: Draws) -> None:
+        enough = draws.per_chain >= FEWEST_DRAWS
+        self.rhat = 1.0 if enough else math.nan
+        self.ess = float(draws.log_scores.size) if enough else math.nan
+        self.gap = 0.0 if enough else math.nan
+        self.worst: tuple[str, str] | None = None
+        self.apart: list[EdgeGap] = []
+        found = list(compared_edges(draws)) if enough else []
+        number = sum(len(moving) for _, moving, _ in found)
+        self.limit = limit_beyond_chance(LIMIT_EDGE_RHAT, 2 * draws.chains, draws.per_chain // 2, number)
+        for child, moving, chains in found:
+            names = [(draws.names[int(parent)], draws.names[child]) for parent in moving]
+            gaps = chains.highest - chains.lowest
+            if chains.rhat.max() > self.rhat:
+                self.rhat, self.worst = float(chains.rhat.max()), names[int(chains.rhat.argmax())]
+            self.ess = min(self.ess, float(chains.ess.min()))
+            self.gap = max(self.gap, float(gaps.max()))
+            beyond = (chains.chance < CHANCE / number) & (gaps >= MATERIAL)
+            for k in np.flatnonzero(beyond | ~(chains.rhat <= self.limit)):
+                self.apart.append(EdgeGap(*names[k], float(chains.lowest[k]), float(chains.highest[k])))
+
+
+def compared_edges(draws: Draws) -> list[tuple[int, NDArray[np.int64], Agreement]]:
+    """Per child the parents that some draws have and others do not, and how the chains agree on them."""
+    nodes, shape = len(draws.names), draws.log_scores.shape
+    found = []
+    for child in range(nodes):
+        present = unpack(draws.parents[:, :, child].reshape(draws.log_scores.size, -1), nodes)
+        moving = np.flatnonzero(present.any(axis=0) & ~present.all(axis=0))
+        if len(moving):
+            found.append((child, moving, agreement(present[:, moving].reshape(*shape, -1))))
+    return found
+
+
+def still_chains(draws: Draws) -> tuple[int, ...]:
+    """The chains, counted from 1, whose draws are all the same graph."""
+    same = (draws.parents == draws.parents[:, :1]).all(axis=(1, 2, 3))
+    return tuple(int(k) + 1 for k in np.flatnonzero(same)) if draws.per_chain else ()
 
 
 def mixing_warnings(found: Diagnostics) -> list[str]:
@@ -129,18 +199,17 @@ def mixing_warnings(found: Diagnostics) -> list[str]:
         return [f"too few draws to tell whether the chains have mixed ({made} per chain): take more"]
     said = []
     if found.chains == 1:
-        said.append("a single chain cannot show that it missed a region: take several chains, such as 4")
-    apart = []
-    if not found.rhat <= LIMIT_RHAT:
-        apart.append(f"R-hat of the log score is {found.rhat:.3f} (limit {LIMIT_RHAT})")
-    if not found.edge_rhat <= LIMIT_EDGE_RHAT and found.worst_edge is not None:
-        tail, head = found.worst_edge
-        apart.append(f"R-hat of the edge {tail} → {head} is {found.edge_rhat:.3f} (limit {LIMIT_EDGE_RHAT})")
-    if apart:
         said.append(
-            f"the chains have not mixed, do not rely on these probabilities: {', '.join(apart)}; take more "
-            "draws, a larger thin or a longer warmup"
+            f"a single chain cannot show that it missed a region: take several, such as {option('chains', 4)}"
         )
+    if found.verdict == NOT_MIXED:
+        reasons = "; ".join(apart_in_words(found))
+        said.append(
+            f"the chains have not mixed, do not rely on these probabilities: {reasons}; take more draws, a "
+            "larger thin or a longer warmup"
+        )
+    if found.still:
+        said.append(still_in_words(found))
     few = []
     wanted = WANTED_PER_CHAIN * found.chains
     if not min(found.bulk_ess, found.tail_ess) >= wanted:
@@ -152,3 +221,32 @@ def mixing_warnings(found: Diagnostics) -> list[str]:
             f"the draws are worth few independent ones, {' and '.join(few)}: take more, or a larger thin"
         )
     return said
+
+
+def apart_in_words(found: Diagnostics) -> list[str]:
+    """What the chains disagree on."""
+    said = []
+    if not found.rhat <= found.limit_rhat:
+        said.append(f"R-hat of the log score is {found.rhat:.3f} (limit {found.limit_rhat:.3g})")
+    if not found.edge_rhat <= found.limit_edge_rhat and found.worst_edge is not None:
+        tail, head = found.worst_edge
+        said.append(
+            f"R-hat of the edge {tail} → {head} is {found.edge_rhat:.3f} (limit {found.limit_edge_rhat:.3g})"
+        )
+    if found.edges_apart:
+        named = ", ".join(map(str, found.apart[:MOST_NAMED]))
+        more = f" and {found.edges_apart - MOST_NAMED} more" if found.edges_apart > MOST_NAMED else ""
+        said.append(f"chains have these edges unequally often: {named}{more}")
+    return said
+
+
+def still_in_words(found: Diagnostics) -> str:
+    """A sentence about chains that kept a single graph."""
+    if len(found.still) == found.chains:
+        who = "every chain" if found.chains > 1 else "the chain"
+    else:
+        who = f"chain{'s' * (len(found.still) > 1)} {', '.join(map(str, found.still))} of {found.chains}"
+    return (
+        f"{who} kept one graph in all {found.draws} draws, which does not show that there is no other: "
+        f"compare with {option('method', 'exact')} (few variables), another {option('seed')} or a larger thin"
+    )

@@ -36,8 +36,9 @@ from dagora.posterior.summary.features import (
     estimate,
     pair_feature,
 )
-from dagora.posterior.summary.mixing import Diagnostics, diagnose
+from dagora.posterior.summary.mixing import NOT_MIXED, UNKNOWN, Diagnostics, diagnose
 from dagora.result import from_json_text
+from dagora.scores.prior_words import parameter_prior
 
 if TYPE_CHECKING:
     from dagora.posterior.summary.inference_data import InferenceData
@@ -78,9 +79,15 @@ class Posterior:
         return self.draws.space
 
     @property
+    def parameter_prior(self) -> str | None:
+        """What the score assumes about parameters, in words; None for scores without a prior."""
+        return parameter_prior(self.score_name, self.settings)
+
+    @property
     def status(self) -> str:
-        """How the sampling ended."""
-        return self.draws.status
+        """How the sampling ended; chains that ran to their end but disagree are `not-mixed`."""
+        ended = self.draws.status
+        return "not-mixed" if ended == "finished" and self.diagnostics.verdict == NOT_MIXED else ended
 
     @property
     def message(self) -> str:
@@ -305,6 +312,7 @@ class Posterior:
             },
             "diagnostics": self.diagnostics.to_dict(),
             "prior": self.prior,
+            "parameter_prior": self.parameter_prior,
             "space": self.space,
             "seconds": self.seconds,
             "stats": dict(self.stats),
@@ -344,7 +352,9 @@ class Posterior:
         kind = (
             f"{self.draws.chains} chains × {self.draws.per_chain} draws of graphs on {len(self.nodes)} nodes"
         )
-        return f"Posterior({self.method}, {self.score_name}: {kind}, {self.status})"
+        verdict = self.diagnostics.verdict if self.draws.log_scores.size else ""
+        doubt = f", {verdict}" if verdict in {NOT_MIXED, UNKNOWN} and self.status != "not-mixed" else ""
+        return f"Posterior({self.method}, {self.score_name}: {kind}, {self.status}{doubt})"
 
 
 SCALARS = ("method", "score_name", "seconds", "seed", "stats", "settings", "versions")
