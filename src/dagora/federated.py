@@ -16,7 +16,7 @@ from dagora.data.table import Table
 from dagora.errors import DagoraError, ProtocolError, RowsUnavailableError
 from dagora.files import naming
 from dagora.learning import learn, named_score
-from dagora.methods import method_named
+from dagora.method_registry import method_named
 from dagora.options import refuse_missing
 from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site
 from dagora.parties.horizontal.statistics.agreement import agree
@@ -59,7 +59,7 @@ def check_over_sites(
 
     >>> check_over_sites("best")
     Traceback (most recent call last):
-    dagora.errors.OptionError: the method best needs the option 'truth': the true graph, by which ...
+    dagora.errors.OptionError: the method best needs the option truth: the true graph, by which ...
     """
     entry = method_named(method)
     owner = f"the method {entry.name}"

@@ -18,7 +18,7 @@ from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
-from dagora.methods import Method, method_named
+from dagora.method_registry import Method, method_named
 from dagora.options import Option, check_options
 from dagora.result import Result, TracePoint
 from dagora.run import Run

@@ -67,6 +67,15 @@ def setting(name: str, value: object) -> str:
     return f"--option {name}={value}" if _to_command else option(name, value)
 
 
+def spoken(*, python: str, command: str) -> str:
+    """Choose between two ways to say the same: to a user of Python, or of the command.
+
+    >>> spoken(python="learn_federated", command="`dagora federate`")
+    'learn_federated'
+    """
+    return command if _to_command else python
+
+
 def comma_list(names: Iterable[str]) -> str:
     """Names as one list with commas; a name that has one is in quotes.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.loading import load
-from dagora.options import Option, check_options, find
+from dagora.options import Option, check_options, find_in_any_case
 
 if TYPE_CHECKING:
     from dagora.scores.local_score import LocalScore
@@ -74,7 +74,7 @@ SCORES = (
 
 def score_named(name: str) -> Score:
     """The score of that name; an error lists the names that exist."""
-    return find("score", name, {score.name: score for score in SCORES})
+    return find_in_any_case("score", name, {score.name: score for score in SCORES})
 
 
 def default_score(schema: Schema) -> Score:
