@@ -9,15 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.data.columns import Column
+from dagora.data.exports import arrow_table, pandas_frame, polars_frame
 from dagora.data.frames import columns_of_frame, columns_of_matrix
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 from dagora.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +114,44 @@ class Table:
     def take(self, rows: ArrayLike) -> Table:
         """Return the table with only these rows (positions or a mask); the levels stay declared."""
         chosen = np.asarray(rows)
-        return Table(self.schema, tuple(column[chosen] for column in self.columns))
+        if not chosen.size:
+            chosen = chosen.astype(np.int64)
+        try:
+            return Table(self.schema, tuple(column[chosen] for column in self.columns))
+        except IndexError:
+            raise DataError(
+                f"rows are chosen by positions from 0 to {self.n_rows - 1}, or by a mask of {self.n_rows} "
+                "values of True or False"
+            ) from None
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas frame; a discrete column is categorical, with its levels in order.
+
+        >>> table = Table.from_numpy([["low", "1.5"], ["high", "0.5"]], names=["dose", "x"])
+        >>> frame = table.to_pandas()
+        >>> frame["dose"].tolist(), frame["x"].tolist()
+        (['low', 'high'], [1.5, 0.5])
+        >>> Table.from_frame(frame).equals(table)
+        True
+        """
+        return pandas_frame(self.schema, self.columns)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars frame; a discrete column is an Enum of its levels, in order.
+
+        >>> table = Table.from_numpy([["low", "1.5"], ["high", "0.5"]], names=["dose", "x"])
+        >>> table.to_polars()["dose"].to_list()
+        ['low', 'high']
+        """
+        return polars_frame(self.schema, self.columns)
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table; a discrete column is a dictionary of its levels, in order.
+
+        >>> Table.from_numpy([[1], [0]]).to_arrow().to_pydict()
+        {'x0': ['1', '0']}
+        """
+        return arrow_table(self.schema, self.columns)
 
     def equals(self, other: Table) -> bool:
         """Whether both tables have the same columns, levels and rows, in the same order."""

@@ -33,6 +33,7 @@ from dagora.network.mechanisms import (
     sigmoid,
 )
 from dagora.network.sample import check_rows, seed_sequence
+from dagora.wording import option, spoken
 
 if TYPE_CHECKING:
     from dagora.graph.dag import DAG
@@ -132,9 +133,8 @@ def generate(
             else:
                 values[:, i] = rng.poisson(np.exp(np.clip(signal, -POISSON_CLIP, POISSON_CLIP)))
         if not np.isfinite(values[:, i]).all():
-            raise OptionError(
-                f"the values of '{node}' overflow: choose a smaller weight_range or noise_scale"
-            )
+            smaller = spoken(python="weight_range or noise_scale", command="--noise-scale")
+            raise OptionError(f"the values of '{node}' overflow: choose a smaller {smaller}")
     return values
 
 
@@ -165,7 +165,9 @@ def choose_draw(
     if sem == "fourier":
         decay = 1.0 if nonlinearity is None else float(nonlinearity)
         if not 0 <= decay < np.inf:
-            raise OptionError(f"nonlinearity must be a finite number of at least 0, not {nonlinearity}")
+            raise OptionError(
+                f"{option('nonlinearity')} must be a finite number of at least 0, not {nonlinearity}"
+            )
         return lambda parents, rng: draw_fourier(parents, sizes, rng, nonlinearity=decay, shared=shared)
     if nonlinearity is not None or shared:
         raise OptionError(f"nonlinearity and shared belong to the sem 'fourier', not to '{sem}'")
@@ -188,10 +190,14 @@ def check_scales(graph: DAG, sem: str, noise_scale: ArrayLike) -> NDArray[np.flo
     scales = np.asarray(noise_scale, dtype=np.float64)
     if sem not in NOISES:
         if (scales != 1).any():
-            raise OptionError(f"the sem '{sem}' has no noise_scale: its noise is that of the distribution")
+            raise OptionError(
+                f"the sem '{sem}' has no {option('noise_scale')}: its noise is that of the distribution"
+            )
         return None
     if scales.shape not in {(), (len(graph),)}:
-        raise OptionError(f"noise_scale must be one number or one per node ({len(graph)}), not {scales.size}")
+        raise OptionError(
+            f"{option('noise_scale')} must be one number or one per node ({len(graph)}), not {scales.size}"
+        )
     if not (np.isfinite(scales) & (scales > 0)).all():
-        raise OptionError("noise_scale must be finite and above 0")
+        raise OptionError(f"{option('noise_scale')} must be finite and above 0")
     return np.broadcast_to(scales, len(graph)).copy()

@@ -62,7 +62,7 @@ def test_bad_columns_are_bad_input_with_processes_too(
 @pytest.mark.slow
 def test_what_a_method_cannot_obey_is_bad_input_with_processes_too(run: Callable, numbers: Path) -> None:
     line = refused_alike(run, numbers, *PARTIES, "-m", "notears", "--max-parents", 2)
-    assert line.startswith("the method notears cannot obey max_parents")
+    assert line.startswith("the method notears cannot obey --max-parents")
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ from dagora.parties.crypto.channel import Channel
 from dagora.parties.transport.messages import Field, encode
 from dagora.parties.transport.transport import Transport
 from dagora.search.k2 import read_order
+from dagora.wording import option
 
 Role = Literal["host", "guest"]
 
@@ -223,7 +224,8 @@ def combine_proposals(
     if terms.n_moments > MOST_MOMENTS:
         raise DisagreementError(
             f"{len(names)} variables with up to {terms.limit} parents are too many "
-            f"({terms.n_moments} moments, at most {MOST_MOMENTS}): take fewer columns or a lower max_parents"
+            f"({terms.n_moments} moments, at most {MOST_MOMENTS}): take fewer columns or a lower "
+            f"{option('max_parents')}"
         )
     return terms
 
