@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError
+from dagora.wording import among
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
 MAX_LEVELS = 10_000
@@ -71,8 +72,8 @@ class Schema:
         """Position of a column."""
         try:
             return self._index[name]
-        except KeyError:
-            raise DataError(f"there is no column named '{name}'") from None
+        except (KeyError, TypeError):
+            raise DataError(f"there is no column named '{name}': {among(self.names)}") from None
 
     def __len__(self) -> int:
         return len(self.variables)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
+from dagora.wording import among
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -79,8 +80,8 @@ def find_node(index: dict[str, int], name: str) -> int:
     """Position of a name, or an error that says it is unknown."""
     try:
         return index[name]
-    except KeyError:
-        raise GraphError(f"there is no node named '{name}'") from None
+    except (KeyError, TypeError):
+        raise GraphError(f"there is no node named '{name}': {among(index)}") from None
 
 
 def named_matrix(matrix: ArrayLike, nodes: Iterable[str] | None) -> tuple[NDArray[np.bool_], tuple[str, ...]]:

@@ -74,11 +74,13 @@ class Proposal:
             value = getattr(self, name)
             if value is not None and value not in choices:
                 raise OptionError(f"option '{name}' must be {' or '.join(choices)}, not '{value}'")
-        if self.order is not None and not (self.order.isprintable() and len(self.order) <= LONGEST_ORDER):
+        if self.order is not None and not (
+            isinstance(self.order, str) and self.order.isprintable() and len(self.order) <= LONGEST_ORDER
+        ):
             raise OptionError("option 'order' must be one line of names with commas between them")
         limit = self.max_parents
-        if limit is not None and (isinstance(limit, bool) or not 1 <= limit <= MOST_PARENTS):
-            raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit}")
+        if limit is not None and (type(limit) is not int or not 1 <= limit <= MOST_PARENTS):
+            raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit!r}")
 
     def complete(self) -> Proposal:
         """Fill in the defaults, as the host does."""
