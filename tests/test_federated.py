@@ -62,7 +62,7 @@ def test_methods_that_need_rows_refuse():
 
 def test_two_sites_need_to_say_so():
     table = sample(greenhouse(), 200, seed=2)
-    with pytest.raises(OptionError, match="at least 3 are needed: .*; minimum=2 accepts that"):
+    with pytest.raises(OptionError, match=r"at least 3 are needed: .*; minimum=2 accepts that"):
         learn_federated(sites(table, 2))
     assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table).graph
 

@@ -17,7 +17,11 @@ MAX_LEVELS = 10_000
 
 
 class Kind(StrEnum):
-    """The two kinds of column."""
+    """The two kinds of column.
+
+    >>> Kind("discrete") is Kind.DISCRETE, [str(kind) for kind in Kind]
+    (True, ['discrete', 'continuous'])
+    """
 
     DISCRETE = "discrete"
     CONTINUOUS = "continuous"
@@ -25,7 +29,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A named column; a discrete one declares its levels, in the order of their codes."""
+    """A named column; a discrete one declares its levels, in the order of their codes.
+
+    >>> Variable("dose", Kind.DISCRETE, ("none", "low", "high")).cardinality
+    3
+    """
 
     name: str
     kind: Kind
@@ -65,7 +73,11 @@ class Schema:
 
     @property
     def cardinalities(self) -> NDArray[np.int64]:
-        """Number of levels of each column (0 where continuous)."""
+        """Number of levels of each column (0 where continuous).
+
+        >>> Schema([Variable("x", Kind.CONTINUOUS), Variable("a", Kind.DISCRETE, ("no",))]).cardinalities
+        array([0, 1])
+        """
         return np.array([variable.cardinality for variable in self.variables], dtype=np.int64)
 
     def index(self, name: str) -> int:

@@ -52,7 +52,12 @@ class Table:
 
     @classmethod
     def from_columns(cls, columns: Sequence[Column]) -> Table:
-        """Make a table from typed columns, as readers hand them out."""
+        """Make a table from typed columns, as readers hand them out.
+
+        >>> column = Column(Variable("x", Kind.CONTINUOUS), np.array([0.5, 1.5]))
+        >>> Table.from_columns([column])
+        Table(2 rows, 1 columns)
+        """
         return cls(Schema(column.variable for column in columns), tuple(column.values for column in columns))
 
     @classmethod
@@ -95,24 +100,43 @@ class Table:
         return self.schema.names
 
     def codes(self, column: int) -> NDArray[np.uint16]:
-        """Codes of a discrete column (read-only)."""
+        """Codes of a discrete column (read-only).
+
+        >>> Table.from_numpy([["no"], ["yes"], ["no"]]).codes(0).tolist()
+        [0, 1, 0]
+        """
         if self.schema[column].kind is not Kind.DISCRETE:
             raise DataError(f"column '{self.schema[column].name}' is continuous: discretise it first")
         return self.columns[column]
 
     def values(self, column: int) -> NDArray[np.float64]:
-        """Values of a continuous column (read-only)."""
+        """Values of a continuous column (read-only).
+
+        >>> Table.from_numpy([[0.5], [1.5]]).values(0).tolist()
+        [0.5, 1.5]
+        """
         if self.schema[column].kind is not Kind.CONTINUOUS:
             raise DataError(f"column '{self.schema[column].name}' is discrete: a continuous one is needed")
         return self.columns[column]
 
     def select(self, names: Sequence[str]) -> Table:
-        """Return the table with only these columns, in this order."""
+        """Return the table with only these columns, in this order.
+
+        >>> table = Table.from_numpy([[0, 0.5], [1, 1.5]], names=["a", "x"], discrete=["a"])
+        >>> table.select(["x", "a"]).names
+        ('x', 'a')
+        """
         positions = [self.schema.index(name) for name in names]
         return Table(Schema(self.schema[i] for i in positions), tuple(self.columns[i] for i in positions))
 
     def take(self, rows: ArrayLike) -> Table:
-        """Return the table with only these rows (positions or a mask); the levels stay declared."""
+        """Return the table with only these rows (positions or a mask); the levels stay declared.
+
+        >>> table = Table.from_numpy([["no"], ["yes"], ["no"]])
+        >>> some = table.take([0, 2])
+        >>> some.n_rows, some.schema[0].levels
+        (2, ('no', 'yes'))
+        """
         chosen = np.asarray(rows)
         if not chosen.size:
             chosen = chosen.astype(np.int64)
@@ -154,7 +178,12 @@ class Table:
         return arrow_table(self.schema, self.columns)
 
     def equals(self, other: Table) -> bool:
-        """Whether both tables have the same columns, levels and rows, in the same order."""
+        """Whether both tables have the same columns, levels and rows, in the same order.
+
+        >>> table = Table.from_numpy([[0.5], [1.5]])
+        >>> table.equals(table.take([0, 1])), table.equals(table.take([1, 0]))
+        (True, False)
+        """
         same = (np.array_equal(a, b) for a, b in zip(self.columns, other.columns, strict=False))
         return self.schema == other.schema and all(same)
 

@@ -138,7 +138,17 @@ def read_network(path: PathLike) -> Network:
 
 
 def write_network(network: Network, path: PathLike) -> None:
-    """Write a graph with its parameters to a JSON or BIF file, whole or not at all."""
+    """Write a graph with its parameters to a JSON or BIF file, whole or not at all.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from dagora.graph.dag import DAG
+    >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("heads", "tails")}, {"coin": np.array([0.5, 0.5])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_network(coin, Path(folder, "coin.bif"))
+    ...     read_network(Path(folder, "coin.bif")).levels["coin"]
+    ('heads', 'tails')
+    """
     known = _network_format(path)
     with naming(path):
         text = known.render_network(network) if known.render_network else ""

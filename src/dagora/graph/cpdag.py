@@ -62,7 +62,14 @@ class CPDAG(NamedGraph):
 
     @classmethod
     def from_numpy(cls, matrix: ArrayLike, nodes: Iterable[str] | None = None) -> CPDAG:
-        """Make a graph from a matrix: non-zero [i, j] alone is i → j, with [j, i] it is i — j."""
+        """Make a graph from a matrix: non-zero [i, j] alone is i → j, with [j, i] it is i — j.
+
+        >>> graph = CPDAG.from_numpy([[0, 1, 0], [1, 0, 1], [0, 0, 0]], nodes="abc")
+        >>> graph.edges, graph.undirected
+        ((('b', 'c'),), (('a', 'b'),))
+        >>> graph.to_numpy().astype(int).tolist()
+        [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+        """
         present, names = named_matrix(matrix, nodes)
         arrows = np.argwhere(present & ~present.T)
         lines = np.argwhere(np.triu(present & present.T))
@@ -97,7 +104,12 @@ class CPDAG(NamedGraph):
         return tuple(self._nodes[j] for j in np.flatnonzero(self._matrix[i] & ~self._matrix[:, i]))
 
     def neighbours(self, node: str) -> tuple[str, ...]:
-        """Names of the nodes that share an undirected edge with `node`, in the order of `nodes`."""
+        """Names of the nodes that share an undirected edge with `node`, in the order of `nodes`.
+
+        >>> graph = CPDAG("abc", [("b", "c")], [("a", "b")])
+        >>> graph.neighbours("b"), graph.children("b"), graph.parents("c")
+        (('a',), ('c',), ('b',))
+        """
         i = self.index(node)
         return tuple(self._nodes[j] for j in np.flatnonzero(self._matrix[i] & self._matrix[:, i]))
 

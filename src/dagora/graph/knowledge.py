@@ -73,7 +73,11 @@ class Knowledge:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known."""
+        """Whether nothing is known.
+
+        >>> Knowledge().is_empty, Knowledge(max_parents=2).is_empty
+        (True, False)
+        """
         return not (self.required or self.forbidden or self.tiers) and self.max_parents is None
 
     def allows(self, tail: str, head: str) -> bool:
@@ -86,6 +90,9 @@ class Knowledge:
         """Boolean matrix over `nodes`: entry [i, j] says that i → j is forbidden; so is all of the diagonal.
 
         An edge that would close a cycle with required edges, such as the reverse of one, is forbidden too.
+
+        >>> Knowledge(required=[("a", "b")]).forbidden_matrix("ab").astype(int).tolist()
+        [[1, 0], [1, 1]]
         """
         index = self._index(nodes)
         matrix = np.eye(len(nodes), dtype=np.bool_)
@@ -103,6 +110,9 @@ class Knowledge:
         """Pairs forbidden both ways, for an `owner` that learns a class of graphs and so no directions.
 
         Knowledge about directions (required edges, tiers, edges forbidden one way) is refused.
+
+        >>> Knowledge(forbidden=[("a", "b"), ("b", "a")]).forbidden_pairs("ab", "it").all().item()
+        True
         """
         reason = (
             "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
@@ -123,7 +133,11 @@ class Knowledge:
         return forbidden
 
     def required_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
-        """Boolean matrix over `nodes`: entry [i, j] says that i → j is required."""
+        """Boolean matrix over `nodes`: entry [i, j] says that i → j is required.
+
+        >>> Knowledge(required=[("a", "b")]).required_matrix("ab").astype(int).tolist()
+        [[0, 1], [0, 0]]
+        """
         index = self._index(nodes)
         matrix = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
         for tail, head in self.required:
@@ -131,7 +145,12 @@ class Knowledge:
         return matrix
 
     def check_nodes(self, nodes: Sequence[str]) -> None:
-        """Refuse knowledge about variables that are not among `nodes`."""
+        """Refuse knowledge about variables that are not among `nodes`.
+
+        >>> Knowledge(required=[("a", "z")]).check_nodes(["a", "b"])
+        Traceback (most recent call last):
+        dagora.errors.KnowledgeError: the knowledge names 'z', which is not a variable of the data
+        """
         self._index(nodes)
 
     def _index(self, nodes: Sequence[str]) -> dict[str, int]:
@@ -146,7 +165,11 @@ class Knowledge:
         return index
 
     def violations(self, graph: DAG) -> list[str]:
-        """Sentences that say where a graph violates this knowledge; empty where it does not."""
+        """Sentences that say where a graph violates this knowledge; empty where it does not.
+
+        >>> Knowledge(forbidden=[("a", "b")], max_parents=1).violations(DAG("ab", [("a", "b")]))
+        ['a → b is forbidden']
+        """
         present = graph.to_numpy()
         names = graph.nodes
         found = [
@@ -176,7 +199,14 @@ class Knowledge:
         return cls(**content)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form; parts about which nothing is known are left out."""
+        """JSON form; parts about which nothing is known are left out.
+
+        >>> known = Knowledge(tiers=[["age"], ["dose"]], max_parents=2)
+        >>> known.to_dict()
+        {'tiers': [['age'], ['dose']], 'max_parents': 2}
+        >>> Knowledge.from_dict(known.to_dict()) == known
+        True
+        """
         content: dict[str, Any] = {
             "required": [list(edge) for edge in self.required],
             "forbidden": [list(edge) for edge in self.forbidden],
@@ -212,7 +242,16 @@ def groups(tiers: object) -> tuple[tuple[str, ...], ...]:
 
 
 def read_knowledge(path: PathLike) -> Knowledge:
-    """Read knowledge from a JSON file."""
+    """Read knowledge from a JSON file.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "knowledge.json")
+    ...     _ = file.write_text('{"required": [["a", "b"]], "max_parents": 2}')
+    ...     read_knowledge(file).required
+    (('a', 'b'),)
+    """
     text = read_text(path, error=KnowledgeError)
     with naming(path):
         try:

@@ -59,6 +59,10 @@ class Comparison:
     """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
 
     `raw` judges it as it was before edges were dropped to make it acyclic, where that is known.
+
+    >>> comparison = compare(DAG("ab", [("b", "a")]), DAG("ab", [("a", "b")]))
+    >>> comparison.shd, comparison.dag.reversed, comparison.cpdag.f1, comparison.to_dict()["skeleton"]["tpr"]
+    (1, 1, 1.0, 1.0)
     """
 
     dag: Metrics
@@ -82,7 +86,12 @@ class Comparison:
         }
 
     def rows(self) -> tuple[tuple[str, Metrics], ...]:
-        """All metrics with the name of what was compared, as a table shows them."""
+        """All metrics with the name of what was compared, as a table shows them.
+
+        >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
+        >>> [(name, metrics.shd) for name, metrics in compare(DAG("abc", [("b", "a")]), truth).rows()]
+        [('DAG', 2), ('CPDAG', 1), ('skeleton', 1)]
+        """
         raw = () if self.raw is None else (("uncut", self.raw),)
         return (("DAG", self.dag), *raw, ("CPDAG", self.cpdag), ("skeleton", self.skeleton))
 

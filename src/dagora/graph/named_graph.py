@@ -33,7 +33,13 @@ class NamedGraph(ABC):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The names, in the order of the columns the graph was learned from."""
+        """The names, in the order of the columns the graph was learned from.
+
+        >>> from dagora.graph.dag import DAG
+        >>> graph = DAG("ba", [("a", "b")])
+        >>> graph.nodes, graph.index("a")
+        (('b', 'a'), 1)
+        """
         return self._nodes
 
     def index(self, node: str) -> int:
@@ -41,7 +47,12 @@ class NamedGraph(ABC):
         return find_node(self._index, node)
 
     def reorder(self, nodes: Iterable[str]) -> Self:
-        """Return the same graph with its nodes in another order."""
+        """Return the same graph with its nodes in another order.
+
+        >>> from dagora.graph.dag import DAG
+        >>> DAG("ba", [("a", "b")]).reorder("ab").order
+        ('a', 'b')
+        """
         names = tuple(nodes)
         if sorted(names) != sorted(self._nodes):
             raise GraphError("reorder needs exactly the graph's own nodes")
@@ -49,7 +60,12 @@ class NamedGraph(ABC):
         return self.from_numpy(self.to_numpy()[np.ix_(positions, positions)], names)
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return the graph as a networkx one; an undirected edge becomes two, one in each direction."""
+        """Return the graph as a networkx one; an undirected edge becomes two, one in each direction.
+
+        >>> from dagora.graph.dag import DAG
+        >>> list(DAG("ab", [("a", "b")]).to_networkx().edges)
+        [('a', 'b')]
+        """
         import networkx as nx
 
         graph = nx.DiGraph()

@@ -28,6 +28,16 @@ def write_report(
     """Write a page about what was learned or sampled.
 
     `truth` is a graph to compare with, `network` has parameters to show, `source` names the data.
+
+    >>> import dagora, tempfile
+    >>> from pathlib import Path
+    >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> result = dagora.learn(table)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "report.html")
+    ...     write_report(result, page, network=dagora.fit(result.graph, table), source="two columns")
+    ...     "two columns" in page.read_text(encoding="utf-8")
+    True
     """
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page
