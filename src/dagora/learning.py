@@ -15,7 +15,7 @@ from dagora.data.readers import read_table
 from dagora.data.table import Table
 from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore
-from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from dagora.method_registry import Method, method_named
@@ -208,6 +208,7 @@ def score_graph(data: object, graph: Graph, score: str | None = None, **options:
     >>> round(score_graph(table, DAG(["a", "b"]), score="bic"), 3)
     -59.141
     """
+    require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
     return graph_score(make_score(data, score, **options), directed)
 
@@ -236,6 +237,7 @@ def candidates(
     >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
     [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]
     """
+    check_circumstances(0, None, jobs)
     statistics = as_statistics(data, jobs)
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
-from dagora.data.table import Table
+from dagora.data.table import Table, require_table
 from dagora.errors import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def discretise(
     >>> discretise(table, "quantile", bins=2).codes(0)
     array([0, 0, 1, 1], dtype=uint16)
     """
+    require_table(table)
     if method not in METHODS:
         raise OptionError(f"there is no method '{method}' to discretise: choose {', '.join(METHODS)}")
     if not isinstance(bins, int | np.integer) or not 2 <= bins <= MAX_LEVELS:

@@ -94,7 +94,12 @@ class Schema:
         return iter(self.variables)
 
     def __getitem__(self, position: int) -> Variable:
-        return self.variables[position]
+        try:
+            return self.variables[position]
+        except (IndexError, TypeError):
+            raise DataError(
+                f"columns have positions from 0 to {len(self) - 1}, not {position!r}: index(name) finds one"
+            ) from None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self.variables == other.variables

@@ -191,6 +191,16 @@ class Table:
         return f"Table({self.n_rows} rows, {len(self.schema)} columns)"
 
 
+def require_table(value: object) -> Table:
+    """Return a table as it is; refuse anything else with the way to get one."""
+    if isinstance(value, Table):
+        return value
+    raise DataError(
+        f"a Table is needed, not a {type(value).__name__}: read_table, Table.from_frame and Table.from_numpy "
+        "make one"
+    )
+
+
 def check_column(variable: Variable, column: NDArray[Any]) -> None:
     """Refuse a column that breaks the table's promises."""
     if variable.kind is Kind.DISCRETE:

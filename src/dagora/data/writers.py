@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dagora.data.missing import is_missing_word
 from dagora.data.readers import SEPARATORS, file_format
 from dagora.data.schema import Kind
+from dagora.data.table import require_table
 from dagora.errors import DataError
 from dagora.files import open_whole
 
@@ -45,6 +46,7 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
     <BLANKLINE>
     True
     """
+    require_table(table)
     ending = file_format(path)
     for variable in table.schema:
         for level in variable.levels:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
 from dagora.graph.bits import Rows, pack, unpack
-from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, named_matrix
+from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,10 +38,10 @@ class DAG(NamedGraph):
     """
 
     def __init__(self, nodes: Iterable[str], edges: Iterable[Edge] = ()) -> None:
-        names = tuple(nodes)
+        names = list_nodes(nodes)
         index = index_nodes(names)
         matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
-        for tail, head in edges:
+        for tail, head in list_edges(edges):
             matrix[find_node(index, tail), find_node(index, head)] = True
         self._build(names, matrix)
 
@@ -78,8 +78,13 @@ class DAG(NamedGraph):
         """
         names = tuple(nodes)
         matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
-        for child, indices in enumerate(parents):
-            matrix[list(indices), child] = True
+        try:
+            for child, indices in enumerate(parents):
+                matrix[list(indices), child] = True
+        except (IndexError, TypeError):
+            raise GraphError(
+                f"parents are one list of positions from 0 to {len(names) - 1} for each of the nodes"
+            ) from None
         return cls.from_numpy(matrix, names)
 
     @classmethod
@@ -90,6 +95,10 @@ class DAG(NamedGraph):
         >>> DAG.from_networkx(networkx.DiGraph([(1, 2)])).edges
         (('1', '2'),)
         """
+        if not hasattr(graph, "is_directed"):
+            raise GraphError(
+                f"a networkx graph is needed, not a {type(graph).__name__}: see DAG(nodes, edges)"
+            )
         return cls([str(node) for node in graph.nodes], [(str(a), str(b)) for a, b in graph.edges])
 
     @cached_property

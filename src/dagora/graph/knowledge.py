@@ -7,6 +7,7 @@ groups of variables in temporal order: an edge may not lead from a later tier to
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -252,6 +253,11 @@ def read_knowledge(path: PathLike) -> Knowledge:
     ...     read_knowledge(file).required
     (('a', 'b'),)
     """
+    if not isinstance(path, str | os.PathLike):
+        raise KnowledgeError(
+            "knowledge is a Knowledge, a mapping with required, forbidden, tiers or max_parents, or the name "
+            f"of a JSON file, not a {type(path).__name__}"
+        )
     text = read_text(path, error=KnowledgeError)
     with naming(path):
         try:

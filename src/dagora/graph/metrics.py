@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import GraphError
-from dagora.graph.cpdag import Graph
+from dagora.graph.cpdag import Graph, require_graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
 
@@ -151,6 +151,8 @@ def judge(estimate: Graph, truth: Graph) -> Verdicts:
 
 def align(estimate: Graph, truth: Graph) -> Graph:
     """Put the estimate's nodes in the order of the truth's; both must have the same names."""
+    require_graph(estimate, "the estimate")
+    require_graph(truth, "the truth")
     estimated, true = set(estimate.nodes), set(truth.nodes)
     for name in truth.nodes:
         if name not in estimated:

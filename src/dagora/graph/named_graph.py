@@ -92,6 +92,33 @@ def index_nodes(names: Sequence[str]) -> dict[str, int]:
     return index
 
 
+def list_nodes(nodes: Iterable[str]) -> tuple[str, ...]:
+    """The names of nodes, or an error that says how to list them."""
+    try:
+        return tuple(nodes)
+    except TypeError:
+        raise GraphError(f"nodes are a list of names, not {nodes!r}") from None
+
+
+def list_edges(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Edges as pairs, or an error that says how to list them.
+
+    >>> list_edges([("a", "b", 0.5)])
+    Traceback (most recent call last):
+    dagora.errors.GraphError: edges are a list of pairs such as ("a", "b"), not ('a', 'b', 0.5)
+    """
+    wrong: object = edges
+    try:
+        pairs = []
+        for edge in edges:
+            wrong = edge
+            tail, head = edge
+            pairs.append((tail, head))
+    except (TypeError, ValueError):
+        raise GraphError(f'edges are a list of pairs such as ("a", "b"), not {wrong!r}') from None
+    return pairs
+
+
 def find_node(index: dict[str, int], name: str) -> int:
     """Position of a name, or an error that says it is unknown."""
     try:

@@ -21,6 +21,7 @@ import numpy as np
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
+from dagora.graph.cpdag import require_dag
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.table import TableStatistics
 
@@ -66,16 +67,21 @@ def fit(
     (array([0.6, 0.4]), array([0., 1.]))
     """
     statistics = TableStatistics(data) if isinstance(data, Table) else data
+    require_dag(graph)
     kinds = {statistics.schema[statistics.schema.index(node)].kind for node in graph}
     if len(kinds) > 1:
         raise DataError(
             "the graph has discrete and continuous columns, but parameters can be fitted to one kind only: "
             "discretise the continuous columns, or leave one kind out"
         )
-    if pseudocount < 0 or not np.isfinite(pseudocount):
-        raise OptionError(f"pseudocount must be a finite number of at least 0, not {pseudocount}")
-    if ess is not None and (ess <= 0 or not np.isfinite(ess)):
-        raise OptionError(f"ess must be a finite number above 0, not {ess}")
+    if (
+        not isinstance(pseudocount, int | float | np.number)
+        or pseudocount < 0
+        or not np.isfinite(pseudocount)
+    ):
+        raise OptionError(f"pseudocount must be a finite number of at least 0, not {pseudocount!r}")
+    if ess is not None and (not isinstance(ess, int | float | np.number) or ess <= 0 or not np.isfinite(ess)):
+        raise OptionError(f"ess must be a finite number above 0, not {ess!r}")
     if ess is not None and pseudocount:
         raise OptionError("give either pseudocount or ess, not both")
     if kinds == {Kind.CONTINUOUS}:

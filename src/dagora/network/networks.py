@@ -81,3 +81,17 @@ class GaussianNetwork:
 
 
 Network = DiscreteNetwork | GaussianNetwork
+
+
+def require_network(value: object) -> Network:
+    """Return a network as it is; refuse anything else with the way to get one.
+
+    >>> require_network(DAG("ab"))
+    Traceback (most recent call last):
+    dagora.errors.GraphError: a network with parameters is needed, not a DAG: fit(graph, data) makes one
+    """
+    if isinstance(value, DiscreteNetwork | GaussianNetwork):
+        return value
+    raise GraphError(
+        f"a network with parameters is needed, not a {type(value).__name__}: fit(graph, data) makes one"
+    )

@@ -8,7 +8,8 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dagora.files import write_whole
+from dagora.errors import OptionError
+from dagora.files import require_path, write_whole
 from dagora.result import Result
 
 if TYPE_CHECKING:
@@ -39,11 +40,15 @@ def write_report(
     ...     "two columns" in page.read_text(encoding="utf-8")
     True
     """
+    from dagora.posterior.summary.posterior import Posterior
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page
 
+    require_path(path)
     if isinstance(found, Result):
         content = result_page(found, truth=truth, network=network, source=source)
+    elif not isinstance(found, Posterior):
+        raise OptionError(f"a report shows what learn or sample returned, not a {type(found).__name__}")
     else:
         content = posterior_page(found, truth=truth, source=source)
     write_whole(path, content)
