@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora import methods
+from dagora import method_registry
 from dagora.data.table import Table
 from dagora.graph.enumerate import all_dags
 from dagora.scores import registry
@@ -36,9 +36,9 @@ Walk = Callable[..., None]
 @pytest.fixture
 def walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
     """Save a walk-through's files, perhaps with a mistake, and run the last; nothing of it stays afterwards."""
-    before = (registry.SCORES, methods.METHODS)
+    before = (registry.SCORES, method_registry.METHODS)
     monkeypatch.setattr(registry, "SCORES", registry.SCORES)
-    monkeypatch.setattr(methods, "METHODS", methods.METHODS)
+    monkeypatch.setattr(method_registry, "METHODS", method_registry.METHODS)
     monkeypatch.setitem(contracts.CANNOT_OBEY, "chow-liu", {"required", "tiers", "max_parents"})
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -53,7 +53,7 @@ def walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
     monkeypatch.undo()
     for name in BLOCKS:
         sys.modules.pop(name, None)
-    assert before == (registry.SCORES, methods.METHODS)
+    assert before == (registry.SCORES, method_registry.METHODS)
 
 
 def test_every_block_is_known() -> None:
@@ -299,7 +299,7 @@ def keep(contract: str, role: str, entry: object, others: dict[str, object]) -> 
 @pytest.mark.parametrize(("contract", "others"), OF_METHODS, ids=label)
 def test_the_method_keeps_the_contract(walk: Walk, contract: str, others: dict[str, object]) -> None:
     walk("chow_liu")
-    keep(contract, "method", methods.METHODS[-1], others)
+    keep(contract, "method", method_registry.METHODS[-1], others)
 
 
 @pytest.mark.parametrize(("contract", "others"), OF_SCORES, ids=label)
@@ -321,10 +321,13 @@ def test_a_broken_promise_is_seen(
 ) -> None:
     walk("chow_liu", right, wrong)
     # An entry of its own: the contract tests keep results by entry.
-    methods.METHODS = (*methods.METHODS[:-1], replace(methods.METHODS[-1], summary=f"broken: {right}"))
+    method_registry.METHODS = (
+        *method_registry.METHODS[:-1],
+        replace(method_registry.METHODS[-1], summary=f"broken: {right}"),
+    )
     kind = next(kind for kind in contracts.KINDS if str(kind) == others["kind"])
     with pytest.raises((AssertionError, pytest.fail.Exception)):
-        keep(contract, "method", methods.METHODS[-1], {"kind": kind})
+        keep(contract, "method", method_registry.METHODS[-1], {"kind": kind})
 
 
 # ---------------------------------------------------------------------------------------------- the page

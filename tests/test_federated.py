@@ -62,7 +62,7 @@ def test_methods_that_need_rows_refuse():
 
 def test_two_sites_need_to_say_so():
     table = sample(greenhouse(), 200, seed=2)
-    with pytest.raises(ProtocolError, match="3"):
+    with pytest.raises(OptionError, match=r"at least 3 are needed: .*; minimum=2 accepts that"):
         learn_federated(sites(table, 2))
     assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table).graph
 
@@ -103,3 +103,15 @@ def test_traffic_is_counted_per_party_and_direction():
         0,
     )
     assert stats["rounds"] == 2
+
+
+def test_a_site_brings_whatever_learn_takes(tmp_path):
+    table = sample(greenhouse(), 300, seed=2)
+    parts = dict(zip(["north", "south", "west"], split_rows(table, 3), strict=True))
+    dagora.write_table(parts["north"], tmp_path / "north.parquet")
+    mixed = {
+        "north": str(tmp_path / "north.parquet"),
+        "south": parts["south"].to_pandas(),
+        "west": parts["west"].to_polars(),
+    }
+    assert learn_federated(mixed).graph == learn_federated(parts).graph == dagora.learn(table).graph

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ import networkx as nx
 import pytest
 
 import dagora
+from dagora import errors
+from dagora.loading import load
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(dagora.__file__).resolve().parent
@@ -37,8 +40,9 @@ FLOORS = (
     ("constraint",),
     ("posterior",),
     ("parties",),
-    ("methods",),
+    ("method_registry",),
     ("samplers",),
+    ("catalogue",),
     ("learning",),
     ("sampling",),
     ("federated",),
@@ -176,9 +180,39 @@ def test_help_is_quick() -> None:
 def test_every_public_name_is_there() -> None:
     assert set(dagora.__all__) <= set(dir(dagora))
     for name in dagora.__all__:
-        assert getattr(dagora, name) is not None
+        assert getattr(dagora, name) is load(dagora._HOMES[name])
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         dagora.nonsense
+
+
+def test_no_public_name_is_that_of_a_module() -> None:
+    """An import of `dagora.x` would put the module in the place of the public name `dagora.x`."""
+    modules = {name for _, name, _ in pkgutil.iter_modules([str(PACKAGE)])}
+    assert modules & set(dagora.__all__) == set()
+    assert {"learning", "graph", "catalogue"} <= modules
+
+
+def test_every_error_is_public() -> None:
+    listed = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert listed <= set(dagora.__all__)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    """The imports for type checkers and the homes of the public names, which are two lists, agree."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    homes, renamed = {}, {}
+    for node in block.body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                homes[alias.asname] = f"{node.module}:{alias.name}"
+        else:
+            (target,), value = node.targets, node.value
+            renamed |= {
+                public.id: private.id for public, private in zip(target.elts, value.elts, strict=True)
+            }
+    seen = homes | {public: homes[private] for public, private in renamed.items()}
+    assert {name: home for name, home in seen.items() if not name.startswith("_")} == dagora._HOMES
 
 
 MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:home|root|Users|work|mnt|opt)/\w+")

@@ -17,7 +17,7 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import as_knowledge, as_statistics, candidates, learn, make_score, score_graph
-from dagora.methods import METHODS, method_named
+from dagora.method_registry import METHODS, method_named
 from dagora.result import Outcome, Result
 from dagora.run import Run
 from dagora.scores.registry import SCORES, score_named
@@ -130,7 +130,7 @@ def test_the_steps_of_a_trace_count_on_from_phase_to_phase(monkeypatch):
             run.on_event(event)
         return Outcome(DAG(score.schema.names), "finished", "", -6.0)
 
-    monkeypatch.setattr("dagora.methods.Method.load", lambda method: told)
+    monkeypatch.setattr("dagora.method_registry.Method.load", lambda method: told)
     trace = learn(TABLE, "ges").trace
     assert [(point.step, point.score) for point in trace] == [(10, -9.0), (30, -8.0), (35, -7.0), (45, -6.0)]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dagora.errors import OptionError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.methods import METHODS
+from dagora.method_registry import METHODS
 from dagora.options import Option, check_options, find
 from dagora.scores.registry import SCORES
 

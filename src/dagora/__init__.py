@@ -17,46 +17,107 @@ from dagora.loading import load
 from dagora.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from dagora.data.discretise import discretise
-    from dagora.data.inspecting import inspect
-    from dagora.data.readers import read_table
-    from dagora.data.table import Table
-    from dagora.data.writers import write_table
-    from dagora.errors import DagoraError
-    from dagora.formats.registry import read_graph, read_network, write_graph, write_network
-    from dagora.graph.cpdag import CPDAG
-    from dagora.graph.dag import DAG
-    from dagora.graph.knowledge import Knowledge
-    from dagora.graph.metrics import compare
-    from dagora.graph.random_graphs import random_dag
-    from dagora.learning import candidates, learn
-    from dagora.learning import score_graph as score
-    from dagora.network.fit import fit
-    from dagora.network.likelihood import log_likelihood
-    from dagora.network.sample import sample as sample_network
-    from dagora.network.simulate import simulate
-    from dagora.posterior.summary.posterior import Posterior
-    from dagora.report import write_report
-    from dagora.result import Result
-    from dagora.sampling import sample
+    from dagora.catalogue import methods as methods
+    from dagora.data.discretise import discretise as discretise
+    from dagora.data.inspecting import inspect as inspect
+    from dagora.data.overview import Overview as Overview
+    from dagora.data.readers import read_table as read_table
+    from dagora.data.schema import Kind as Kind
+    from dagora.data.schema import Schema as Schema
+    from dagora.data.schema import Variable as Variable
+    from dagora.data.table import Table as Table
+    from dagora.data.writers import write_table as write_table
+    from dagora.errors import DagoraError as DagoraError
+    from dagora.errors import DagoraWarning as DagoraWarning
+    from dagora.errors import DataError as DataError
+    from dagora.errors import DisagreementError as DisagreementError
+    from dagora.errors import FormatError as FormatError
+    from dagora.errors import GraphError as GraphError
+    from dagora.errors import KnowledgeError as KnowledgeError
+    from dagora.errors import OptionError as OptionError
+    from dagora.errors import PartyTimeoutError as PartyTimeoutError
+    from dagora.errors import ProtocolError as ProtocolError
+    from dagora.errors import RowsUnavailableError as RowsUnavailableError
+    from dagora.events import Budget as Budget
+    from dagora.events import Event as Event
+    from dagora.federated import learn_federated as learn_federated
+    from dagora.formats.registry import read_graph as read_graph
+    from dagora.formats.registry import read_network as read_network
+    from dagora.formats.registry import write_graph as write_graph
+    from dagora.formats.registry import write_network as write_network
+    from dagora.graph.cpdag import CPDAG as CPDAG
+    from dagora.graph.dag import DAG as DAG
+    from dagora.graph.knowledge import Knowledge as Knowledge
+    from dagora.graph.knowledge import read_knowledge as read_knowledge
+    from dagora.graph.metrics import Comparison as Comparison
+    from dagora.graph.metrics import compare as compare
+    from dagora.graph.random_graphs import random_dag as random_dag
+    from dagora.learning import candidates as candidates
+    from dagora.learning import learn as learn
+    from dagora.learning import score_graph as _score_graph
+    from dagora.network.fit import fit as fit
+    from dagora.network.likelihood import log_likelihood as log_likelihood
+    from dagora.network.networks import DiscreteNetwork as DiscreteNetwork
+    from dagora.network.networks import GaussianNetwork as GaussianNetwork
+    from dagora.network.sample import sample as _sample_network
+    from dagora.network.simulate import Simulation as Simulation
+    from dagora.network.simulate import simulate as simulate
+    from dagora.posterior.summary.features import Estimate as Estimate
+    from dagora.posterior.summary.posterior import Posterior as Posterior
+    from dagora.report import write_report as write_report
+    from dagora.result import Result as Result
+    from dagora.sampling import sample as sample
+    from dagora.scores.candidates.candidates import Candidates as Candidates
+    from dagora.stats.statistics import Statistics as Statistics
+    from dagora.vertical import learn_private as learn_private
 
+    score, sample_network = _score_graph, _sample_network  # an import under another name is not public
+
+# Where each public name lives. Type checkers read the imports above; a test keeps the two in step.
 _HOMES = {
+    "Budget": "dagora.events:Budget",
     "CPDAG": "dagora.graph.cpdag:CPDAG",
+    "Candidates": "dagora.scores.candidates.candidates:Candidates",
+    "Comparison": "dagora.graph.metrics:Comparison",
     "DAG": "dagora.graph.dag:DAG",
     "DagoraError": "dagora.errors:DagoraError",
+    "DagoraWarning": "dagora.errors:DagoraWarning",
+    "DataError": "dagora.errors:DataError",
+    "DisagreementError": "dagora.errors:DisagreementError",
+    "DiscreteNetwork": "dagora.network.networks:DiscreteNetwork",
+    "Estimate": "dagora.posterior.summary.features:Estimate",
+    "Event": "dagora.events:Event",
+    "FormatError": "dagora.errors:FormatError",
+    "GaussianNetwork": "dagora.network.networks:GaussianNetwork",
+    "GraphError": "dagora.errors:GraphError",
+    "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
+    "KnowledgeError": "dagora.errors:KnowledgeError",
+    "OptionError": "dagora.errors:OptionError",
+    "Overview": "dagora.data.overview:Overview",
+    "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
     "Posterior": "dagora.posterior.summary.posterior:Posterior",
+    "ProtocolError": "dagora.errors:ProtocolError",
     "Result": "dagora.result:Result",
+    "RowsUnavailableError": "dagora.errors:RowsUnavailableError",
+    "Schema": "dagora.data.schema:Schema",
+    "Simulation": "dagora.network.simulate:Simulation",
+    "Statistics": "dagora.stats.statistics:Statistics",
     "Table": "dagora.data.table:Table",
+    "Variable": "dagora.data.schema:Variable",
     "candidates": "dagora.learning:candidates",
     "compare": "dagora.graph.metrics:compare",
     "discretise": "dagora.data.discretise:discretise",
     "fit": "dagora.network.fit:fit",
     "inspect": "dagora.data.inspecting:inspect",
     "learn": "dagora.learning:learn",
+    "learn_federated": "dagora.federated:learn_federated",
+    "learn_private": "dagora.vertical:learn_private",
     "log_likelihood": "dagora.network.likelihood:log_likelihood",
+    "methods": "dagora.catalogue:methods",
     "random_dag": "dagora.graph.random_graphs:random_dag",
     "read_graph": "dagora.formats.registry:read_graph",
+    "read_knowledge": "dagora.graph.knowledge:read_knowledge",
     "read_network": "dagora.formats.registry:read_network",
     "read_table": "dagora.data.readers:read_table",
     "sample": "dagora.sampling:sample",
@@ -69,34 +130,7 @@ _HOMES = {
     "write_table": "dagora.data.writers:write_table",
 }
 
-__all__ = [
-    "CPDAG",
-    "DAG",
-    "DagoraError",
-    "Knowledge",
-    "Posterior",
-    "Result",
-    "Table",
-    "candidates",
-    "compare",
-    "discretise",
-    "fit",
-    "inspect",
-    "learn",
-    "log_likelihood",
-    "random_dag",
-    "read_graph",
-    "read_network",
-    "read_table",
-    "sample",
-    "sample_network",
-    "score",
-    "simulate",
-    "write_graph",
-    "write_network",
-    "write_report",
-    "write_table",
-]
+__all__ = sorted(_HOMES)  # noqa: PLE0605 (type checkers need no third list: `import X as X` is public)
 
 
 def __getattr__(name: str) -> object:
@@ -109,4 +143,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

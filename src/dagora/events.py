@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a learner: where it stands (`step` of `total`, if known) and the best score so far."""
+    """One step of a learner: where it stands (`step` of `total`, if known) and the best score so far.
+
+    >>> import dagora
+    >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> seen = []
+    >>> result = dagora.learn(table, on_event=seen.append)
+    >>> isinstance(seen[-1], Event), seen[-1].score == result.score
+    (True, True)
+    """
 
     phase: str
     step: int

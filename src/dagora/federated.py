@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dagora.data.accepting import as_table
+from dagora.data.reading_options import ReadingOptions
 from dagora.data.table import Table
-from dagora.errors import DagoraError, ProtocolError, RowsUnavailableError
+from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.files import naming
 from dagora.learning import learn, named_score
-from dagora.methods import method_named
+from dagora.method_registry import method_named
 from dagora.options import refuse_missing
 from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site
 from dagora.parties.horizontal.statistics.agreement import agree
@@ -59,7 +61,7 @@ def check_over_sites(
 
     >>> check_over_sites("best")
     Traceback (most recent call last):
-    dagora.errors.OptionError: the method best needs the option 'truth': the true graph, by which ...
+    dagora.errors.OptionError: the method best needs the option truth: the true graph, by which ...
     """
     entry = method_named(method)
     owner = f"the method {entry.name}"
@@ -85,26 +87,61 @@ def agreed_statistics(
 
 
 def learn_federated(
-    sites: Mapping[str, Table],
+    sites: Mapping[str, object],
     method: str = "hill-climb",
     *,
     secure: bool = True,
     minimum: int = FEWEST,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    missing: str = "error",
+    na: str | Iterable[str] = "auto",
     **settings: Any,  # noqa: ANN401 - those of `learn_over`
 ) -> Result:
-    """Learn over tables of several sites in this process; the result equals that on the pooled rows.
+    """Learn over the tables of several sites in this process; the result equals that on the pooled rows.
+
+    `sites` maps each site's name to its data: whatever `learn` takes. A site takes part in no sum of fewer
+    than `minimum` sites. From `discrete` to `na`, the options say how each site's data are to be understood;
+    `read_table` explains them. All else is as in `learn`: the method, `score`, `knowledge`, `max_parents`,
+    `seed`, and the options of method and score.
 
     >>> rows = [[0, 0], [1, 1]] * 10
     >>> tables = {name: Table.from_numpy(rows, names=["a", "b"]) for name in ("north", "south", "west")}
-    >>> learn_federated(tables, score="bic").graph.edges
-    (('a', 'b'),)
+    >>> result = learn_federated(tables, "tabu", score="bdeu", knowledge={"forbidden": [("a", "b")]})
+    >>> result.graph.edges, result.stats["rows"]
+    ((('b', 'a'),), 60.0)
     """
-    parties = [Site(check_name(name), table) for name, table in sites.items()]
+    reading = ReadingOptions(discrete, continuous, missing=missing, na=na)
+    parties = read_sites(sites, minimum if secure else 1, reading)
+    settings |= {"discrete": reading.discrete, "continuous": reading.continuous}
     if not secure:
         return learn_over(OpenFederation(parties, TASKS), method, **settings)
     with sites_in_threads(parties, minimum) as (federation, books):
         result = learn_over(federation, method, **settings)
     return with_traffic(result, books())
+
+
+def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:
+    """Read the table of each site; refuse names that no site can have, and too few sites."""
+    if not isinstance(sites, Mapping):
+        raise DataError(
+            f"sites are given as a mapping from each site's name to its table, not as {type(sites).__name__}"
+        )
+    if isinstance(minimum, bool) or not isinstance(minimum, int):
+        raise OptionError(f"minimum must be a whole number, not {minimum!r}")
+    if len(sites) < minimum:
+        two = "with two, each can compute the other's part; minimum=2 accepts that"
+        more = two if len(sites) == 2 else "add sites"
+        given = "1 site was" if len(sites) == 1 else f"{len(sites)} sites were"
+        raise OptionError(f"{given} given, and at least {minimum} are needed: {more}")
+    parties = []
+    for name, data in sites.items():
+        if check_name(name) == COORDINATOR:
+            raise ProtocolError(f"'{COORDINATOR}' is the coordinator's name: give that site another")
+        with naming(name):
+            table = data if isinstance(data, Table) else as_table(data, reading)
+            parties.append(Site(name, table))
+    return parties
 
 
 @contextmanager
@@ -121,8 +158,6 @@ def sites_in_threads(
     from dagora.parties.transport.in_memory import memory_network
 
     names = [site.name for site in sites]
-    if COORDINATOR in names:
-        raise ProtocolError(f"'{COORDINATOR}' is the coordinator's name: give that site another")
     network = memory_network([COORDINATOR, *names], hub=COORDINATOR)
     identities = hand_out_keys(names)
     with ThreadPoolExecutor(max(1, len(sites))) as pool:

@@ -144,6 +144,13 @@ def json_text(content: object, *, indent: int | None = None) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
+def require_path(path: object, error: type[DagoraError] = FormatError) -> Path:
+    """Return the path of a file; refuse what cannot be one."""
+    if not isinstance(path, str | os.PathLike):
+        raise error(f"the name of a file is needed, not a {type(path).__name__}")
+    return Path(path)
+
+
 @contextlib.contextmanager
 def naming(path: PathLike) -> Iterator[None]:
     """Put the file's name in front of any error of ours that is raised inside.

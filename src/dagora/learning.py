@@ -15,10 +15,10 @@ from dagora.data.overview import Overview
 from dagora.data.reading_options import ReadingOptions, split_reading
 from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore
-from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
-from dagora.methods import Method, method_named
+from dagora.method_registry import Method, method_named
 from dagora.options import Option, check_options
 from dagora.result import Result, TracePoint
 from dagora.run import Run
@@ -37,7 +37,7 @@ from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.statistics import HasFederation, Statistics
 from dagora.stats.table import TableStatistics
 from dagora.version import __version__
-from dagora.wording import announce, option
+from dagora.wording import announce, option, spoken
 
 # What a method is given that has an objective of its own and takes no score.
 OWN_OBJECTIVE = frozenset({"statistics", "federation"})
@@ -200,7 +200,8 @@ def learner_input(
         return source.statistics, [], work
     if method.takes == "federation":
         if not isinstance(source.statistics, HasFederation):
-            raise OptionError(f"the method {method.name} works on rows over sites: use `dagora federate`")
+            door = spoken(python="learn_federated", command="`dagora federate`")
+            raise OptionError(f"the method {method.name} works on rows over sites: use {door}")
         return source.statistics.federation, [], work
     if method.takes == "score":
         if source.scored is not None:
@@ -248,6 +249,7 @@ def score_graph(data: object, graph: Graph, score: str | None = None, **options:
     >>> round(score_graph({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
     -59.141
     """
+    require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
     reading, options = split_reading(options, wanted=frozenset(graph.nodes))
     return graph_score(make_score(as_statistics(data, reading=reading), score, **options), directed)
@@ -278,6 +280,7 @@ def candidates(
     >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
     [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]
     """
+    check_circumstances(0, None, jobs)
     known = as_knowledge(knowledge, max_parents)
     reading, options = split_reading(options, wanted=known.mentioned)
     statistics = as_statistics(data, jobs, reading)

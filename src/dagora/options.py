@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from dagora.errors import OptionError
+from dagora.wording import option as worded
 
 Value = int | float | bool | str | None
 OptionType = Literal["int", "float", "bool", "text", "graph"]
@@ -111,7 +112,7 @@ def check_options(owner: str, known: Sequence[Option], given: Mapping[str, objec
 
     >>> check_options("it", [Option("truth", "graph", None, "the true graph", required=True)], {})
     Traceback (most recent call last):
-    dagora.errors.OptionError: it needs the option 'truth': the true graph
+    dagora.errors.OptionError: it needs the option truth: the true graph
     """
     by_name = {option.name: option for option in known}
     for name in given:
@@ -126,16 +127,26 @@ def check_options(owner: str, known: Sequence[Option], given: Mapping[str, objec
 
 
 def refuse_missing(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> None:
-    """Refuse options that lack a required one."""
+    """Refuse options that lack a required one; on the command line such an option has a flag of its own."""
     for option in known:
         if option.required and given.get(option.name) is None:
-            raise OptionError(f"{owner} needs the option '{option.name}': {option.summary}")
+            raise OptionError(f"{owner} needs the option {worded(option.name)}: {option.summary}")
 
 
 def find(what: str, name: str, entries: Mapping[str, T]) -> T:
     """Look an entry up by name; the error about an unknown name suggests a similar one."""
-    if name in entries:
+    if isinstance(name, str) and name in entries:
         return entries[name]
-    close = difflib.get_close_matches(str(name), entries, n=1)
+    close = difflib.get_close_matches(str(name).lower(), entries, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
     raise OptionError(f"there is no {what} named '{name}': {hint}known are {', '.join(entries)}")
+
+
+def find_in_any_case(what: str, name: str, entries: Mapping[str, T]) -> T:
+    """Look an entry up by name, in small or capital letters.
+
+    >>> find_in_any_case("score", "BDeu", {"bdeu": 1, "k2": 2})
+    1
+    """
+    small = str(name).lower()
+    return find(what, small if small in entries else name, entries)

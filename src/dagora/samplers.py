@@ -11,7 +11,7 @@ from typing import cast
 
 from dagora.errors import OptionError
 from dagora.loading import load
-from dagora.options import MEMORY, Option, find
+from dagora.options import MEMORY, Option, find_in_any_case
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import PRIORS
 from dagora.scores.registry import Score
@@ -118,7 +118,7 @@ def sampler_named(name: str) -> Sampler:
     >>> sampler_named("exact").promise
     'no chains: draws are independent, and edge probabilities carry no Monte Carlo error'
     """
-    return find("sampler", name, {sampler.name: sampler for sampler in SAMPLERS})
+    return find_in_any_case("sampler", name, {sampler.name: sampler for sampler in SAMPLERS})
 
 
 def check_score(score: Score) -> list[str]:

@@ -27,7 +27,7 @@ from dagora.run import Run
 from dagora.samplers import check_score, sampler_named
 from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score, default_score, score_named
-from dagora.wording import announce
+from dagora.wording import announce, option
 
 FEWEST_ROWS = 3
 ESTIMATORS = ("qmc", "bridge")  # by which draws under a Laplace approximation can be re-weighted
@@ -151,14 +151,14 @@ def laplace_options(score: Score, estimator: str, options: Mapping[str, Any]) ->
     declared = next((option for option in score.options if option.name == "estimator"), None)
     if declared is None:
         raise OptionError(
-            f"reweight goes with the scores gp and gp2, whose estimators differ; not {score.name}"
+            f"{option('reweight')} goes with the scores gp and gp2, whose estimators differ; not {score.name}"
         )
     if estimator not in ESTIMATORS:
-        raise OptionError(f"reweight is one of {', '.join(ESTIMATORS)}, not '{estimator}'")
+        raise OptionError(f"{option('reweight')} is one of {', '.join(ESTIMATORS)}, not '{estimator}'")
     declared.check(estimator)
     if options.get("estimator", "laplace") != "laplace":
         raise OptionError(
-            f"reweight={estimator} goes with estimator=laplace, not estimator={options['estimator']}: "
-            "leave one of them out"
+            f"{option('reweight', estimator)} goes with estimator=laplace, "
+            f"not estimator={options['estimator']}: leave one of them out"
         )
     return {**options, "estimator": "laplace"}

@@ -133,7 +133,7 @@ def learn_private(
     guest_table: object,
     key: str,
     *,
-    order: str | None = None,
+    order: str | Iterable[str] | None = None,
     max_parents: int = 3,
     score: str = "f",
     mode: str = "hidden",
@@ -143,8 +143,9 @@ def learn_private(
 ) -> Result:
     """Learn from two tables that share a key, as two owners would; the host's result is returned.
 
-    Tables may be files, data frames or `Table`s; every column but the key has two levels. `missing`
-    is that of `read_party_data`.
+    Tables may be files, data frames or `Table`s; every column but the key has two levels. `order` names the
+    variables, parents first; without it, the host's columns come first. `missing` is that of
+    `read_party_data`.
 
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
@@ -154,7 +155,8 @@ def learn_private(
     >>> result.graph.edges, result.stats["rows"]
     ((('a', 'b'),), 15.0)
     """
-    proposal = Proposal(order, max_parents, score, mode, crypto)
+    written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
+    proposal = Proposal(written, max_parents, score, mode, crypto)
     host, guest = (read_party_data(table, key, missing=missing) for table in (host_table, guest_table))
     return learn_both(host, guest, proposal, on_event=on_event)
 

@@ -67,6 +67,26 @@ def setting(name: str, value: object) -> str:
     return f"--option {name}={value}" if _to_command else option(name, value)
 
 
+def spoken(*, python: str, command: str) -> str:
+    """Choose between two ways to say the same: to a user of Python, or of the command.
+
+    >>> spoken(python="learn_federated", command="`dagora federate`")
+    'learn_federated'
+    """
+    return command if _to_command else python
+
+
+def among(names: Iterable[str], most: int = 10) -> str:
+    """List names to choose from, not too many of them.
+
+    >>> among("abc"), among("abc", most=2)
+    ('known are a, b, c', 'known are a, b and 1 more')
+    """
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return f"known are {', '.join(listed[:most])}{more}"
+
+
 def comma_list(names: Iterable[str]) -> str:
     """Names as one list with commas; a name that has one is in quotes.
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from dagora.commands.methods import TAKES
-from dagora.methods import METHODS
+from dagora.catalogue import takes
+from dagora.method_registry import METHODS
 from dagora.samplers import SAMPLERS
 from dagora.scores.registry import SCORES
+from dagora.wording import to_command_line
 
 ENTRIES = [*METHODS, *SAMPLERS, *SCORES]
 
@@ -34,7 +35,8 @@ def test_one_with_its_options(run: Callable, entry: object) -> None:
     shown = run("methods", entry.name).out
     assert entry.reference in shown
     if entry in METHODS:
-        assert f"  takes      {TAKES[entry.takes]}\n" in shown
+        with to_command_line():
+            assert f"  takes      {takes(entry.takes)}\n" in shown
         assert entry.promise in shown
     kind = "method" if entry in METHODS else "sampler" if entry in SAMPLERS else "score"
     content = json.loads(run("methods", entry.name, "--json").out)[kind]

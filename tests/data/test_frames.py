@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.data.writers import arrow_table, write_table
+from dagora.data.writers import write_table
 from dagora.errors import DataError
 from tests.data.table_strategies import quick, tables, words
 
@@ -50,7 +50,7 @@ def test_all_frames_and_a_file_agree(tmp_path_factory, table):
 @quick
 @given(table=tables(unseen=True))
 def test_categorical_columns_keep_their_levels(table):
-    arrow = arrow_table(table)
+    arrow = table.to_arrow()
     assert Table.from_frame(arrow).equals(table)
     assert Table.from_frame(arrow.to_pandas()).equals(table)
     enums = {

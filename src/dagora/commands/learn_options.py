@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dagora.data.table import Table
     from dagora.events import Budget, Observer
     from dagora.graph.cpdag import Graph
-    from dagora.methods import Method
+    from dagora.method_registry import Method
     from dagora.options import Option
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
@@ -114,7 +114,7 @@ class LearnRequest(CommonRequest):
     def settings(self) -> dict[str, Any]:
         """Arguments of `learn`; names and values are checked."""
         from dagora.learning import as_knowledge, named_score
-        from dagora.methods import method_named
+        from dagora.method_registry import method_named
 
         method = method_named(self.method)
         if self.score is not None:
@@ -268,7 +268,7 @@ def learn_options(command: F) -> F:
 
 def parse_options(method: str | None, score: str | None, written: tuple[str, ...]) -> dict[str, Any]:
     """Read NAME=VALUE pairs as the types that the method (if any) and the score declare."""
-    from dagora.methods import method_named
+    from dagora.method_registry import method_named
     from dagora.scores.registry import SCORES, score_named
 
     entries = [score_named(score)] if score else list(SCORES)
@@ -324,7 +324,7 @@ def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:
 def check_directed(path: str, method: str) -> None:
     """Refuse to write parameters of what a method returns, where that is a class of graphs."""
     from dagora.errors import FormatError
-    from dagora.methods import method_named
+    from dagora.method_registry import method_named
 
     if method_named(method).returns == "cpdag":
         raise FormatError(

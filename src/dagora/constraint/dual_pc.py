@@ -35,6 +35,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Moments, Statistics
+from dagora.wording import option
 
 # Sets that are tested between two checks of the time limit.
 SETS_PER_CHECK = 100_000
@@ -89,8 +90,8 @@ def forbidden_pairs(knowledge: Knowledge, names: tuple[str, ...]) -> Matrix:
     """Pairs forbidden in both directions; other knowledge is refused, since directions are learned."""
     if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
         raise KnowledgeError(
-            f"the method dual-pc cannot obey max_parents ({knowledge.max_parents}): it tests pairs and "
-            "counts no parents; use ges or hill-climb"
+            f"the method dual-pc cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs "
+            "and counts no parents; use ges or hill-climb"
         )
     forbidden = knowledge.forbidden_pairs(names, "the method dual-pc")
     np.fill_diagonal(forbidden, val=False)

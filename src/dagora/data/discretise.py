@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dagora.data.intervals import check_intervals, cut
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.data.table import Table
+from dagora.data.table import Table, require_table
 from dagora.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def discretise(
     >>> discretise(table, "quantile", bins=2).codes(0)
     array([0, 0, 1, 1], dtype=uint16)
     """
+    require_table(table)
     check_intervals(method, bins)
     chosen = [i for i, variable in enumerate(table.schema) if variable.kind is Kind.CONTINUOUS]
     if columns is not None:

@@ -47,6 +47,11 @@ class Overview:
     """The columns of a source, its rows, how many of them were dropped, and what deserves a warning.
 
     `reading` holds the options that were not at their default, `source` and `sha256` say which file it was.
+
+    >>> from dagora.data.table import Table
+    >>> overview = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]], names=["ill", "dose"]).overview
+    >>> [(column.name, column.type, column.why) for column in overview.columns]
+    [('ill', 'discrete', 'text'), ('dose', 'continuous', 'numbers')]
     """
 
     columns: tuple[ColumnSummary, ...]

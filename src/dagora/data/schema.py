@@ -10,13 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError
+from dagora.wording import among
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
 MAX_LEVELS = 10_000
 
 
 class Kind(StrEnum):
-    """The two kinds of column."""
+    """The two kinds of column.
+
+    >>> Kind("discrete") is Kind.DISCRETE, [str(kind) for kind in Kind]
+    (True, ['discrete', 'continuous'])
+    """
 
     DISCRETE = "discrete"
     CONTINUOUS = "continuous"
@@ -24,7 +29,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A named column; a discrete one declares its levels, in the order of their codes."""
+    """A named column; a discrete one declares its levels, in the order of their codes.
+
+    >>> Variable("dose", Kind.DISCRETE, ("none", "low", "high")).cardinality
+    3
+    """
 
     name: str
     kind: Kind
@@ -64,15 +73,19 @@ class Schema:
 
     @property
     def cardinalities(self) -> NDArray[np.int64]:
-        """Number of levels of each column (0 where continuous)."""
+        """Number of levels of each column (0 where continuous).
+
+        >>> Schema([Variable("x", Kind.CONTINUOUS), Variable("a", Kind.DISCRETE, ("no",))]).cardinalities
+        array([0, 1])
+        """
         return np.array([variable.cardinality for variable in self.variables], dtype=np.int64)
 
     def index(self, name: str) -> int:
         """Position of a column."""
         try:
             return self._index[name]
-        except KeyError:
-            raise DataError(f"there is no column named '{name}'") from None
+        except (KeyError, TypeError):
+            raise DataError(f"there is no column named '{name}': {among(self.names)}") from None
 
     def __len__(self) -> int:
         return len(self.variables)
@@ -81,7 +94,12 @@ class Schema:
         return iter(self.variables)
 
     def __getitem__(self, position: int) -> Variable:
-        return self.variables[position]
+        try:
+            return self.variables[position]
+        except (IndexError, TypeError):
+            raise DataError(
+                f"columns have positions from 0 to {len(self) - 1}, not {position!r}: index(name) finds one"
+            ) from None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self.variables == other.variables

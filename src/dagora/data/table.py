@@ -9,18 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.data.columns import Column
+from dagora.data.exports import arrow_table, pandas_frame, polars_frame
 from dagora.data.frames import columns_of_frame, columns_of_matrix
 from dagora.data.overview import Overview
 from dagora.data.reading_options import ReadingOptions
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 from dagora.errors import DataError
 from dagora.wording import announce
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,12 @@ class Table:
 
     @classmethod
     def from_columns(cls, columns: Sequence[Column], overview: Overview | None = None) -> Table:
-        """Make a table from typed columns, as readers hand them out."""
+        """Make a table from typed columns, as readers hand them out.
+
+        >>> column = Column(Variable("x", Kind.CONTINUOUS), np.array([0.5, 1.5]))
+        >>> Table.from_columns([column])
+        Table(2 rows, 1 columns)
+        """
         schema = Schema(column.variable for column in columns)
         return cls(schema, tuple(column.values for column in columns), overview)
 
@@ -101,12 +112,21 @@ class Table:
 
     @classmethod
     def of_matrix(cls, array: ArrayLike, names: Iterable[str] | None, reading: ReadingOptions) -> Table:
-        """Make a table as `from_numpy` does, with reading options in one piece and without a warning."""
+        """Make a table as `from_numpy` does, with reading options in one piece and without a warning.
+
+        >>> Table.of_matrix([[1, 2], [2, 1]], None, ReadingOptions(continuous=["all"])).names
+        ('x0', 'x1')
+        """
         return cls.from_columns(*columns_of_matrix(array, names, reading))
 
     @classmethod
     def of_frame(cls, frame: object, reading: ReadingOptions) -> Table:
-        """Make a table as `from_frame` does, with reading options in one piece and without a warning."""
+        """Make a table as `from_frame` does, with reading options in one piece and without a warning.
+
+        >>> import pandas
+        >>> Table.of_frame(pandas.DataFrame({"a": [0, 1]}), ReadingOptions()).announced()
+        Table(2 rows, 1 columns)
+        """
         return cls.from_columns(*columns_of_frame(frame, reading))
 
     def announced(self) -> Table:
@@ -125,19 +145,32 @@ class Table:
         return self.schema.names
 
     def codes(self, column: int) -> NDArray[np.uint16]:
-        """Codes of a discrete column (read-only)."""
+        """Codes of a discrete column (read-only).
+
+        >>> Table.from_numpy([["no"], ["yes"], ["no"]]).codes(0).tolist()
+        [0, 1, 0]
+        """
         if self.schema[column].kind is not Kind.DISCRETE:
             raise DataError(f"column '{self.schema[column].name}' is continuous: discretise it first")
         return self.columns[column]
 
     def values(self, column: int) -> NDArray[np.float64]:
-        """Values of a continuous column (read-only)."""
+        """Values of a continuous column (read-only).
+
+        >>> Table.from_numpy([[0.5], [1.5]]).values(0).tolist()
+        [0.5, 1.5]
+        """
         if self.schema[column].kind is not Kind.CONTINUOUS:
             raise DataError(f"column '{self.schema[column].name}' is discrete: a continuous one is needed")
         return self.columns[column]
 
     def select(self, names: Sequence[str]) -> Table:
-        """Return the table with only these columns, in this order."""
+        """Return the table with only these columns, in this order.
+
+        >>> table = Table.from_numpy([[0, 0.5], [1, 1.5]], names=["a", "x"], discrete=["a"])
+        >>> table.select(["x", "a"]).names
+        ('x', 'a')
+        """
         positions = [self.schema.index(name) for name in names]
         return Table(
             Schema(self.schema[i] for i in positions),
@@ -146,17 +179,75 @@ class Table:
         )
 
     def take(self, rows: ArrayLike) -> Table:
-        """Return the table with only these rows (positions or a mask); the levels stay declared."""
+        """Return the table with only these rows (positions or a mask); the levels stay declared.
+
+        >>> table = Table.from_numpy([["no"], ["yes"], ["no"]])
+        >>> some = table.take([0, 2])
+        >>> some.n_rows, some.schema[0].levels
+        (2, ('no', 'yes'))
+        """
         chosen = np.asarray(rows)
-        return Table(self.schema, tuple(column[chosen] for column in self.columns))
+        if not chosen.size:
+            chosen = chosen.astype(np.int64)
+        try:
+            return Table(self.schema, tuple(column[chosen] for column in self.columns))
+        except IndexError:
+            raise DataError(
+                f"rows are chosen by positions from 0 to {self.n_rows - 1}, or by a mask of {self.n_rows} "
+                "values of True or False"
+            ) from None
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas frame; a discrete column is categorical, with its levels in order.
+
+        >>> table = Table.from_numpy([["low", "1.5"], ["high", "0.5"]], names=["dose", "x"])
+        >>> frame = table.to_pandas()
+        >>> frame["dose"].tolist(), frame["x"].tolist()
+        (['low', 'high'], [1.5, 0.5])
+        >>> Table.from_frame(frame).equals(table)
+        True
+        """
+        return pandas_frame(self.schema, self.columns)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars frame; a discrete column is an Enum of its levels, in order.
+
+        >>> table = Table.from_numpy([["low", "1.5"], ["high", "0.5"]], names=["dose", "x"])
+        >>> table.to_polars()["dose"].to_list()
+        ['low', 'high']
+        """
+        return polars_frame(self.schema, self.columns)
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table; a discrete column is a dictionary of its levels, in order.
+
+        >>> Table.from_numpy([[1], [0]]).to_arrow().to_pydict()
+        {'x0': ['1', '0']}
+        """
+        return arrow_table(self.schema, self.columns)
 
     def equals(self, other: Table) -> bool:
-        """Whether both tables have the same columns, levels and rows, in the same order."""
+        """Whether both tables have the same columns, levels and rows, in the same order.
+
+        >>> table = Table.from_numpy([[0.5], [1.5]])
+        >>> table.equals(table.take([0, 1])), table.equals(table.take([1, 0]))
+        (True, False)
+        """
         same = (np.array_equal(a, b) for a, b in zip(self.columns, other.columns, strict=False))
         return self.schema == other.schema and all(same)
 
     def __repr__(self) -> str:
         return f"Table({self.n_rows} rows, {len(self.schema)} columns)"
+
+
+def require_table(value: object) -> Table:
+    """Return a table as it is; refuse anything else with the way to get one."""
+    if isinstance(value, Table):
+        return value
+    raise DataError(
+        f"a Table is needed, not a {type(value).__name__}: read_table, Table.from_frame and Table.from_numpy "
+        "make one"
+    )
 
 
 def check_column(variable: Variable, column: NDArray[Any]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dagora.data.missing import is_missing_word
 from dagora.data.readers import SEPARATORS, file_format
 from dagora.data.schema import Kind
+from dagora.data.table import require_table
 from dagora.errors import DataError
 from dagora.files import open_whole
 
@@ -45,6 +46,7 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
     <BLANKLINE>
     True
     """
+    require_table(table)
     ending = file_format(path)
     for variable in table.schema:
         for level in variable.levels:
@@ -59,32 +61,13 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
             import pyarrow.parquet as pq
 
             # A dictionary larger than its page would lose the levels that no row has.
-            pq.write_table(arrow_table(table), handle, dictionary_pagesize_limit=1 << 28)
+            pq.write_table(table.to_arrow(), handle, dictionary_pagesize_limit=1 << 28)
         else:
             import pyarrow as pa
 
-            arrow = arrow_table(table)
+            arrow = table.to_arrow()
             with pa.ipc.new_file(handle, arrow.schema) as writer:
                 writer.write_table(arrow)
-
-
-def arrow_table(table: Table) -> pa.Table:
-    """Return the table as an Arrow one; discrete columns are dictionaries of their levels.
-
-    >>> from dagora.data.table import Table
-    >>> arrow_table(Table.from_numpy([[1], [0]])).to_pydict()
-    {'x0': ['1', '0']}
-    """
-    import pyarrow as pa
-
-    arrays = []
-    for variable, column in zip(table.schema, table.columns, strict=True):
-        if variable.kind is Kind.DISCRETE:
-            levels = pa.array(variable.levels, pa.string())
-            arrays.append(pa.DictionaryArray.from_arrays(pa.array(column.astype("int32")), levels))
-        else:
-            arrays.append(pa.array(column))
-    return pa.Table.from_arrays(arrays, names=list(table.names))
 
 
 def write_delimited(table: Table, handle: BinaryIO, separator: str) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagora.errors import FormatError
-from dagora.files import PathLike, naming, read_text, write_whole
+from dagora.files import PathLike, naming, read_text, require_path, write_whole
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.graph.cpdag import require_graph
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +89,7 @@ def find_format(path: PathLike) -> Format:
     Traceback (most recent call last):
     dagora.errors.FormatError: alarm.doc: unknown extension '.doc'; known are .json .bif .dot ...
     """
-    file = Path(path)
+    file = require_path(path)
     suffix = Path(file.stem).suffix if file.suffix.lower() == ".gz" else file.suffix
     for known in FORMATS:
         if suffix.lower() in known.extensions:
@@ -120,6 +121,7 @@ def write_graph(graph: Graph, path: PathLike) -> None:
     dagora.errors.FormatError: graph.bif: BIF needs parameters and not only a graph; fit them ...
     """
     known = find_format(path)
+    require_graph(graph)
     with naming(path):
         text = known.render_graph(graph)
     write_whole(path, text)
@@ -148,8 +150,18 @@ def write_network(network: Network, path: PathLike, *, originals: bool = True) -
 
     BIF gets names and levels in words that other programs read; with `originals`, comments keep those that
     were changed, and `read_network` returns them.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from dagora.graph.dag import DAG
+    >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("heads", "tails")}, {"coin": np.array([0.5, 0.5])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_network(coin, Path(folder, "coin.bif"))
+    ...     read_network(Path(folder, "coin.bif")).levels["coin"]
+    ('heads', 'tails')
     """
     known = _network_format(path)
+    require_network(network)
     with naming(path):
         text = known.render_network(network, originals) if known.render_network else ""
     write_whole(path, text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from dagora.errors import GraphError
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
-from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, named_matrix
+from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
 
 
 class CPDAG(NamedGraph):
@@ -36,16 +37,16 @@ class CPDAG(NamedGraph):
     def __init__(
         self, nodes: Iterable[str], edges: Iterable[Edge] = (), undirected: Iterable[Edge] = ()
     ) -> None:
-        names = tuple(nodes)
+        names = list_nodes(nodes)
         index = index_nodes(names)
         matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
-        for tail, head in edges:
+        for tail, head in list_edges(edges):
             i, j = find_node(index, tail), find_node(index, head)
             if matrix[j, i] and i != j:
                 raise GraphError(f"the edge {tail} → {head} is directed both ways: list it as undirected")
             matrix[i, j] = True
         directed = matrix.copy()
-        for one, other in undirected:
+        for one, other in list_edges(undirected):
             i, j = find_node(index, one), find_node(index, other)
             if directed[i, j] or directed[j, i]:
                 raise GraphError(
@@ -62,7 +63,14 @@ class CPDAG(NamedGraph):
 
     @classmethod
     def from_numpy(cls, matrix: ArrayLike, nodes: Iterable[str] | None = None) -> CPDAG:
-        """Make a graph from a matrix: non-zero [i, j] alone is i → j, with [j, i] it is i — j."""
+        """Make a graph from a matrix: non-zero [i, j] alone is i → j, with [j, i] it is i — j.
+
+        >>> graph = CPDAG.from_numpy([[0, 1, 0], [1, 0, 1], [0, 0, 0]], nodes="abc")
+        >>> graph.edges, graph.undirected
+        ((('b', 'c'),), (('a', 'b'),))
+        >>> graph.to_numpy().astype(int).tolist()
+        [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+        """
         present, names = named_matrix(matrix, nodes)
         arrows = np.argwhere(present & ~present.T)
         lines = np.argwhere(np.triu(present & present.T))
@@ -71,6 +79,7 @@ class CPDAG(NamedGraph):
     @classmethod
     def from_dag(cls, dag: DAG) -> CPDAG:
         """Completed graph of the class of all DAGs that imply the same independences as `dag`."""
+        dag = require_dag(dag)
         return cls.from_numpy(cpdag_matrix(dag.to_numpy()), dag.nodes)
 
     @cached_property
@@ -97,7 +106,12 @@ class CPDAG(NamedGraph):
         return tuple(self._nodes[j] for j in np.flatnonzero(self._matrix[i] & ~self._matrix[:, i]))
 
     def neighbours(self, node: str) -> tuple[str, ...]:
-        """Names of the nodes that share an undirected edge with `node`, in the order of `nodes`."""
+        """Names of the nodes that share an undirected edge with `node`, in the order of `nodes`.
+
+        >>> graph = CPDAG("abc", [("b", "c")], [("a", "b")])
+        >>> graph.neighbours("b"), graph.children("b"), graph.parents("c")
+        (('a',), ('c',), ('b',))
+        """
         i = self.index(node)
         return tuple(self._nodes[j] for j in np.flatnonzero(self._matrix[i] & self._matrix[:, i]))
 
@@ -137,3 +151,30 @@ class CPDAG(NamedGraph):
 
 
 Graph = DAG | CPDAG
+
+
+def require_graph(value: object, what: str = "the graph") -> Graph:
+    """Return a graph as it is; refuse anything else with the way to get one.
+
+    >>> require_graph("truth.json", "the truth")
+    Traceback (most recent call last):
+    dagora.errors.GraphError: the truth must be a DAG or CPDAG, not a str: read_graph reads one from a file
+    """
+    if isinstance(value, DAG | CPDAG):
+        return value
+    way = "DAG(nodes, edges) makes one"
+    if hasattr(value, "graph"):
+        way = "pass its attribute graph"
+    elif isinstance(value, str | PathLike):
+        way = "read_graph reads one from a file"
+    raise GraphError(f"{what} must be a DAG or CPDAG, not a {type(value).__name__}: {way}")
+
+
+def require_dag(value: object, what: str = "the graph") -> DAG:
+    """Return a directed acyclic graph as it is; refuse anything else with the way to get one."""
+    graph = require_graph(value, what)
+    if isinstance(graph, CPDAG):
+        raise GraphError(
+            f"{what} must be a DAG, and this one is a CPDAG: its extension() is a DAG of its class"
+        )
+    return graph

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
 from dagora.graph.bits import Rows, pack, unpack
-from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, named_matrix
+from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,10 +38,10 @@ class DAG(NamedGraph):
     """
 
     def __init__(self, nodes: Iterable[str], edges: Iterable[Edge] = ()) -> None:
-        names = tuple(nodes)
+        names = list_nodes(nodes)
         index = index_nodes(names)
         matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
-        for tail, head in edges:
+        for tail, head in list_edges(edges):
             matrix[find_node(index, tail), find_node(index, head)] = True
         self._build(names, matrix)
 
@@ -58,7 +58,11 @@ class DAG(NamedGraph):
 
     @classmethod
     def from_numpy(cls, matrix: ArrayLike, nodes: Iterable[str] | None = None) -> DAG:
-        """Make a graph from a matrix whose non-zero entry [i, j] is i → j; names default to x0, x1, x2."""
+        """Make a graph from a matrix whose non-zero entry [i, j] is i → j; names default to x0, x1, x2.
+
+        >>> DAG.from_numpy([[0, 1], [0, 0]], nodes=["a", "b"]).edges
+        (('a', 'b'),)
+        """
         present, names = named_matrix(matrix, nodes)
         index_nodes(names)
         graph = cls.__new__(cls)
@@ -67,16 +71,34 @@ class DAG(NamedGraph):
 
     @classmethod
     def from_parents(cls, nodes: Iterable[str], parents: Sequence[Iterable[int]]) -> DAG:
-        """Make a graph from each node's parents, given as positions in `nodes`."""
+        """Make a graph from each node's parents, given as positions in `nodes`.
+
+        >>> DAG.from_parents("abc", [(), (0,), (0, 1)]).edges
+        (('a', 'b'), ('a', 'c'), ('b', 'c'))
+        """
         names = tuple(nodes)
         matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
-        for child, indices in enumerate(parents):
-            matrix[list(indices), child] = True
+        try:
+            for child, indices in enumerate(parents):
+                matrix[list(indices), child] = True
+        except (IndexError, TypeError):
+            raise GraphError(
+                f"parents are one list of positions from 0 to {len(names) - 1} for each of the nodes"
+            ) from None
         return cls.from_numpy(matrix, names)
 
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph) -> DAG:
-        """Make a graph from a networkx one; node names become text."""
+        """Make a graph from a networkx one; node names become text.
+
+        >>> import networkx
+        >>> DAG.from_networkx(networkx.DiGraph([(1, 2)])).edges
+        (('1', '2'),)
+        """
+        if not hasattr(graph, "is_directed"):
+            raise GraphError(
+                f"a networkx graph is needed, not a {type(graph).__name__}: see DAG(nodes, edges)"
+            )
         return cls([str(node) for node in graph.nodes], [(str(a), str(b)) for a, b in graph.edges])
 
     @cached_property
@@ -86,7 +108,11 @@ class DAG(NamedGraph):
 
     @property
     def undirected(self) -> tuple[Edge, ...]:
-        """Always empty; it is here because every graph has this attribute."""
+        """Always empty; it is here because every graph has this attribute.
+
+        >>> DAG("ab", [("a", "b")]).undirected
+        ()
+        """
         return ()
 
     @property
@@ -105,7 +131,12 @@ class DAG(NamedGraph):
         return self._order
 
     def parent_indices(self, child: int) -> tuple[int, ...]:
-        """Positions of the parents of the node at position `child`, ascending."""
+        """Positions of the parents of the node at position `child`, ascending.
+
+        >>> graph = DAG("abc", [("a", "c"), ("b", "c")])
+        >>> graph.parent_indices(2), graph.order_indices, graph.parent_rows.tolist()
+        ((0, 1), (0, 1, 2), [[0], [0], [3]])
+        """
         return tuple(
             int(i) for i in np.flatnonzero(unpack(self._parent_rows[child : child + 1], len(self))[0])
         )
@@ -115,11 +146,20 @@ class DAG(NamedGraph):
         return tuple(self._nodes[i] for i in self.parent_indices(self.index(node)))
 
     def children(self, node: str) -> tuple[str, ...]:
-        """Names of the children, in the order of `nodes`."""
+        """Names of the children, in the order of `nodes`.
+
+        >>> DAG("abc", [("a", "b"), ("a", "c")]).children("a")
+        ('b', 'c')
+        """
         return tuple(self._nodes[j] for j in np.flatnonzero(self.to_numpy()[self.index(node)]))
 
     def ancestors(self, node: str) -> frozenset[str]:
-        """All nodes with a directed path to `node`, itself excluded."""
+        """All nodes with a directed path to `node`, itself excluded.
+
+        >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
+        >>> sorted(chain.ancestors("c")), sorted(chain.descendants("b"))
+        (['a', 'b'], ['c'])
+        """
         return self._reach(node, self.to_numpy().T)
 
     def descendants(self, node: str) -> frozenset[str]:
@@ -136,11 +176,19 @@ class DAG(NamedGraph):
         return frozenset(self._nodes[i] for i in found)
 
     def has_edge(self, tail: str, head: str) -> bool:
-        """Whether tail → head is an edge."""
+        """Whether tail → head is an edge.
+
+        >>> DAG("ab", [("a", "b")]).has_edge("b", "a")
+        False
+        """
         return bool(self.to_numpy()[self.index(tail), self.index(head)])
 
     def to_numpy(self) -> NDArray[np.bool_]:
-        """Boolean matrix whose entry [i, j] is the edge i → j."""
+        """Boolean matrix whose entry [i, j] is the edge i → j.
+
+        >>> DAG("ab", [("a", "b")]).to_numpy().astype(int).tolist()
+        [[0, 1], [0, 0]]
+        """
         return np.ascontiguousarray(unpack(self._parent_rows, len(self)).T)
 
     def __eq__(self, other: object) -> bool:

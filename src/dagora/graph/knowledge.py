@@ -7,6 +7,7 @@ groups of variables in temporal order: an edge may not lead from a later tier to
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,12 +74,20 @@ class Knowledge:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known."""
+        """Whether nothing is known.
+
+        >>> Knowledge().is_empty, Knowledge(max_parents=2).is_empty
+        (True, False)
+        """
         return not (self.required or self.forbidden or self.tiers) and self.max_parents is None
 
     @property
     def mentioned(self) -> tuple[str, ...]:
-        """The variables that it names, each once."""
+        """The variables that it names, each once.
+
+        >>> Knowledge(required=[("a", "b")], tiers=[["b"], ["c"]]).mentioned
+        ('a', 'b', 'c')
+        """
         edges = (name for edge in (*self.required, *self.forbidden) for name in edge)
         return tuple(dict.fromkeys((*edges, *(name for tier in self.tiers for name in tier))))
 
@@ -92,6 +101,9 @@ class Knowledge:
         """Boolean matrix over `nodes`: entry [i, j] says that i → j is forbidden; so is all of the diagonal.
 
         An edge that would close a cycle with required edges, such as the reverse of one, is forbidden too.
+
+        >>> Knowledge(required=[("a", "b")]).forbidden_matrix("ab").astype(int).tolist()
+        [[1, 0], [1, 1]]
         """
         index = self._index(nodes)
         matrix = np.eye(len(nodes), dtype=np.bool_)
@@ -109,6 +121,9 @@ class Knowledge:
         """Pairs forbidden both ways, for an `owner` that learns a class of graphs and so no directions.
 
         Knowledge about directions (required edges, tiers, edges forbidden one way) is refused.
+
+        >>> Knowledge(forbidden=[("a", "b"), ("b", "a")]).forbidden_pairs("ab", "it").all().item()
+        True
         """
         reason = (
             "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
@@ -129,7 +144,11 @@ class Knowledge:
         return forbidden
 
     def required_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
-        """Boolean matrix over `nodes`: entry [i, j] says that i → j is required."""
+        """Boolean matrix over `nodes`: entry [i, j] says that i → j is required.
+
+        >>> Knowledge(required=[("a", "b")]).required_matrix("ab").astype(int).tolist()
+        [[0, 1], [0, 0]]
+        """
         index = self._index(nodes)
         matrix = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
         for tail, head in self.required:
@@ -137,7 +156,12 @@ class Knowledge:
         return matrix
 
     def check_nodes(self, nodes: Sequence[str]) -> None:
-        """Refuse knowledge about variables that are not among `nodes`."""
+        """Refuse knowledge about variables that are not among `nodes`.
+
+        >>> Knowledge(required=[("a", "z")]).check_nodes(["a", "b"])
+        Traceback (most recent call last):
+        dagora.errors.KnowledgeError: the knowledge names 'z', which is not a variable of the data
+        """
         self._index(nodes)
 
     def _index(self, nodes: Sequence[str]) -> dict[str, int]:
@@ -148,7 +172,11 @@ class Knowledge:
         return index
 
     def violations(self, graph: DAG) -> list[str]:
-        """Sentences that say where a graph violates this knowledge; empty where it does not."""
+        """Sentences that say where a graph violates this knowledge; empty where it does not.
+
+        >>> Knowledge(forbidden=[("a", "b")], max_parents=1).violations(DAG("ab", [("a", "b")]))
+        ['a → b is forbidden']
+        """
         present = graph.to_numpy()
         names = graph.nodes
         found = [
@@ -178,7 +206,14 @@ class Knowledge:
         return cls(**content)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form; parts about which nothing is known are left out."""
+        """JSON form; parts about which nothing is known are left out.
+
+        >>> known = Knowledge(tiers=[["age"], ["dose"]], max_parents=2)
+        >>> known.to_dict()
+        {'tiers': [['age'], ['dose']], 'max_parents': 2}
+        >>> Knowledge.from_dict(known.to_dict()) == known
+        True
+        """
         content: dict[str, Any] = {
             "required": [list(edge) for edge in self.required],
             "forbidden": [list(edge) for edge in self.forbidden],
@@ -214,7 +249,21 @@ def groups(tiers: object) -> tuple[tuple[str, ...], ...]:
 
 
 def read_knowledge(path: PathLike) -> Knowledge:
-    """Read knowledge from a JSON file."""
+    """Read knowledge from a JSON file.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "knowledge.json")
+    ...     _ = file.write_text('{"required": [["a", "b"]], "max_parents": 2}')
+    ...     read_knowledge(file).required
+    (('a', 'b'),)
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise KnowledgeError(
+            "knowledge is a Knowledge, a mapping with required, forbidden, tiers or max_parents, or the name "
+            f"of a JSON file, not a {type(path).__name__}"
+        )
     text = read_text(path, error=KnowledgeError)
     with naming(path):
         try:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import GraphError
-from dagora.graph.cpdag import Graph
+from dagora.graph.cpdag import Graph, require_graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
 
@@ -59,6 +59,10 @@ class Comparison:
     """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
 
     `raw` judges it as it was before edges were dropped to make it acyclic, where that is known.
+
+    >>> comparison = compare(DAG("ab", [("b", "a")]), DAG("ab", [("a", "b")]))
+    >>> comparison.shd, comparison.dag.reversed, comparison.cpdag.f1, comparison.to_dict()["skeleton"]["tpr"]
+    (1, 1, 1.0, 1.0)
     """
 
     dag: Metrics
@@ -82,7 +86,12 @@ class Comparison:
         }
 
     def rows(self) -> tuple[tuple[str, Metrics], ...]:
-        """All metrics with the name of what was compared, as a table shows them."""
+        """All metrics with the name of what was compared, as a table shows them.
+
+        >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
+        >>> [(name, metrics.shd) for name, metrics in compare(DAG("abc", [("b", "a")]), truth).rows()]
+        [('DAG', 2), ('CPDAG', 1), ('skeleton', 1)]
+        """
         raw = () if self.raw is None else (("uncut", self.raw),)
         return (("DAG", self.dag), *raw, ("CPDAG", self.cpdag), ("skeleton", self.skeleton))
 
@@ -142,6 +151,8 @@ def judge(estimate: Graph, truth: Graph) -> Verdicts:
 
 def align(estimate: Graph, truth: Graph) -> Graph:
     """Put the estimate's nodes in the order of the truth's; both must have the same names."""
+    require_graph(estimate, "the estimate")
+    require_graph(truth, "the truth")
     estimated, true = set(estimate.nodes), set(truth.nodes)
     for name in truth.nodes:
         if name not in estimated:

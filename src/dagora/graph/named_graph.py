@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
+from dagora.wording import among
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -32,7 +33,13 @@ class NamedGraph(ABC):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The names, in the order of the columns the graph was learned from."""
+        """The names, in the order of the columns the graph was learned from.
+
+        >>> from dagora.graph.dag import DAG
+        >>> graph = DAG("ba", [("a", "b")])
+        >>> graph.nodes, graph.index("a")
+        (('b', 'a'), 1)
+        """
         return self._nodes
 
     def index(self, node: str) -> int:
@@ -40,7 +47,12 @@ class NamedGraph(ABC):
         return find_node(self._index, node)
 
     def reorder(self, nodes: Iterable[str]) -> Self:
-        """Return the same graph with its nodes in another order."""
+        """Return the same graph with its nodes in another order.
+
+        >>> from dagora.graph.dag import DAG
+        >>> DAG("ba", [("a", "b")]).reorder("ab").order
+        ('a', 'b')
+        """
         names = tuple(nodes)
         if sorted(names) != sorted(self._nodes):
             raise GraphError("reorder needs exactly the graph's own nodes")
@@ -48,7 +60,12 @@ class NamedGraph(ABC):
         return self.from_numpy(self.to_numpy()[np.ix_(positions, positions)], names)
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return the graph as a networkx one; an undirected edge becomes two, one in each direction."""
+        """Return the graph as a networkx one; an undirected edge becomes two, one in each direction.
+
+        >>> from dagora.graph.dag import DAG
+        >>> list(DAG("ab", [("a", "b")]).to_networkx().edges)
+        [('a', 'b')]
+        """
         import networkx as nx
 
         graph = nx.DiGraph()
@@ -75,12 +92,39 @@ def index_nodes(names: Sequence[str]) -> dict[str, int]:
     return index
 
 
+def list_nodes(nodes: Iterable[str]) -> tuple[str, ...]:
+    """The names of nodes, or an error that says how to list them."""
+    try:
+        return tuple(nodes)
+    except TypeError:
+        raise GraphError(f"nodes are a list of names, not {nodes!r}") from None
+
+
+def list_edges(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Edges as pairs, or an error that says how to list them.
+
+    >>> list_edges([("a", "b", 0.5)])
+    Traceback (most recent call last):
+    dagora.errors.GraphError: edges are a list of pairs such as ("a", "b"), not ('a', 'b', 0.5)
+    """
+    wrong: object = edges
+    try:
+        pairs = []
+        for edge in edges:
+            wrong = edge
+            tail, head = edge
+            pairs.append((tail, head))
+    except (TypeError, ValueError):
+        raise GraphError(f'edges are a list of pairs such as ("a", "b"), not {wrong!r}') from None
+    return pairs
+
+
 def find_node(index: dict[str, int], name: str) -> int:
     """Position of a name, or an error that says it is unknown."""
     try:
         return index[name]
-    except KeyError:
-        raise GraphError(f"there is no node named '{name}'") from None
+    except (KeyError, TypeError):
+        raise GraphError(f"there is no node named '{name}': {among(index)}") from None
 
 
 def named_matrix(matrix: ArrayLike, nodes: Iterable[str] | None) -> tuple[NDArray[np.bool_], tuple[str, ...]]:

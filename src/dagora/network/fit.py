@@ -21,6 +21,7 @@ import numpy as np
 from dagora.data.reading_options import split_reading
 from dagora.data.schema import Kind
 from dagora.errors import DataError, OptionError
+from dagora.graph.cpdag import require_dag
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.accepting import as_statistics
 
@@ -64,6 +65,7 @@ def fit(
     >>> network.tables["rain"], network.tables["wet"][1]
     (array([0.6, 0.4]), array([0., 1.]))
     """
+    require_dag(graph)
     options, unknown = split_reading(reading, wanted=frozenset(graph.nodes))
     if unknown:
         raise OptionError(f"fit has no option '{next(iter(unknown))}'")
@@ -74,10 +76,14 @@ def fit(
             "the graph has discrete and continuous columns, but parameters can be fitted to one kind only: "
             "discretise the continuous columns, or leave one kind out"
         )
-    if pseudocount < 0 or not np.isfinite(pseudocount):
-        raise OptionError(f"pseudocount must be a finite number of at least 0, not {pseudocount}")
-    if ess is not None and (ess <= 0 or not np.isfinite(ess)):
-        raise OptionError(f"ess must be a finite number above 0, not {ess}")
+    if (
+        not isinstance(pseudocount, int | float | np.number)
+        or pseudocount < 0
+        or not np.isfinite(pseudocount)
+    ):
+        raise OptionError(f"pseudocount must be a finite number of at least 0, not {pseudocount!r}")
+    if ess is not None and (not isinstance(ess, int | float | np.number) or ess <= 0 or not np.isfinite(ess)):
+        raise OptionError(f"ess must be a finite number above 0, not {ess!r}")
     if ess is not None and pseudocount:
         raise OptionError("give either pseudocount or ess, not both")
     if kinds == {Kind.CONTINUOUS}:

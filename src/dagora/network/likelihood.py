@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.data.table import require_table
 from dagora.errors import DataError
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +48,8 @@ def log_likelihoods(network: Network, table: Table) -> NDArray[np.float64]:
     >>> log_likelihoods(coin, tosses)
     array([-inf,   0.])
     """
+    require_network(network)
+    require_table(table)
     if isinstance(network, DiscreteNetwork):
         return discrete_log_likelihoods(network, table)
     return gaussian_log_likelihoods(network, table)

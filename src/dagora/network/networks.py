@@ -18,6 +18,13 @@ class DiscreteNetwork:
 
     `tables[x]` has one axis per parent, in the order of `graph.parents(x)`, and the levels of `x` last; it
     sums to one along that last axis.
+
+    >>> graph = DAG(["rain", "wet"], [("rain", "wet")])
+    >>> levels = {"rain": ("no", "yes"), "wet": ("no", "yes")}
+    >>> tables = {"rain": np.array([0.8, 0.2]), "wet": np.array([[0.9, 0.1], [0.3, 0.7]])}
+    >>> network = DiscreteNetwork(graph, levels, tables)
+    >>> network.tables["wet"][1]  # given that it rains
+    array([0.3, 0.7])
     """
 
     graph: DAG
@@ -46,6 +53,12 @@ class GaussianNetwork:
     """Linear regressions with Gaussian noise: x = intercept + Σ coefficient · parent + sd · N(0, 1).
 
     `coefficients[x]` follows the order of `graph.parents(x)`.
+
+    >>> graph = DAG(["dose", "effect"], [("dose", "effect")])
+    >>> slopes = {"dose": np.zeros(0), "effect": np.array([1.5])}
+    >>> network = GaussianNetwork(graph, {"dose": 0.0, "effect": 1.0}, slopes, {"dose": 1.0, "effect": 0.5})
+    >>> network.coefficients["effect"], network.sds["effect"]
+    (array([1.5]), 0.5)
     """
 
     graph: DAG
@@ -68,3 +81,17 @@ class GaussianNetwork:
 
 
 Network = DiscreteNetwork | GaussianNetwork
+
+
+def require_network(value: object) -> Network:
+    """Return a network as it is; refuse anything else with the way to get one.
+
+    >>> require_network(DAG("ab"))
+    Traceback (most recent call last):
+    dagora.errors.GraphError: a network with parameters is needed, not a DAG: fit(graph, data) makes one
+    """
+    if isinstance(value, DiscreteNetwork | GaussianNetwork):
+        return value
+    raise GraphError(
+        f"a network with parameters is needed, not a {type(value).__name__}: fit(graph, data) makes one"
+    )

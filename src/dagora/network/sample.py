@@ -15,7 +15,7 @@ import numpy as np
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import OptionError
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,7 @@ def sample(network: Network, rows: int, seed: int) -> Table:
     >>> tosses.schema[0].levels, bool(750 < tosses.codes(0).sum() < 850)
     (('tails', 'heads'), True)
     """
+    require_network(network)
     check_rows(rows)
     rng = np.random.default_rng(seed_sequence(seed))
     return (

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import OptionError
+from dagora.graph.cpdag import require_dag
 from dagora.network.mechanisms import (
     Linear,
     Mechanism,
@@ -33,6 +34,7 @@ from dagora.network.mechanisms import (
     sigmoid,
 )
 from dagora.network.sample import check_rows, seed_sequence
+from dagora.wording import option, spoken
 
 if TYPE_CHECKING:
     from dagora.graph.dag import DAG
@@ -61,6 +63,11 @@ class Simulation:
     `mechanisms[x]` is the function of the parents of x, in the order of `graph.parents(x)`. `weights` has the
     weight of the edge i → j at [i, j] where all mechanisms are linear and is None elsewhere; `noise_scale`
     has one entry per node and is None where noise is not additive (logistic, poisson).
+
+    >>> from dagora.graph.dag import DAG
+    >>> simulation = simulate(DAG("ab", [("a", "b")]), "gaussian", rows=100, seed=1)
+    >>> simulation.table, simulation.graph.edges, simulation.noise_scale
+    (Table(100 rows, 2 columns), (('a', 'b'),), array([1., 1.]))
     """
 
     graph: DAG
@@ -97,6 +104,7 @@ def simulate(
     """
     if sem not in SEMS:
         raise OptionError(f"there is no sem named '{sem}': choose one of {', '.join(SEMS)}")
+    require_dag(graph)
     check_rows(rows)
     mechanism_source, noise_source = seed_sequence(seed).spawn(2)
     scales = check_scales(graph, sem, noise_scale)
@@ -132,9 +140,8 @@ def generate(
             else:
                 values[:, i] = rng.poisson(np.exp(np.clip(signal, -POISSON_CLIP, POISSON_CLIP)))
         if not np.isfinite(values[:, i]).all():
-            raise OptionError(
-                f"the values of '{node}' overflow: choose a smaller weight_range or noise_scale"
-            )
+            smaller = spoken(python="weight_range or noise_scale", command="--noise-scale")
+            raise OptionError(f"the values of '{node}' overflow: choose a smaller {smaller}")
     return values
 
 
@@ -163,10 +170,14 @@ def choose_draw(
 ) -> Callable[[int, np.random.Generator], Mechanism]:
     """Return the function that draws a mechanism for a number of parents."""
     if sem == "fourier":
-        decay = 1.0 if nonlinearity is None else float(nonlinearity)
-        if not 0 <= decay < np.inf:
-            raise OptionError(f"nonlinearity must be a finite number of at least 0, not {nonlinearity}")
-        return lambda parents, rng: draw_fourier(parents, sizes, rng, nonlinearity=decay, shared=shared)
+        decay = 1.0 if nonlinearity is None else nonlinearity
+        if not isinstance(decay, int | float | np.number) or not 0 <= decay < np.inf:
+            raise OptionError(
+                f"{option('nonlinearity')} must be a finite number of at least 0, not {nonlinearity!r}"
+            )
+        return lambda parents, rng: draw_fourier(
+            parents, sizes, rng, nonlinearity=float(decay), shared=shared
+        )
     if nonlinearity is not None or shared:
         raise OptionError(f"nonlinearity and shared belong to the sem 'fourier', not to '{sem}'")
     drawer = draw_perceptron if sem == "mlp" else draw_linear
@@ -177,21 +188,31 @@ def check_range(sem: str, weight_range: Range | None) -> Range:
     """Range of the weights' sizes: the given one, checked, or the model's default."""
     if weight_range is None:
         return POISSON_WEIGHT_RANGE if sem == "poisson" else WEIGHT_RANGE
-    low, high = weight_range
+    try:
+        low, high = map(float, weight_range)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
     if not 0 < low <= high < np.inf:
-        raise OptionError(f"weight_range must be two numbers 0 < low ≤ high, not {low:g} and {high:g}")
-    return float(low), float(high)
+        raise OptionError(f"weight_range must be two numbers 0 < low ≤ high, not {weight_range!r}")
+    return low, high
 
 
 def check_scales(graph: DAG, sem: str, noise_scale: ArrayLike) -> NDArray[np.float64] | None:
     """One noise scale per node; None for models whose noise has no scale."""
-    scales = np.asarray(noise_scale, dtype=np.float64)
+    try:
+        scales = np.asarray(noise_scale, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"{option('noise_scale')} must be numbers above 0, not {noise_scale!r}") from None
     if sem not in NOISES:
         if (scales != 1).any():
-            raise OptionError(f"the sem '{sem}' has no noise_scale: its noise is that of the distribution")
+            raise OptionError(
+                f"the sem '{sem}' has no {option('noise_scale')}: its noise is that of the distribution"
+            )
         return None
     if scales.shape not in {(), (len(graph),)}:
-        raise OptionError(f"noise_scale must be one number or one per node ({len(graph)}), not {scales.size}")
+        raise OptionError(
+            f"{option('noise_scale')} must be one number or one per node ({len(graph)}), not {scales.size}"
+        )
     if not (np.isfinite(scales) & (scales > 0)).all():
-        raise OptionError("noise_scale must be finite and above 0")
+        raise OptionError(f"{option('noise_scale')} must be finite and above 0")
     return np.broadcast_to(scales, len(graph)).copy()

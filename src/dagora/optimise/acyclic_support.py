@@ -14,6 +14,7 @@ from dagora.errors import KnowledgeError
 from dagora.graph.dag import topological_order
 from dagora.graph.knowledge import Knowledge
 from dagora.stats.data_warnings import listing
+from dagora.wording import option
 
 Support = NDArray[np.bool_]
 
@@ -22,7 +23,8 @@ def refuse_parent_limit(knowledge: Knowledge, method: str) -> None:
     """Refuse a limit on the number of parents, which programs over weights cannot obey."""
     if knowledge.max_parents is not None:
         raise KnowledgeError(
-            f"the method {method} cannot obey max_parents: raise lambda1 or the threshold for fewer edges"
+            f"the method {method} cannot obey {option('max_parents')}: raise lambda1 or the threshold "
+            "for fewer edges"
         )
 
 

@@ -24,6 +24,7 @@ from dagora.papers.cell import Measured, Numbers, Parameters, describe
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
 from dagora.run import Run
+from dagora.wording import option
 
 POLL_SECONDS = 0.2
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -136,7 +137,7 @@ def measure_in_processes(
         except BrokenProcessPool:
             raise DagoraError(
                 f"{experiment.name}: a process ended without an answer (out of memory?): "
-                "what is measured is kept; run again with fewer --jobs"
+                f"what is measured is kept; run again with fewer {option('jobs')}"
             ) from None
         finally:
             stop.set()

@@ -8,7 +8,8 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dagora.files import write_whole
+from dagora.errors import OptionError
+from dagora.files import require_path, write_whole
 from dagora.result import Result
 
 if TYPE_CHECKING:
@@ -28,12 +29,26 @@ def write_report(
     """Write a page about what was learned or sampled.
 
     `truth` is a graph to compare with, `network` has parameters to show, `source` names the data.
+
+    >>> import dagora, tempfile
+    >>> from pathlib import Path
+    >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> result = dagora.learn(table)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "report.html")
+    ...     write_report(result, page, network=dagora.fit(result.graph, table), source="two columns")
+    ...     "two columns" in page.read_text(encoding="utf-8")
+    True
     """
+    from dagora.posterior.summary.posterior import Posterior
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page
 
+    require_path(path)
     if isinstance(found, Result):
         content = result_page(found, truth=truth, network=network, source=source)
+    elif not isinstance(found, Posterior):
+        raise OptionError(f"a report shows what learn or sample returned, not a {type(found).__name__}")
     else:
         content = posterior_page(found, truth=truth, source=source)
     write_whole(path, content)

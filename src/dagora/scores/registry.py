@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.loading import load
-from dagora.options import Option, check_options, find
+from dagora.options import Option, check_options, find_in_any_case
+from dagora.wording import option, spoken
 
 if TYPE_CHECKING:
     from dagora.scores.local_score import LocalScore
@@ -85,7 +86,7 @@ SCORES = (
 
 def score_named(name: str) -> Score:
     """The score of that name; an error lists the names that exist."""
-    return find("score", name, {score.name: score for score in SCORES})
+    return find_in_any_case("score", name, {score.name: score for score in SCORES})
 
 
 def default_score(schema: Schema) -> Score:
@@ -93,9 +94,10 @@ def default_score(schema: Schema) -> Score:
     if len(schema.kinds) > 1:
         discrete = next(v.name for v in schema if v.kind is Kind.DISCRETE)
         continuous = next(v.name for v in schema if v.kind is Kind.CONTINUOUS)
+        discretising = spoken(python='discretise(table, "quantile")', command="--discretise quantile")
         raise DataError(
             f"no score takes discrete ('{discrete}') and continuous ('{continuous}') columns together: "
-            "discretise the continuous ones (--discretise quantile), declare numbers continuous "
-            "(--continuous NAME), or leave columns out (--drop NAME)"
+            f"discretise the continuous ones ({discretising}), declare numbers continuous "
+            f"({option('continuous', discrete)}), or leave columns out ({option('drop', discrete)})"
         )
     return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")

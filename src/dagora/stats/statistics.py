@@ -72,7 +72,27 @@ class Moments:
 
 
 class Statistics(Protocol):
-    """Sums over the rows of some data; what may not be known is refused."""
+    """Sums over the rows of some data; what may not be known is refused.
+
+    Any object with these attributes will do wherever data are asked for, as in `learn`.
+
+    >>> import dagora
+    >>> from dagora.stats.table import TableStatistics
+    >>> class OnlySums(TableStatistics):
+    ...     def rows(self):
+    ...         raise dagora.RowsUnavailableError("the rows stay where they are")
+    >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> statistics: Statistics = OnlySums(table)
+    >>> dagora.learn(statistics).graph.edges
+    (('a', 'b'),)
+    >>> statistics.rows()
+    Traceback (most recent call last):
+    dagora.errors.RowsUnavailableError: the rows stay where they are
+    >>> statistics.n_rows, statistics.schema.names, statistics.counts([(0,), (0, 1)]).values.tolist()
+    (40, ('a', 'b'), [20, 20, 20, 20])
+    >>> statistics.contingency((0, 1)).cells.tolist(), statistics.moments().mean
+    ([[0, 0], [1, 1]], array([], dtype=float64))
+    """
 
     @property
     def schema(self) -> Schema:

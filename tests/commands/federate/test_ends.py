@@ -62,7 +62,7 @@ def test_bad_columns_are_bad_input_with_processes_too(
 @pytest.mark.slow
 def test_what_a_method_cannot_obey_is_bad_input_with_processes_too(run: Callable, numbers: Path) -> None:
     line = refused_alike(run, numbers, *PARTIES, "-m", "notears", "--max-parents", 2)
-    assert line.startswith("the method notears cannot obey max_parents")
+    assert line.startswith("the method notears cannot obey --max-parents")
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
         (("-m", "notears-mlp"), "the method notears-mlp needs rows"),
         (("-m", "notears", "--option", "loss=logistic"), "loss=logistic needs rows"),
         (("--score", "gp"), "the score gp needs rows"),
-        (("-m", "best"), "the method best needs the option 'truth'"),
+        (("-m", "best"), "the method best needs the option --truth"),
         (("-m", "notears", "--score", "bic"), "takes no score"),
         (("-m", "ges", "--score", "k2"), "the method ges needs a score that is equal for equivalent graphs"),
         (("--knowledge", "circle.json"), "the required edges cannot all be there"),

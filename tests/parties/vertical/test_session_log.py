@@ -51,7 +51,7 @@ def test_the_limit_counts_the_most_used_column(tmp_path):
     assert [log.earlier([name]) for name in "abcd"] == [2, 1, 1, 0]
     assert log.check(["a", "d"]) == 2
     begin(log, ("a",), role="guest", peer="host")  # whoever asked, in whatever role
-    with pytest.raises(OptionError, match=r"was in 3 sessions already.*sessions.jsonl.*--max-sessions"):
+    with pytest.raises(OptionError, match=r"was in 3 sessions already.*sessions.jsonl.*raise max_sessions"):
         log.check(["d", "a"])
     with pytest.raises(OptionError, match="3 sessions"):
         begin(log, ("a", "d"))

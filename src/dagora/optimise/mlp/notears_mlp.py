@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.accelerated import require_jax
-from dagora.errors import KnowledgeError
 from dagora.events import Event
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import acyclic_support
+from dagora.optimise.acyclic_support import acyclic_support, refuse_parent_limit
 from dagora.optimise.augmented_lagrangian import EVENT_INTERVAL, PHASE
 from dagora.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, Ended
 from dagora.optimise.scale import judge_scale
@@ -50,8 +49,7 @@ def notears_mlp(
     standardise: bool = False,
 ) -> Outcome:
     """Learn a DAG of nonlinear relations from the rows of continuous columns."""
-    if run.knowledge.max_parents is not None:
-        raise KnowledgeError("the method notears-mlp cannot obey max_parents")
+    refuse_parent_limit(run.knowledge, "notears-mlp")
     require_jax("the method notears-mlp")
     from dagora.optimise.mlp.program import MlpProgram, augmented_lagrangian
 

@@ -22,7 +22,7 @@ from dagora.data.table import Table
 from dagora.errors import DagoraError
 from dagora.graph.dag import DAG
 from dagora.learning import make_score, scored_candidates
-from dagora.methods import method_named
+from dagora.method_registry import method_named
 from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.rbnets.data_sets import prepared
 from dagora.result import Outcome

@@ -85,9 +85,9 @@ def check_name(name: str) -> str:
     Traceback (most recent call last):
     dagora.errors.ProtocolError: '../secret' cannot name a party: use up to 64 letters, digits, '.', '_', '-'
     """
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ProtocolError(
-            f"{one_line(name)!r} cannot name a party: use up to 64 letters, digits, '.', '_', '-'"
+            f"{one_line(str(name))!r} cannot name a party: use up to 64 letters, digits, '.', '_', '-'"
         )
     return name
 

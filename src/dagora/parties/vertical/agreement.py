@@ -26,6 +26,7 @@ from dagora.parties.crypto.channel import Channel
 from dagora.parties.transport.messages import Field, encode
 from dagora.parties.transport.transport import Transport
 from dagora.search.k2 import read_order
+from dagora.wording import option
 
 Role = Literal["host", "guest"]
 
@@ -73,11 +74,13 @@ class Proposal:
             value = getattr(self, name)
             if value is not None and value not in choices:
                 raise OptionError(f"option '{name}' must be {' or '.join(choices)}, not '{value}'")
-        if self.order is not None and not (self.order.isprintable() and len(self.order) <= LONGEST_ORDER):
+        if self.order is not None and not (
+            isinstance(self.order, str) and self.order.isprintable() and len(self.order) <= LONGEST_ORDER
+        ):
             raise OptionError("option 'order' must be one line of names with commas between them")
         limit = self.max_parents
-        if limit is not None and (isinstance(limit, bool) or not 1 <= limit <= MOST_PARENTS):
-            raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit}")
+        if limit is not None and (type(limit) is not int or not 1 <= limit <= MOST_PARENTS):
+            raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit!r}")
 
     def complete(self) -> Proposal:
         """Fill in the defaults, as the host does."""
@@ -223,7 +226,8 @@ def combine_proposals(
     if terms.n_moments > MOST_MOMENTS:
         raise DisagreementError(
             f"{len(names)} variables with up to {terms.limit} parents are too many "
-            f"({terms.n_moments} moments, at most {MOST_MOMENTS}): take fewer columns or a lower max_parents"
+            f"({terms.n_moments} moments, at most {MOST_MOMENTS}): take fewer columns or a lower "
+            f"{option('max_parents')}"
         )
     return terms
 

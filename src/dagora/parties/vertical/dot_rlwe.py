@@ -22,6 +22,7 @@ from dagora.parties.crypto.encryption.rlwe_products import ProductSums
 from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_layout import Arrangement, arrange
 from dagora.parties.vertical.dot_request import DotRequest
+from dagora.wording import option
 
 COLUMNS_AT_ONCE = 512
 # The sum of a product takes 48 kB, so this many take 0.8 GB.
@@ -123,7 +124,8 @@ def pair_batches(rows: int, pairs: NDArray[np.int32], plain_bits: int) -> list[P
     if hidden < STATISTICAL_BITS:
         raise OptionError(
             f"{len(pairs)} dot products of {rows} rows would be hidden by {hidden:.1f} bits only, less than"
-            f" {STATISTICAL_BITS}: take fewer columns, a lower max_parents, or crypto paillier"
+            f" {STATISTICAL_BITS}: take fewer columns, a lower {option('max_parents')}, or "
+            f"{option('crypto', 'paillier')}"
         )
     return batches
 

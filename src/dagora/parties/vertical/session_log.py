@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagora.errors import FormatError, OptionError
 from dagora.files import read_text, report_failure
+from dagora.wording import option
 
 if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import AgreedTerms, Role
@@ -77,7 +78,7 @@ class SessionLog:
             sessions = "1 session" if count == 1 else f"{count} sessions"
             raise OptionError(
                 f"a column of these data was in {sessions} already, and each reveals more ({self.path}): "
-                "raise --max-sessions if that is acceptable"
+                f"raise {option('max_sessions')} if that is acceptable"
             )
         return count
 

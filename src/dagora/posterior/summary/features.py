@@ -28,7 +28,12 @@ BLOCK = 1 << 24  # cells of adjacency matrices unpacked at a time
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A posterior mean and its Monte Carlo standard error: 0 if exact, NaN if it cannot be estimated."""
+    """A posterior mean and its Monte Carlo standard error: 0 if exact, NaN if it cannot be estimated.
+
+    >>> half = Estimate(0.5, 0.012)
+    >>> str(half), float(half)
+    ('0.5 ± 0.012', 0.5)
+    """
 
     mean: float
     error: float

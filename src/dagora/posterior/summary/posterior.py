@@ -48,7 +48,33 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Graphs drawn from a posterior, with everything needed to assess and to reproduce them."""
+    """Graphs drawn from a posterior, with everything needed to assess and to reproduce them.
+
+    >>> import dagora
+    >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> posterior = dagora.sample(table, "exact", draws=50, seed=1)
+    >>> posterior.nodes, posterior.status, posterior.edge_probability.round(2).tolist()
+    (('a', 'b'), 'finished', [[0.0, 0.5], [0.5, 0.0]])
+    >>> [(graph.undirected, round(probability, 9)) for graph, probability in posterior.classes()]
+    [((('a', 'b'),), 1.0)]
+    >>> print(posterior.feature("adjacent", "a", "b"))
+    1 ± 0
+    >>> truth = dagora.DAG("ab", [("a", "b")])
+    >>> print(posterior.expected_shd(truth), posterior.expected_tp(truth), posterior.expected_fp(truth))
+    0.5 ± 0 0.5 ± 0 0.5 ± 0
+    >>> posterior.pair_probability("adjacent").round(2).tolist(), posterior.edge_error.tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
+    >>> posterior.best_graph == posterior.graphs(most=1)[0][0], posterior.consensus(threshold=0.6).edges
+    (True, ())
+    >>> posterior.prior, posterior.space
+    ('every DAG is as likely as any other', 'every parent set may be drawn')
+    >>> posterior.message, posterior.weights.shape, round(posterior.score, 2)
+    ('all graphs were summed; 200 independent draws', (4, 50), -32.73)
+    >>> Posterior.from_json(posterior.to_json()).graphs() == posterior.graphs()
+    True
+    >>> Posterior.from_dict(posterior.to_dict()).expected("tpr", truth) == posterior.expected("tpr", truth)
+    True
+    """
 
     draws: Draws
     diagnostics: Diagnostics

@@ -58,6 +58,12 @@ class Candidates:
     `complete` says whether every set that could matter was looked at; if not, `note` says which were not.
     `hint` is an order (positions) that is known to permit a good network, if there is one. `widen`, if there
     is one, adds sets around given graphs to incomplete candidates; a search may call it repeatedly.
+
+    >>> found = Candidates.of(["a", "b"], [[((), -2.0), ((1,), -1.0)], [((), -3.0)]])
+    >>> [(found.names[child.child], child.parents, child.scores.tolist()) for child in found]
+    [('a', ((1,), ()), [-1.0, -2.0]), ('b', ((),), [-3.0])]
+    >>> found.graph([0, 2]).edges, found.flat.offsets.tolist()
+    ((('b', 'a'),), [0, 2, 3])
     """
 
     names: tuple[str, ...]

@@ -25,6 +25,7 @@ from dagora.scores.candidates.pruning import Grown, rules_for
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
 from dagora.scores.local_score import TIE, BlockScore, LocalScore
+from dagora.wording import option
 
 # The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
 AFFORDABLE = 1e10
@@ -145,7 +146,8 @@ class LevelSearch:
         if self._rules.cuts or self._limit <= 4 or d <= 16:
             return
         raise OptionError(
-            f"this score cannot rule out large parent sets, and {d} columns have too many: set --max-parents"
+            f"this score cannot rule out large parent sets, and {d} columns have too many: "
+            f"set {option('max_parents')}"
         )
 
     def _keep_best_parents(self, child: int, alive: Alive, most: int) -> None:

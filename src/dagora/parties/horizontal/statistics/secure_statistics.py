@@ -28,6 +28,7 @@ from dagora.stats.statistics import (
     flatten,
     running_sum,
 )
+from dagora.wording import option
 
 # Most cells of one set, and of one round.
 MOST_CELLS = 1 << 22
@@ -94,7 +95,7 @@ class SecureStatistics:
         if size > MOST_CELLS:
             raise DataError(
                 f"a joint table of {len(key)} columns with {size} cells is too large to sum over sites: "
-                "set --max-parents, or merge levels"
+                f"set {option('max_parents')}, or merge levels"
             )
         return size
 

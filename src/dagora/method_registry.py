@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from dagora.loading import load
-from dagora.options import MEMORY, Option, find
+from dagora.options import MEMORY, Option, find_in_any_case
 from dagora.result import Outcome
 
 Takes = Literal["score", "candidates", "statistics", "federation"]
@@ -421,7 +421,7 @@ METHODS = (
                 "truth",
                 "graph",
                 None,
-                "the true graph, by which the site is chosen (on the command line: --truth)",
+                "the true graph, by which the site is chosen",
                 required=True,
             ),
         ),
@@ -435,4 +435,4 @@ def method_named(name: str) -> Method:
     >>> method_named("hill-climb").promise
     'a local optimum: no added, deleted or reversed edge improves the score'
     """
-    return find("method", name, {method.name: method for method in METHODS})
+    return find_in_any_case("method", name, {method.name: method for method in METHODS})

@@ -1,0 +1,78 @@
+"""Every public name explains itself with an example, which the suite runs."""
+
+import inspect
+import re
+from functools import cached_property
+
+import pytest
+
+import dagora
+
+CLASSES = [
+    dagora.CPDAG,
+    dagora.Candidates,
+    dagora.Comparison,
+    dagora.DAG,
+    dagora.Knowledge,
+    dagora.Posterior,
+    dagora.Result,
+    dagora.Schema,
+    dagora.Statistics,
+    dagora.Table,
+]
+# They need a package that not everybody has, or are steps of a search.
+WITHOUT = {"Posterior.to_arviz", "Candidates.adding", "Candidates.obeying"}
+
+
+def examples(text: str | None) -> str:
+    """The lines of code in a docstring's examples."""
+    return "\n".join(re.findall(r"^\s*(?:>>>|\.\.\.) (.*)$", text or "", re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", dagora.__all__)
+def test_a_public_name_has_an_example(name: str) -> None:
+    value = getattr(dagora, name)
+    assert value.__doc__
+    if not (inspect.isclass(value) and issubclass(value, Exception)):
+        assert examples(value.__doc__), f"{name} has no example"
+
+
+def members(cls: type) -> dict[str, object]:
+    """Public methods and computed attributes; plain fields are explained by the class."""
+    return {
+        name: value
+        for name, value in inspect.getmembers(cls)
+        if not name.startswith("_")
+        and (inspect.isroutine(value) or isinstance(value, property | cached_property))
+        and not inspect.ismemberdescriptor(value)
+    }
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_examples_show_every_method(cls: type) -> None:
+    """A method or attribute is used in the examples of its class, or in those of one of its methods."""
+    listed = members(cls)
+    assert len(listed) >= 3
+    shown = "\n".join(examples(text) for text in (cls.__doc__, *map(inspect.getdoc, listed.values())))
+    unused = {name for name in listed if not re.search(rf"\.{name}\b", shown)}
+    assert {f"{cls.__name__}.{name}" for name in unused} <= WITHOUT
+
+
+def test_a_method_without_an_example_is_seen() -> None:
+    class Bare:
+        """It has one.
+
+        >>> Bare().shown()
+        """
+
+        def shown(self) -> None:
+            """Shown."""
+
+        def hidden(self) -> None:
+            """Not shown, though `.hidden` is named here."""
+
+        def other(self) -> None:
+            """Other: not shown either."""
+
+    with pytest.raises(AssertionError, match=r"Bare.hidden.*Bare.other|Bare.other.*Bare.hidden"):
+        test_examples_show_every_method(Bare)
