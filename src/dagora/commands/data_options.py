@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands.gathering import F, gathered
+from dagora.commands.live_line import live_line
 from dagora.errors import OptionError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Reading:
 
         if self.bins is not None and self.discretise is None:
             raise OptionError("--bins goes with --discretise")
+        live_line().phase(f"reading {path}")
         table = read_table(
             path,
             discrete=names(self.discrete),

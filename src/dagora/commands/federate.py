@@ -11,6 +11,7 @@ import click
 from dagora.commands.data_options import Reading, data_options, names
 from dagora.commands.federate_processes import COORDINATOR, declared, run_parties, site_files
 from dagora.commands.learn_options import LearnRequest, learn_options
+from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import (
     DAYS,
     IN_MEMORY,
@@ -66,6 +67,7 @@ def command() -> None:
 @click.argument("folder")
 @click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites.")
 @DAYS
+@quiet_option()
 def keys(*, folder: str, sites: str, days: int) -> None:
     """Make a certificate authority and one certificate per party in FOLDER.
 
@@ -124,6 +126,7 @@ def coordinator(
         raise OptionError(f"{folder} is for '{credentials.name}': the coordinator needs its own certificate")
     with Listener(credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn) as listener:
         click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
+        live_line().phase("waiting for the sites")
         transport = listener.accept(timeout=wait)
     request = replace(request)  # a copy with a new clock: --time-limit leaves out the wait for the sites
     with (
@@ -149,7 +152,7 @@ def coordinator(
     is_flag=True,
     help="Also allow vote, average and best, which show the coordinator this site's own weights.",
 )
-@click.option("--quiet", is_flag=True, help="Do not print what was asked.")
+@quiet_option("Show no progress, and do not print what was asked.", passed=True)
 @MINIMUM
 @data_options
 def client(
@@ -179,7 +182,9 @@ def client(
         raise OptionError(f"{folder} is for the coordinator: a client needs its site's certificate")
     table = reading.table(data, part=True)
     identity = CertifiedIdentity(credentials)
+    live_line().phase("waiting for the coordinator")
     transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
+    live_line().phase("answering the coordinator")
     tasks = allowed_tasks(show_weights=show_weights)
     asked = serve_site(
         transport, Site(credentials.name, table), tasks, identity, minimum=minimum, shown=SHOWN

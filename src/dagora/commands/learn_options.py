@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from dagora.commands.gathering import F, gathered
+from dagora.commands.live_line import quiet_option
 from dagora.files import json_text
 
 if TYPE_CHECKING:
@@ -67,10 +68,10 @@ class CommonRequest:
             check_report(self.report)
 
     def progress(self) -> AbstractContextManager[Observer]:
-        """Progress on standard error, unless quiet."""
+        """Progress on standard error; Ctrl-C ends the search."""
         from dagora.commands.progress import progress
 
-        return progress(self.budget, quiet=self.quiet)
+        return progress(self.budget)
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Print warnings, unless quiet."""
@@ -213,7 +214,7 @@ REPORT = click.option(
 )
 PRINTING = (
     click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
-    click.option("--quiet", is_flag=True, help="Show no progress and no warnings."),
+    quiet_option("Show no progress and no warnings.", passed=True),
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dagora.commands.live_line import quiet_option
 from dagora.methods import METHODS, Method, Takes
 from dagora.options import Option, find
 from dagora.samplers import SAMPLERS, Sampler
@@ -35,6 +36,7 @@ Examples:
 @click.command("methods", short_help="List methods, samplers and scores.", epilog=EXAMPLES)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print as one JSON object.")
+@quiet_option()
 def command(*, name: str | None, as_json: bool) -> None:
     """List all methods, samplers and scores, or show the one called NAME with its options."""
     if name is None:

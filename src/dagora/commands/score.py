@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dagora.commands.data_options import Reading, data_options
+from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
 Examples:
@@ -25,7 +26,7 @@ Examples:
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads to use.")
 @click.option("-o", "--output", metavar="FILE.jkl", required=True, help="File for the scores.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option()
 @data_options
 def command(
     *,
@@ -36,7 +37,6 @@ def command(
     knowledge: str | None,
     jobs: int,
     output: str,
-    quiet: bool,
     reading: Reading,
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
@@ -56,7 +56,7 @@ def command(
     table = reading.table(data)
     check_names(table.names)
     budget = Budget()
-    with progress(budget, quiet=quiet) as on_event:
+    with progress(budget) as on_event:
         found = candidates(
             table,
             score,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.live_line import quiet_option
 from dagora.errors import OptionError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ file (.bif or .json) that brings its own graph.
 @click.option(
     "--truth", metavar="GRAPH", help="File for the true graph: .json .dot .csv … (.bif with --sem bif:FILE)"
 )
+@quiet_option()
 def command(
     *,
     kind: str | None,
