@@ -23,6 +23,7 @@ from dagora.commands.party_options import (
     tidy_end,
     warn,
 )
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +74,7 @@ def keys(*, folder: str, sites: str, days: int) -> None:
 
     Give FOLDER/NAME to that party only, and FOLDER/ca.key to nobody.
     """
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.parties.transport.certificates import make_certificates
 
     listed = site_names(sites)
@@ -109,6 +111,7 @@ def coordinator(
     request: LearnRequest,
 ) -> None:
     """Wait for the sites, then learn from sums over them."""
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
     from dagora.federated import agreed_statistics, check_over_sites, with_traffic
     from dagora.learning import learn
@@ -167,6 +170,7 @@ def client(
     reading: Reading,
 ) -> None:
     """Answer the coordinator's questions about the rows of DATA; at the end, print what it asked."""
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
     from dagora.parties.horizontal.session.federation import Site
@@ -207,6 +211,7 @@ def simulate(
 
     Ctrl-C or --time-limit returns the best graph found so far.
     """
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.data.partition import split_rows
     from dagora.federated import check_over_sites, learn_federated
     from dagora.stats.table import TableStatistics

@@ -80,6 +80,7 @@ def details(item: Item) -> str:
     lines = [f"{KINDS[type(item)]} {item.name}: {item.summary}"]
     if isinstance(item, Method):
         lines += [f"  takes      {TAKES[item.takes]}", f"  promises   {item.promise}"]
+        lines += [f"  needs      {need.title}: {need.remedy}" for need in item.needs]
     elif isinstance(item, Sampler):
         lines += [f"  promises   {item.promise}"]
     else:

@@ -20,6 +20,7 @@ from dagora.commands.party_options import (
     warn,
 )
 from dagora.commands.private_options import PrivateRequest, private_options
+from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS
 
 if TYPE_CHECKING:
     from dagora.parties.transport.certificates import Credentials
@@ -73,6 +74,7 @@ def command() -> None:
 @quiet_option()
 def certificates(*, folder: str, days: int) -> None:
     """Make FOLDER/host and FOLDER/guest: give each to that party only, and FOLDER/ca.key to nobody."""
+    CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
     from dagora.parties.transport.certificates import make_certificates
 
     with as_bad_input():
@@ -104,6 +106,7 @@ def host(
     request: PrivateRequest,
 ) -> None:
     """Propose the terms, wait for the guest, and learn together."""
+    request.check_packages()
     from dagora.parties.transport.listener import Listener
     from dagora.vertical import learn_with
 
@@ -150,6 +153,7 @@ def join(
     request: PrivateRequest,
 ) -> None:
     """Join the host, see its terms, and learn together."""
+    request.check_packages()
     from dagora.parties.transport.tcp import connect as connect_to
     from dagora.vertical import learn_with
 
@@ -179,6 +183,7 @@ def join(
 @private_options
 def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: PrivateRequest) -> None:
     """Run both owners as separate processes that talk over TLS, with temporary certificates."""
+    request.check_packages()
     from dagora.parties.vertical.agreement import combine_proposals
 
     request.check()

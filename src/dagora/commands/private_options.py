@@ -12,6 +12,8 @@ from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import REPORT
 from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import seconds_option
+from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS, GMPY2
+from dagora.wording import option
 
 if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import AgreedTerms, Proposal
@@ -43,6 +45,12 @@ class PrivateRequest:
         from dagora.parties.vertical.agreement import Proposal
 
         return Proposal(self.order, self.max_parents, self.score, self.mode, self.crypto)
+
+    def check_packages(self) -> None:
+        """Refuse to go on without what the protocol needs, or the encryption that was asked for."""
+        CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
+        if self.crypto == "paillier":
+            GMPY2.require(option("crypto", "paillier"))
 
     def check(self) -> None:
         """Refuse invalid options and files before any data are read."""
