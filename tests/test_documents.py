@@ -41,6 +41,7 @@ QUICK = (
     (r"^\.venv/bin/dagora ", "dagora "),
     (r"^(dagora reproduce \S+.*?)( *#.*)?$", r"\1 --time-limit 0.1"),  # the same command would continue
     (r" --jobs 2| --full", ""),
+    (r"--draws 2000", "--draws 100"),
 )
 PARTY = re.compile(r"dagora (?:federate (?:coordinator|client)|private (?:host|join)) ")
 LISTENS = re.compile(r"dagora (?:federate coordinator|private host) ")
@@ -144,7 +145,10 @@ def run_shell(block: Block, folder: Path) -> None:
         assert [process.returncode for process in at_work] == [0] * len(at_work), "\n".join(said)
 
 
-@pytest.mark.parametrize("page", sorted({block.page for block in BLOCKS if runs(block)}))
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[pytest.mark.slow] * ("reproductions" in page))  # a dozen commands, seconds each
+    for page in sorted({block.page for block in BLOCKS if runs(block)})
+])  # fmt: skip
 def test_the_page_works_as_it_stands(
     page: str, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -141,6 +141,7 @@ def test_the_line_comes_while_the_command_waits(
     for arguments, phase in waiting_commands(tmp_path / "pipe.csv", tmp_path / "keys").values():
         begun = time.monotonic()
         process = start(*arguments)
+        threading.Timer(3 * SOON, process.kill).start()  # a line that never comes must not block this test
         said = ""
         while not re.search(r"^\w.*  \d+ s$", said, re.MULTILINE):
             said += (line := process.stderr.readline())
