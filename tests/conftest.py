@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from dagora.commands import live_line
+
 # A busy machine must not fail a property test.
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
+# Nor show progress where a test reads what a command says; processes of their own keep to the promise.
+live_line.FIRST_SECONDS = 2.0
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -29,10 +29,7 @@ def test_a_folder_that_cannot_be_made_is_not_writable(tmp_path):
 
 
 def test_without_jax_one_line_says_what_to_install(monkeypatch):
-    def missing() -> None:
-        raise ImportError("no jax")
-
-    monkeypatch.setattr("dagora.accelerated.prepare_jax", missing)
+    monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(OptionError, match=r"^the method m needs JAX: pip install 'dagora\[bayes\]'$"):
         require_jax("the method m")
 

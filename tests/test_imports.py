@@ -23,7 +23,18 @@ PACKAGE = Path(dagora.__file__).resolve().parent
 
 # From the ground up; a module may import its own floor and those below. "" is the package's front door.
 FLOORS = (
-    ("errors", "events", "loading", "options", "accelerated", "files", "version", "wording"),
+    (
+        "errors",
+        "events",
+        "loading",
+        "options",
+        "extras",
+        "accelerated",
+        "files",
+        "version",
+        "wording",
+        "compiling",
+    ),
     ("kernel_cache",),
     ("compiled",),
     ("kernel_random",),

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dagora.errors import OptionError
+from dagora.extras import JAX
 
 
 def cache_folder() -> Path:
@@ -29,10 +29,8 @@ def cache_folder() -> Path:
 
 def require_jax(who: str) -> None:
     """Prepare JAX, or say in one line that `who` needs it and how to install it."""
-    try:
-        prepare_jax()
-    except ImportError:
-        raise OptionError(f"{who} needs JAX: pip install 'dagora[bayes]'") from None
+    JAX.require(who)
+    prepare_jax()
 
 
 @cache

@@ -106,6 +106,7 @@ class Entry:
             lines += [f"  promises   {self.promise}"]
         else:
             lines += [f"  takes      {self.takes}", f"  promises   {self.promise}"]
+            lines += [f"  needs      {need.title}: {need.remedy}" for need in self.item.needs]
         lines += [f"  reference  {self.reference}", "  options"]
         lines += [describe(option) for option in self.options] or ["    none"]
         return "\n".join(lines)

@@ -1,17 +1,25 @@
 """The command `dagora`: one file per subcommand in `commands/`, imported when it is used.
 
 Results go to standard output, messages and progress to standard error. Exit code 0 on success, 2 on bad
-input (one line that says what to do), 1 on anything else, 130 after a second Ctrl-C.
+input (one line that says what to do), 1 on anything else, 130 where Ctrl-C left no result: while kernels were
+compiled, or after a second one.
 """
 
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
-from dagora.errors import DagoraError, DisagreementError, ProtocolError
+from dagora.commands.command_line import answering
+from dagora.commands.ctrl_c import INTERRUPTED, ending_compilation
+from dagora.commands.live_line import LiveLine
+from dagora.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError
 from dagora.version import __version__
 from dagora.wording import to_command_line
 
@@ -63,20 +71,41 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
-    sys.exit(run(arguments))
+    line = LiveLine()
+    with line.alive(), ending_compilation(line):
+        code = run(arguments, line)
+    sys.exit(code)
 
 
-def run(arguments: list[str] | None = None) -> int:
-    """Run the command; return its exit code."""
-    with to_command_line():
-        return answer(arguments)
+def run(arguments: list[str] | None = None, line: LiveLine | None = None) -> int:
+    """Run the command; return its exit code. `line` shows its progress."""
+    line = line or LiveLine()
+    with to_command_line(), warnings_in_one_line(line):
+        return answer(arguments, line)
 
 
-def answer(arguments: list[str] | None) -> int:
+@contextmanager
+def warnings_in_one_line(line: LiveLine) -> Iterator[None]:
+    """Print warnings of ours as the command does; those of other packages stay as they are."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:  # noqa: ANN401
+        if not issubclass(category, DagoraWarning):
+            usual(message, category, *where, **how)
+        elif not line.silent:
+            click.echo(f"dagora: warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def answer(arguments: list[str] | None, line: LiveLine) -> int:
     """Run the command; turn every error into one line and an exit code."""
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        code = cli.main(args=given, prog_name="dagora", standalone_mode=False, obj=list(given))
+        with answering(given):
+            code = cli.main(args=given, prog_name="dagora", standalone_mode=False, obj=line)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
@@ -92,7 +121,7 @@ def answer(arguments: list[str] | None) -> int:
         return refuse(str(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("dagora: interrupted", err=True)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return 1

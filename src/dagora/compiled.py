@@ -8,12 +8,28 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import numba
+from numba.core import event
 
 from dagora import kernel_cache
+from dagora.compiling import compilation
 
 F = TypeVar("F", bound=Callable[..., object])
 
+
+class CompileListener(event.Listener):  # type: ignore[misc]  # numba has no types
+    """Passes on when numba begins to compile a kernel, and when it has done so."""
+
+    def on_start(self, event: object) -> None:  # noqa: ARG002
+        """Note the begin."""
+        compilation.begin()
+
+    def on_end(self, event: object) -> None:  # noqa: ARG002
+        """Note the end, well or not."""
+        compilation.end()
+
+
 kernel_cache.install()
+event.register("numba:compile", CompileListener())
 
 
 def kernel(function: F) -> F:

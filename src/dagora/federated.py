@@ -16,6 +16,7 @@ from dagora.data.accepting import as_table
 from dagora.data.reading_options import ReadingOptions
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.files import naming
 from dagora.learning import learn, named_score
 from dagora.method_registry import method_named
@@ -152,6 +153,7 @@ def sites_in_threads(
 
     `watch` may wrap the coordinator's transport, to record what it sees.
     """
+    CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
     from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
     from dagora.parties.horizontal.session.serving import serve_site

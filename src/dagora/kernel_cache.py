@@ -26,6 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from numba.core import caching
 
+from dagora.compiling import compilation
+from dagora.errors import DagoraWarning
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -126,7 +129,7 @@ def can_write(folder: Path) -> bool:
 @cache
 def tell_once(message: str) -> None:
     """Warn of what slows the first start down; once per process."""
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
+    warnings.warn(message, DagoraWarning, stacklevel=2)
 
 
 @cache
@@ -137,6 +140,7 @@ def cache_folder(file: Path) -> Path | None:
             if message:
                 tell_once(message)
             return folder
+    compilation.kept = False
     tell_once(
         "compiled kernels cannot be kept, as no folder is writable, so that every start compiles them anew: "
         "set NUMBA_CACHE_DIR to a folder that is"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from dagora.extras import JAX, SCIP, Need, require_all
 from dagora.loading import load
 from dagora.options import MEMORY, Option, find_in_any_case
 from dagora.result import Outcome
@@ -23,7 +24,8 @@ class Method:
 
     `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
     `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
-    score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough.
+    score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough, `needs`
+    which packages must be installed.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Method:
     options: tuple[Option, ...] = ()
     needs_equivalence: bool = False
     needs_rows: bool = False
+    needs: tuple[Need, ...] = ()
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""
@@ -194,6 +197,7 @@ METHODS = (
         promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Cussens 2011; Bartlett & Cussens 2017",
         learner="dagora.search.exact.ilp:ilp",
+        needs=(SCIP,),
         options=(MEMORY, Option("facets", "bool", True, "also add facet cuts over three and four nodes")),
     ),
     Method(
@@ -228,6 +232,7 @@ METHODS = (
         promise="the best network over all orders tried; order-search gets there faster",
         reference="Zheng, Wang, Gao & Chen 2023",
         learner="dagora.search.rbnets.rbnets:rbnets",
+        needs=(JAX,),
         options=(
             Option(
                 "improve",
@@ -311,6 +316,7 @@ METHODS = (
         promise="a DAG from a local optimum of the penalised fit; edges dropped to break cycles are listed",
         reference="Zheng, Dan, Aragam, Ravikumar & Xing 2020",
         learner="dagora.optimise.mlp.notears_mlp:notears_mlp",
+        needs=(JAX,),
         options=(
             Option("lambda1", "float", 0.01, "penalty on the weights of the first layer", low=0.0),
             Option("lambda2", "float", 0.01, "ridge penalty on all weights", low=0.0),
@@ -371,6 +377,7 @@ METHODS = (
         promise="a DAG from networks that all sites agree on; the coordinator sees sums over sites only",
         reference="Ng & Zhang 2022; Zheng, Dan, Aragam, Ravikumar & Xing 2020",
         learner="dagora.parties.horizontal.learners.admm_mlp:admm_mlp",
+        needs=(JAX,),
         options=(
             Option("lambda1", "float", 0.01, "penalty on the weights of the first layer", low=0.0),
             Option("lambda2", "float", 0.01, "ridge penalty on all weights", low=0.0),
@@ -430,9 +437,11 @@ METHODS = (
 
 
 def method_named(name: str) -> Method:
-    """Find a method, or say which there are.
+    """Find a method, or say which there are; one whose packages are missing is refused.
 
     >>> method_named("hill-climb").promise
     'a local optimum: no added, deleted or reversed edge improves the score'
     """
-    return find_in_any_case("method", name, {method.name: method for method in METHODS})
+    method = find_in_any_case("method", name, {method.name: method for method in METHODS})
+    require_all(method.needs, f"the method {method.name}")
+    return method

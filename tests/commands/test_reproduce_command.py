@@ -20,7 +20,7 @@ from tests.papers.toy import computed, square, toy, wait_on_two
 @pytest.fixture(autouse=True)
 def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """What should be done in a moment shows no progress, even where it takes longer than that."""
-    monkeypatch.setattr("dagora.commands.progress.QUIET_SECONDS", math.inf)
+    monkeypatch.setattr("dagora.commands.live_line.FIRST_SECONDS", math.inf)
 
 
 @pytest.fixture

@@ -314,7 +314,7 @@ def test_the_manual_works_as_it_stands(
     """Every command and every line of Python of the page, in order, and the edges of the output it shows."""
     page = (ROOT / "docs" / "posterior.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```(sh|python)?\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```(sh|python|text)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     said = []
     for kind, block in blocks:
         if kind == "sh":
@@ -328,7 +328,7 @@ def test_the_manual_works_as_it_stands(
             said.append(capsys.readouterr().out)
     assert len(said) >= 12
     assert sum("taken up from a checkpoint" in text for text in said) == 1
-    shown = next(block for kind, block in blocks if not kind)
+    shown = next(block for kind, block in blocks if kind == "text")
     measured = {(tail, head): float(value) for tail, head, value in EDGE.findall(said[1])}
     claimed = EDGE.findall(shown)
     assert len(claimed) == 5

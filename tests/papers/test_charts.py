@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from dagora.errors import OptionError
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib, series_styles
+from dagora.papers.charts import Panel, Series, draw_panels, series_styles
 from dagora.papers.pictures import side_by_side
 from dagora.papers.tables import Mean
 
@@ -84,9 +84,9 @@ def test_each_series_looks_its_own_way() -> None:
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dagora.papers.charts.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(OptionError, match=r"matplotlib.*dagora\[papers\]"):
-        require_matplotlib()
+        draw_panels([panel(0)], columns=1, x_label="x", y_label="y", title="t")
 
 
 def test_it_draws_without_a_window() -> None:

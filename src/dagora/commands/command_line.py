@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-import click
+_LINE: ContextVar[str | None] = ContextVar("line", default=None)
+
+
+@contextmanager
+def answering(arguments: Sequence[str]) -> Iterator[None]:
+    """Remember the arguments of the command while it is answered."""
+    before = _LINE.set(shlex.join(["dagora", *arguments]))
+    try:
+        yield
+    finally:
+        _LINE.reset(before)
 
 
 def command_line() -> str | None:
     """The whole line; None outside of a command.
 
-    >>> command_line()
+    >>> with answering(["learn", "my table.csv"]):
+    ...     command_line()
+    "dagora learn 'my table.csv'"
     """
-    context = click.get_current_context(silent=True)
-    if context is None:
-        return None
-    arguments = context.find_root().obj
-    return None if arguments is None else shlex.join(["dagora", *arguments])
+    return _LINE.get()

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from dagora.commands.live_line import quiet_option
+
 EXAMPLES = """\b
 Examples:
   dagora compare learned.json truth.bif.gz
@@ -20,6 +22,7 @@ Examples:
     "--picture", metavar="FILE.svg", help="Draw the estimate, with right and wrong edges in colours."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
+@quiet_option()
 def command(*, estimate: str, truth: str, picture: str | None, as_json: bool) -> None:
     """Compare the graph ESTIMATE with TRUTH: as DAGs, as equivalence classes (CPDAG) and as skeletons.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from dagora.commands.live_line import quiet_option
+
 EXAMPLES = """\b
 Examples:
   dagora convert alarm.bif.gz alarm.json
@@ -14,6 +16,7 @@ Examples:
 @click.command("convert", short_help="Convert a graph between formats.", epilog=EXAMPLES)
 @click.argument("source")
 @click.argument("target")
+@quiet_option()
 def command(*, source: str, target: str) -> None:
     """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .csv (each also .gz), or .svg to draw it.
 

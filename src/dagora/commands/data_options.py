@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands.gathering import F, gathered
+from dagora.commands.live_line import live_line
 from dagora.events import Event, Observer
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Reading:
         from dagora.files import naming
         from dagora.stats.data_warnings import check_learnable
 
+        live_line().phase(f"reading {path}")
         table = read_as(Path(path), self.options(wanted, levels or {}), self.separator)
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
@@ -83,14 +85,15 @@ def show_overview(overview: Overview, path: str, *, everything: bool = False, er
 
 @contextmanager
 def overview_first(
-    table: Table | None, path: str, on_event: Observer, *, quiet: bool, brief: bool = False
+    table: Table | None, path: str, on_event: Observer, *, brief: bool = False
 ) -> Iterator[Observer]:
     """Say how a table was understood as soon as a learner has found it usable, before its first event.
 
     Data that no learner can use get one line, which says why, and nothing else. `brief` says that the result
     holds the overview: then only its warnings are shown.
     """
-    waiting = [] if quiet or table is None or table.overview is None else [table.overview]
+    silent = live_line().silent
+    waiting = [] if silent or table is None or table.overview is None else [table.overview]
 
     def tell() -> None:
         while waiting:

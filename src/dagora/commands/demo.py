@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from dagora.commands.live_line import quiet_option
+
 EXAMPLES = """\b
 Examples:
   dagora demo
@@ -19,6 +21,7 @@ Examples:
 )
 @click.option("--rows", type=click.IntRange(2), default=20_000, show_default=True, help="Rows to simulate.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
+@quiet_option()
 def command(*, output: str, rows: int, seed: int) -> None:
     """Simulate data from a known network, learn it back, compare with the truth, and draw the difference."""
     from dagora.commands.outputs import show_comparison, write_picture, write_result, write_result_report

@@ -11,6 +11,7 @@ import click
 from dagora.commands.data_options import Reading, data_options, names, overview_first
 from dagora.commands.federate_processes import COORDINATOR, declared, run_parties, site_files
 from dagora.commands.learn_options import LearnRequest, learn_options
+from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import (
     DAYS,
     IN_MEMORY,
@@ -23,6 +24,7 @@ from dagora.commands.party_options import (
     warn,
 )
 from dagora.events import ignore
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,11 +69,13 @@ def command() -> None:
 @click.argument("folder")
 @click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites.")
 @DAYS
+@quiet_option()
 def keys(*, folder: str, sites: str, days: int) -> None:
     """Make a certificate authority and one certificate per party in FOLDER.
 
     Give FOLDER/NAME to that party only, and FOLDER/ca.key to nobody.
     """
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.parties.transport.certificates import make_certificates
 
     listed = site_names(sites)
@@ -108,6 +112,7 @@ def coordinator(
     request: LearnRequest,
 ) -> None:
     """Wait for the sites, then learn from sums over them."""
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
     from dagora.federated import agreed_statistics, check_over_sites, with_traffic
     from dagora.learning import learn
@@ -125,6 +130,7 @@ def coordinator(
         raise OptionError(f"{folder} is for '{credentials.name}': the coordinator needs its own certificate")
     with Listener(credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn) as listener:
         click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
+        live_line().phase("waiting for the sites")
         transport = listener.accept(timeout=wait)
     request = replace(request)  # a copy with a new clock: --time-limit leaves out the wait for the sites
     with (
@@ -150,7 +156,7 @@ def coordinator(
     is_flag=True,
     help="Also allow vote, average and best, which show the coordinator this site's own weights.",
 )
-@click.option("--quiet", is_flag=True, help="Do not print what was asked.")
+@quiet_option("Show no progress, and do not print what was asked.", passed=True)
 @MINIMUM
 @data_options
 def client(
@@ -165,6 +171,7 @@ def client(
     reading: Reading,
 ) -> None:
     """Answer the coordinator's questions about the rows of DATA; at the end, print what it asked."""
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
     from dagora.parties.horizontal.session.federation import Site
@@ -180,9 +187,11 @@ def client(
         raise OptionError(f"{folder} is for the coordinator: a client needs its site's certificate")
     table = reading.table(data, part=True)
     identity = CertifiedIdentity(credentials)
+    live_line().phase("waiting for the coordinator")
     transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
+    live_line().phase("answering the coordinator")
     tasks = allowed_tasks(show_weights=show_weights)
-    with overview_first(table, data, ignore, quiet=quiet):
+    with overview_first(table, data, ignore):
         asked = serve_site(
             transport, Site(credentials.name, table), tasks, identity, minimum=minimum, shown=SHOWN
         )
@@ -204,6 +213,7 @@ def simulate(
 
     Ctrl-C or --time-limit returns the best graph found so far.
     """
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.data.partition import split_rows
     from dagora.federated import check_over_sites, learn_federated
     from dagora.stats.table import TableStatistics
@@ -222,7 +232,7 @@ def simulate(
         request.present(result, TableStatistics(table), f"{parties} sites")
         return
     with (
-        overview_first(table, data, ignore, quiet=request.quiet, brief=request.as_json),
+        overview_first(table, data, ignore, brief=request.as_json),
         tidy_end(),
         site_files(parts) as files,
     ):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.commands.learn_options import LearnRequest
+from dagora.commands.live_line import live_line
 from dagora.wording import comma_list
 
 if TYPE_CHECKING:
@@ -38,9 +39,11 @@ def run_parties(
     ]
     flags += ["--minimum", str(minimum)]
 
+    pass_on = live_line().pass_on
+
     def relay(party: str, line: str) -> None:
         if party == COORDINATOR and not HELD_BACK.match(line):
-            click.echo(line, err=True)
+            pass_on(line)
 
     with (
         failing_as_the_party(),

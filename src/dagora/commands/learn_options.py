@@ -13,6 +13,7 @@ import click
 from dagora.commands.command_line import command_line
 from dagora.commands.data_options import Reading, overview_first, show_warnings
 from dagora.commands.gathering import F, gathered
+from dagora.commands.live_line import quiet_option
 from dagora.files import json_text
 
 if TYPE_CHECKING:
@@ -84,12 +85,12 @@ class CommonRequest:
 
     @contextmanager
     def progress(self, table: Table | None = None, path: str = "") -> Iterator[Observer]:
-        """Progress on standard error, unless quiet; before it, how a table was understood."""
+        """Progress on standard error, and before it how a table was understood; Ctrl-C ends the search."""
         from dagora.commands.progress import progress
 
         with (
-            progress(self.budget, quiet=self.quiet) as on_event,
-            overview_first(table, path, on_event, quiet=self.quiet, brief=self.as_json) as observe,
+            progress(self.budget) as on_event,
+            overview_first(table, path, on_event, brief=self.as_json) as observe,
         ):
             yield observe
 
@@ -236,7 +237,7 @@ REPORT = click.option(
 )
 PRINTING = (
     click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
-    click.option("--quiet", is_flag=True, help="Show no progress and no warnings."),
+    quiet_option("Show no progress and no warnings.", passed=True),
 )
 
 

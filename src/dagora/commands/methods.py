@@ -7,6 +7,7 @@ import json
 import click
 
 from dagora.catalogue import Catalogue, methods
+from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
 Examples:
@@ -19,6 +20,7 @@ Examples:
 @click.command("methods", short_help="List methods, samplers and scores.", epilog=EXAMPLES)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print as one JSON object.")
+@quiet_option()
 def command(*, name: str | None, as_json: bool) -> None:
     """List all methods, samplers and scores, or show the one called NAME with its options."""
     catalogue = methods()

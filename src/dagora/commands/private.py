@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import (
     DAYS,
     IN_MEMORY,
@@ -19,6 +20,7 @@ from dagora.commands.party_options import (
     warn,
 )
 from dagora.commands.private_options import PrivateRequest, private_options
+from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS
 
 if TYPE_CHECKING:
     from dagora.parties.transport.certificates import Credentials
@@ -69,8 +71,10 @@ def command() -> None:
 @command.command("certificates", short_help="Make certificates for both parties.")
 @click.argument("folder")
 @DAYS
+@quiet_option()
 def certificates(*, folder: str, days: int) -> None:
     """Make FOLDER/host and FOLDER/guest: give each to that party only, and FOLDER/ca.key to nobody."""
+    CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
     from dagora.parties.transport.certificates import make_certificates
 
     with as_bad_input():
@@ -102,6 +106,7 @@ def host(
     request: PrivateRequest,
 ) -> None:
     """Propose the terms, wait for the guest, and learn together."""
+    request.check_packages()
     from dagora.parties.transport.listener import Listener
     from dagora.vertical import learn_with
 
@@ -113,17 +118,17 @@ def host(
         credentials, [GUEST], host=where, port=port, timeout=request.patience, on_refusal=warn
     ) as listener:
         click.echo(f"dagora: listening on {where}:{listener.port} for the guest", err=True)
+        live_line().phase("waiting for the guest")
         transport = listener.accept(timeout=wait)
-    with request.progress() as on_event:
-        result = learn_with(
-            transport,
-            "host",
-            party_data,
-            request.proposal,
-            on_event=on_event,
-            on_terms=lambda terms: request.tell(terms, party_data),
-            log=sessions,
-        )
+    result = learn_with(
+        transport,
+        "host",
+        party_data,
+        request.proposal,
+        on_event=live_line(),
+        on_terms=lambda terms: request.tell(terms, party_data),
+        log=sessions,
+    )
     request.present(result)
 
 
@@ -148,6 +153,7 @@ def join(
     request: PrivateRequest,
 ) -> None:
     """Join the host, see its terms, and learn together."""
+    request.check_packages()
     from dagora.parties.transport.tcp import connect as connect_to
     from dagora.vertical import learn_with
 
@@ -156,17 +162,17 @@ def join(
     credentials = own_credentials(folder, GUEST)
     party_data = request.party_data(data, drop)
     sessions = own_log(log, folder, max_sessions, party_data.table.names)
+    live_line().phase("waiting for the host")
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
-    with request.progress() as on_event:
-        result = learn_with(
-            transport,
-            "guest",
-            party_data,
-            request.proposal,
-            on_event=on_event,
-            on_terms=lambda terms: request.tell(terms, party_data),
-            log=sessions,
-        )
+    result = learn_with(
+        transport,
+        "guest",
+        party_data,
+        request.proposal,
+        on_event=live_line(),
+        on_terms=lambda terms: request.tell(terms, party_data),
+        log=sessions,
+    )
     request.present(result)
 
 
@@ -177,6 +183,7 @@ def join(
 @private_options
 def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: PrivateRequest) -> None:
     """Run both owners as separate processes that talk over TLS, with temporary certificates."""
+    request.check_packages()
     from dagora.parties.vertical.agreement import combine_proposals
 
     request.check()
@@ -186,8 +193,7 @@ def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: Priva
     if in_memory:
         from dagora.vertical import learn_both
 
-        with request.progress() as on_event:
-            result = learn_both(host, guest, request.proposal, on_event=on_event)
+        result = learn_both(host, guest, request.proposal, on_event=live_line())
     else:
         with tidy_end():
             result = run_parties(host_data, guest_data, request)
@@ -198,10 +204,12 @@ def run_parties(host_data: str, guest_data: str, request: PrivateRequest) -> Res
     """Start both parties, wait until they end, and return the host's result."""
     from dagora.parties.vertical.simulation import run_both
 
+    pass_on = live_line().pass_on
+
     def relay(party: str, line: str) -> None:
         # Errors are printed once, at the end.
         if party == HOST and not line.startswith(("dagora: listening", "dagora: error")):
-            click.echo(line, err=True)
+            pass_on(line)
 
     both = run_both(
         host_data,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,12 @@ import click
 from dagora.commands.data_options import CELL_OPTIONS, names, show_overview
 from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import REPORT
+from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import seconds_option
+from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS, GMPY2
+from dagora.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dagora.events import Observer
     from dagora.parties.vertical.agreement import AgreedTerms, Proposal
     from dagora.parties.vertical.private_k2 import PartyData
     from dagora.result import Result
@@ -48,6 +47,12 @@ class PrivateRequest:
 
         return Proposal(self.order, self.max_parents, self.score, self.mode, self.crypto)
 
+    def check_packages(self) -> None:
+        """Refuse to go on without what the protocol needs, or the encryption that was asked for."""
+        CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
+        if self.crypto == "paillier":
+            GMPY2.require(option("crypto", "paillier"))
+
     def check(self) -> None:
         """Refuse invalid options and files before any data are read."""
         from dagora.commands.outputs import check_output, check_report
@@ -62,22 +67,10 @@ class PrivateRequest:
         """Read a file with its key column."""
         from dagora.vertical import read_party_data
 
+        live_line().phase(f"reading {path}")
         return read_party_data(
             path, self.key, drop=names(drop), missing=self.missing, na=self.na, separator=self.separator
         )
-
-    @contextmanager
-    def progress(self) -> Iterator[Observer]:
-        """Progress on standard error. Ctrl-C ends the run of both parties without a result."""
-        from dagora.commands.progress import ProgressLine
-        from dagora.events import ignore
-
-        line = None if self.quiet else ProgressLine()
-        try:
-            yield line or ignore
-        finally:
-            if line:
-                line.close()
 
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
@@ -159,6 +152,6 @@ def private_options(command: F) -> F:
         click.option("-o", "--output", metavar="FILE", help="Write the graph: .json .dot .graphml .csv"),
         REPORT,
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
-        click.option("--quiet", is_flag=True, help="Print the graph and nothing else."),
+        quiet_option("Print the graph and nothing else.", passed=True),
     )
     return gathered(command, PrivateRequest, "request", options)

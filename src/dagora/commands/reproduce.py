@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.live_line import quiet_option
 from dagora.errors import OptionError
 from dagora.files import json_text
 
@@ -39,7 +40,7 @@ Examples:
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes to use.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then; the same command continues.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option()
 def command(
     *,
     item: str | None,
@@ -50,7 +51,6 @@ def command(
     jobs: int,
     time_limit: float | None,
     as_json: bool,
-    quiet: bool,
 ) -> None:
     """Measure a table or figure of a paper again: PAPER/ITEM, such as notears/table1. Without it, list all.
 
@@ -76,7 +76,7 @@ def command(
     folder = make_folder(output)
     stem = entry.name.replace("/", "-")
     cells = CellFile(folder / f"{stem}.cells.jsonl")
-    with progress(budget, quiet=quiet) as on_event:
+    with progress(budget) as on_event:
         harvest = measure_cells(
             experiment, cells, Run(seed=seed, budget=budget, jobs=jobs, on_event=on_event)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dagora.commands.data_options import Reading, data_options, overview_first
+from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
 Examples:
@@ -25,7 +26,7 @@ Examples:
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads to use.")
 @click.option("-o", "--output", metavar="FILE.jkl", required=True, help="File for the scores.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option()
 @data_options
 def command(
     *,
@@ -36,7 +37,6 @@ def command(
     knowledge: str | None,
     jobs: int,
     output: str,
-    quiet: bool,
     reading: Reading,
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
@@ -57,8 +57,8 @@ def command(
     check_names(table.names)
     budget = Budget()
     with (
-        progress(budget, quiet=quiet) as shown,
-        overview_first(table, data, shown, quiet=quiet) as on_event,
+        progress(budget) as shown,
+        overview_first(table, data, shown) as on_event,
     ):
         found = candidates(
             table,

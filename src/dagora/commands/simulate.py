@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.live_line import quiet_option
 from dagora.errors import OptionError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ file (.bif or .json) that brings its own graph.
 @click.option(
     "--truth", metavar="GRAPH", help="File for the true graph: .json .dot .csv … (.bif with --sem bif:FILE)"
 )
+@quiet_option()
 def command(
     *,
     kind: str | None,

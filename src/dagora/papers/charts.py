@@ -12,10 +12,9 @@ import io
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dagora.errors import OptionError
+from dagora.extras import MATPLOTLIB
 from dagora.papers.tables import Mean
 
 if TYPE_CHECKING:
@@ -66,12 +65,6 @@ class Panel:
     series: tuple[Series, ...]
 
 
-def require_matplotlib() -> None:
-    """Raise an error before the work starts if matplotlib is missing."""
-    if find_spec("matplotlib") is None:
-        raise OptionError("charts need matplotlib, which is not installed: pip install 'dagora[papers]'")
-
-
 def draw_panels(
     panels: Sequence[Panel],
     *,
@@ -88,7 +81,7 @@ def draw_panels(
 
     Without `share_y` each panel has its own scale, which need not contain 0; a logarithmic scale never does.
     """
-    require_matplotlib()
+    MATPLOTLIB.require("a chart")
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

@@ -10,6 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from dagora.extras import (
+    CRYPTOGRAPHY_FOR_OWNERS,
+    CRYPTOGRAPHY_FOR_SITES,
+    GMPY2,
+    JAX,
+    MATPLOTLIB,
+    SCIP,
+    Need,
+    require_all,
+)
 from dagora.loading import load
 from dagora.options import find
 
@@ -19,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure of a paper."""
+    """A table or figure of a paper; `needs` are packages that must be installed, by default for charts."""
 
     name: str
     summary: str
@@ -27,6 +37,7 @@ class Item:
     reference: str
     quick: str
     full: str
+    needs: tuple[Need, ...] = (MATPLOTLIB,)
 
     def load(self) -> Callable[[Size], Experiment]:
         """Import the function that makes the experiment."""
@@ -66,6 +77,7 @@ ITEMS = (
         NOTEARS,
         quick="everything",
         full="the same",
+        needs=(),
     ),
     Item(
         "admm/fig1",
@@ -74,6 +86,7 @@ ITEMS = (
         ADMM,
         quick="d = 10 and 20, 3 runs",
         full="d = 10 to 100, 30 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES),
     ),
     Item(
         "admm/fig2",
@@ -82,6 +95,7 @@ ITEMS = (
         ADMM,
         quick="d = 10 and 20, 2 to 64 sites, 3 runs",
         full="d = 10 to 50, 2 to 64 sites, 30 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES),
     ),
     Item(
         "admm/fig3",
@@ -90,6 +104,7 @@ ITEMS = (
         ADMM,
         quick="3 numbers of sites, 2 runs",
         full="2 to 64 sites, 30 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES),
     ),
     Item(
         "admm/fig4",
@@ -98,6 +113,7 @@ ITEMS = (
         ADMM,
         quick="d = 6, 128 rows, 2 runs",
         full="d = 50, 512 rows, 2 to 16 sites, 30 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES, JAX),
     ),
     Item(
         "admm/privacy",
@@ -106,6 +122,7 @@ ITEMS = (
         ADMM,
         quick="8 sites, 3 runs",
         full="8 and 64 sites, 10 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES),
     ),
     Item(
         "gpn/fig1",
@@ -138,6 +155,7 @@ ITEMS = (
         PRIVATE_K2,
         quick="up to 10,000 rows and 12 variables",
         full="up to a million rows and 40 variables",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_OWNERS, GMPY2),
     ),
     Item(
         "private-k2/f-vs-g",
@@ -146,6 +164,7 @@ ITEMS = (
         PRIVATE_K2,
         quick="up to 10,000 rows, 10 runs",
         full="up to 100,000 rows, 100 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_OWNERS),
     ),
     Item(
         "rbnets/table2",
@@ -154,6 +173,7 @@ ITEMS = (
         RBNETS,
         quick="to 56 variables, 60 s an exact search, 2 seeds",
         full="to 256 variables, 1800 s a search, 10 seeds",
+        needs=(MATPLOTLIB, SCIP, JAX),
     ),
     Item(
         "rbnets/table3",
@@ -162,6 +182,7 @@ ITEMS = (
         RBNETS,
         quick="to 45 variables, 2 seeds",
         full="to 256 variables, 10 seeds",
+        needs=(MATPLOTLIB, SCIP, JAX),
     ),
     Item(
         "rbnets/table4",
@@ -170,10 +191,13 @@ ITEMS = (
         RBNETS,
         quick="3 networks, 200 and 1000 rows, 2 seeds",
         full="5 networks, 200 to 5000 rows, 10 seeds",
+        needs=(MATPLOTLIB, SCIP, JAX),
     ),
 )
 
 
 def item_named(name: str) -> Item:
-    """Find an item, or say which there are."""
-    return find("reproduction", name, {item.name: item for item in ITEMS})
+    """Find an item, or say which there are; one whose packages are missing is refused."""
+    item = find("reproduction", name, {item.name: item for item in ITEMS})
+    require_all(item.needs, f"the reproduction {item.name}")
+    return item

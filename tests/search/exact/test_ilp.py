@@ -1,6 +1,6 @@
 """The integer program against all graphs and against dynamic programming; what it says when it cannot prove."""
 
-import builtins
+import sys
 from itertools import combinations, permutations
 
 import numpy as np
@@ -267,14 +267,7 @@ def test_a_set_that_loses_more_than_the_whole_network_is_dropped():
 
 
 def test_without_the_solver_the_reader_is_told_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def refuse(name, *args, **kwargs):
-        if name.startswith("pyscipopt"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "pyscipopt", None)
     with pytest.raises(OptionError, match=r"pip install 'dagora\[exact\]'"):
         ilp_module.ilp(competing_lists(np.random.default_rng(8), 4), Run())
 

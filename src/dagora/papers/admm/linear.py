@@ -18,7 +18,6 @@ from dagora.papers.admm.contenders import (
 )
 from dagora.papers.admm.curves import charts_of, masked_table, table_of, unsettled
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import require_matplotlib
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.run import Run
@@ -65,7 +64,6 @@ CPU seconds are for one run, all sites together, compilation excluded, on the ma
 
 def fig1(size: Size) -> Experiment:
     """Make figure 1, from cheap to expensive."""
-    require_matplotlib()
     nodes = FIG1_FULL_NODES if size.full else FIG1_NODES
     cells = [
         cell
@@ -78,7 +76,6 @@ def fig1(size: Size) -> Experiment:
 
 def fig2(size: Size) -> Experiment:
     """Make figure 2, from cheap to expensive."""
-    require_matplotlib()
     nodes, sites = (FIG2_FULL_NODES, FIG2_FULL_SITES) if size.full else (FIG2_NODES, FIG2_SITES)
     seeds = size.seeds(QUICK_RUNS, FULL_RUNS)
     cells = [cell for d in nodes for cell in compared(d, FIG2_ROWS, sites, seeds)]

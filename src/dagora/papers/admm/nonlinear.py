@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dagora.accelerated import require_jax
 from dagora.papers.admm.contenders import ALL_DATA, NONLINEAR, judged, simulated
 from dagora.papers.admm.curves import charts_of, table_of, unsettled
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import require_matplotlib
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.run import Run
@@ -43,8 +41,6 @@ compilation included.
 
 def fig4(size: Size) -> Experiment:
     """Make the experiment."""
-    require_matplotlib()
-    require_jax("the reproduction admm/fig4")
     d, n, sites = FULL if size.full else QUICK
     cells = [
         {**SETTINGS, "d": d, "n": n, "sites": k, **options, "seed": seed}

@@ -16,7 +16,7 @@ from dagora.papers.admm.attack import centred, overheard, relative_error, rows_r
 from dagora.papers.admm.attack import covariance_from as invert
 from dagora.papers.admm.contenders import dealt_out, simulated
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, mean, mean_of
@@ -57,7 +57,6 @@ away.
 
 def privacy(size: Size) -> Experiment:
     """Make the experiment."""
-    require_matplotlib()
     cells: list[Parameters] = [
         {"sem": "gaussian", "d": d, "n": ROWS_PER_SITE * sites, "sites": sites, "seed": seed}
         for d, sites in (FULL if size.full else QUICK)

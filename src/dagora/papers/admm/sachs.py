@@ -20,7 +20,6 @@ from dagora.graph.dag import DAG
 from dagora.papers.admm.contenders import ALL_DATA, LINEAR, judged
 from dagora.papers.admm.curves import charts_of, table_of, unsettled
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import require_matplotlib
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
@@ -50,7 +49,6 @@ edge here is a claim about causes.
 
 def fig3(size: Size) -> Experiment:
     """Make the experiment."""
-    require_matplotlib()
     reference_file(DATA)
     reference_file(CONSENSUS)
     cells = [

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import (
     BGE,
@@ -78,7 +78,6 @@ the log score, and of the weights where there are any.
 
 def fig1(size: Size) -> Experiment:
     """Make the experiment; a cell has all priors and samplers of one score on one table."""
-    require_matplotlib()
     reference_file(SIMULATIONS)
     cells = [
         {

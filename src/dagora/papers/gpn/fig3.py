@@ -13,7 +13,7 @@ import numpy as np
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, bge_score, gp_score
@@ -71,7 +71,6 @@ number, a divergence of 27.8 for DiBS+ with 1000 draws, a method that is not run
 
 def fig3(size: Size) -> Experiment:
     """Make the experiment: a cell is one network with all methods."""
-    require_matplotlib()
     cells = [
         {
             "nodes": NODES, "rows": ROWS, "probability": PROBABILITY, "lambda": DECAY, "simulator": "text",

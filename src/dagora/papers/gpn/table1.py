@@ -17,7 +17,7 @@ from dagora.data.table import Table
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import BGE, GP, METHODS, PRIOR_NOTE, PRIORS, WEIGHTED, compete
 from dagora.papers.gpn.published import SACHS, OnProteins, published_proteins
@@ -67,7 +67,6 @@ is a claim about causes.
 
 def table1(size: Size) -> Experiment:
     """Make the experiment; a cell has all priors and samplers of one score."""
-    require_matplotlib()
     for name in (DATA, CONSENSUS, SACHS):
         reference_file(name)
     scores = FULL_SCORES if size.full else QUICK_SCORES

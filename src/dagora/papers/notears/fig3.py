@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import GRAPHS, estimate, judged, simulated
 from dagora.papers.reports import Report, paragraphs
@@ -50,7 +50,6 @@ table, compilation excluded, on the machine at hand.
 
 def fig3(size: Size) -> Experiment:
     """Make the experiment; cells go from cheap to expensive."""
-    require_matplotlib()
     cells = [
         {"graph": graph, "d": d, "n": n, "noise": noise, **options, "seed": seed}
         for d in (FULL_NODES if size.full else QUICK_NODES)

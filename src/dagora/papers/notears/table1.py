@@ -14,7 +14,7 @@ import numpy as np
 from dagora.errors import DagoraError
 from dagora.learning import learn
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import simulated
 from dagora.papers.notears.program import objective
@@ -67,7 +67,6 @@ entry looks like the other one, printed twice.
 
 def table1(size: Size) -> Experiment:
     """Make the experiment."""
-    require_matplotlib()
     cells: list[Parameters] = [
         {"graph": graph, "d": NODES, "n": n, "lambda1": lambda1, "noise": "gaussian", "seed": seed}
         for n, lambda1, graph in PAPER

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from dagora.graph.metrics import compare
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import SCORES, k2_graph
 from dagora.papers.private_k2.networks import RANDOM, drawn
@@ -52,7 +52,6 @@ empty configuration: at few rows that still changes graphs.
 
 def f_vs_g(size: Size) -> Experiment:
     """Make the experiment, from cheap to expensive."""
-    require_matplotlib()
     for network in NETWORKS:
         if network != RANDOM:
             reference_file(f"networks/{network}.bif.gz")

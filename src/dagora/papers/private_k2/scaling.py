@@ -12,7 +12,7 @@ from functools import cache
 
 from dagora.events import Event
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.two_owners import Session, costs, random_rows, run_session
@@ -58,7 +58,6 @@ joined rows.
 
 def scaling(size: Size) -> Experiment:
     """Make the experiment, from cheap to expensive."""
-    require_matplotlib()
     cells: list[Parameters] = [
         {"n": n, "variables": variables, "limit": LIMIT, "mode": mode, "crypto": crypto, "seed": size.seed}
         for crypto, settings in (FULL if size.full else QUICK).items()

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.papers.cell import Measured, Parameters
-from dagora.papers.charts import require_matplotlib
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.rbnets.categories import chart, counts_table, quality_table, seconds_table
 from dagora.papers.rbnets.contenders import CLIMB, LONGER, NULL_MODELS, RANDOMISED, SETS, entered, measured
@@ -64,7 +63,6 @@ paper has 72.
 
 def table3(size: Size) -> Experiment:
     """Make table 3; cells of a data set follow each other, small ones first."""
-    require_matplotlib()
     chosen = [
         entry
         for entry in DATA_SETS.values()
@@ -84,7 +82,6 @@ def table3(size: Size) -> Experiment:
 
 def table4(size: Size) -> Experiment:
     """Make table 4; small samples first."""
-    require_matplotlib()
     names = [entry.name for entry in DATA_SETS.values() if entry.sampled]
     chosen = [name for name in names if size.full or name in QUICK_NETWORKS]
     for name in chosen:

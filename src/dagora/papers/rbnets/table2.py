@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.papers.cell import Measured, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels, require_matplotlib
+from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.rbnets.contenders import (
     CLIMB,
@@ -78,7 +78,6 @@ same kind of program on another solver. The data sets of 500 to 1068 variables a
 
 def table2(size: Size) -> Experiment:
     """Make the experiment; cells of a data set follow each other, small ones first."""
-    require_matplotlib()
     chosen = [e for e in DATA_SETS.values() if size.full or e.variables <= QUICK_VARIABLES]
     for entry in chosen:
         reference_file(entry.source)

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dagora.errors import ProtocolError
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.files import PathLike
 from dagora.parties.transport.transport import check_name, one_line
 
@@ -148,10 +149,7 @@ def _write(path: Path, content: bytes, mode: int) -> None:
 
 
 def _authority() -> ModuleType:
-    try:
-        from dagora.parties.transport import authority
-    except ImportError:
-        raise ProtocolError(
-            "certificates need the package 'cryptography': pip install 'dagora[federated]'"
-        ) from None
+    CRYPTOGRAPHY_FOR_SITES.require("a certificate")
+    from dagora.parties.transport import authority
+
     return authority

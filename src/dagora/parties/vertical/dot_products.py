@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.errors import DataError, OptionError
 from dagora.events import Observer, ignore
+from dagora.extras import GMPY2
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 from dagora.parties.transport.transport import Transport, one_line
@@ -73,6 +74,7 @@ def dot_products(
 
         protocol = dot_rlwe.left_shares if role == "left" else dot_rlwe.right_shares
     else:
+        GMPY2.require("Paillier encryption")
         from dagora.parties.vertical import dot_paillier
 
         protocol = dot_paillier.left_shares if role == "left" else dot_paillier.right_shares

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dagora.errors import OptionError
+from dagora.extras import ARVIZ
 from dagora.graph.bits import unpack
 from dagora.posterior.draws import Draws
 
@@ -16,13 +16,11 @@ InferenceData = Any  # of arviz, which may not be installed
 
 def inference_data(draws: Draws) -> InferenceData:
     """Make ArviZ's own object: InferenceData before version 1, a DataTree from then on."""
-    try:
-        with warnings.catch_warnings():
-            # Version 0.23 announces version 1 whenever it is imported.
-            warnings.simplefilter("ignore", FutureWarning)
-            import arviz
-    except ImportError:
-        raise OptionError("to_arviz needs the package ArviZ: pip install 'dagora[bayes]'") from None
+    ARVIZ.require("to_arviz")
+    with warnings.catch_warnings():
+        # Version 0.23 announces version 1 whenever it is imported.
+        warnings.simplefilter("ignore", FutureWarning)
+        import arviz
     nodes = len(draws.names)
     flat = unpack(draws.parents.reshape(-1, draws.parents.shape[-1]), nodes)
     into = flat.reshape(*draws.log_scores.shape, nodes, nodes)

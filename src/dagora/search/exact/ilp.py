@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.extras import SCIP
 from dagora.kernel_random import random_state
 from dagora.options import GIBIBYTE
 from dagora.result import Outcome
@@ -49,10 +49,7 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
     >>> outcome.status, outcome.score, outcome.graph.edges
     ('optimal', -3.0, (('b', 'a'),))
     """
-    try:
-        import pyscipopt  # noqa: F401 - only to see whether it is there
-    except ImportError:
-        raise OptionError("the method ilp needs PySCIPOpt: pip install 'dagora[exact]'") from None
+    SCIP.require("the method ilp")
 
     def solver(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
         return solve(problem, order, watch, facets=facets, memory=memory)

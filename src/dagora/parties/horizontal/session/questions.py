@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from dagora.errors import ProtocolError
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.loading import load
 from dagora.parties.horizontal.session.federation import Question
 from dagora.parties.transport.messages import decode, encode
@@ -66,9 +67,5 @@ class Conversation:
 
 def needs_cryptography(place: str) -> Any:  # noqa: ANN401
     """Import "module:name" that needs `cryptography`, or say how to get it."""
-    try:
-        return load(place)
-    except ImportError:
-        raise ProtocolError(
-            "secure sums need the package 'cryptography': pip install 'dagora[federated]'"
-        ) from None
+    CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
+    return load(place)

@@ -1,0 +1,167 @@
+"""Every code block of the documents is run, at quick size: shell as it stands in a shell, Python page by page.
+
+Blocks of a page share a folder and run in order; its blocks of Python share their names. Lines of parties run as
+processes at the same time, over TLS, on ports that are free. What is not run here is listed with the reason.
+"""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import dagora
+from dagora.data.writers import write_table
+from dagora.demo_network import greenhouse
+from dagora.formats.registry import write_network
+from dagora.network.sample import sample
+from tests.conftest import ROOT
+
+PATIENCE = 300.0
+PAGES = ("README.md", "SECURITY.md", "CONTRIBUTING.md", *sorted(
+    str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")
+))  # fmt: skip
+LANGUAGES = {"sh", "python", "text", "json"}
+# Pages whose blocks another test runs and holds against more than their exit codes.
+ELSEWHERE = {
+    "CONTRIBUTING.md": "tests/test_contributing.py",
+    "docs/posterior.md": "tests/commands/test_sample_command.py",
+}
+# Blocks that cannot be run, by how they begin.
+SKIPPED = {
+    "pip install .": "installs dagora, which is what the tests run on",
+    "make demo ": "installs the environment and runs these tests",
+}
+# Quick size: what replaces what before a line is run.
+QUICK = (
+    (r"^\.venv/bin/dagora ", "dagora "),
+    (r"^(dagora reproduce \S+.*?)( *#.*)?$", r"\1 --time-limit 0.1"),  # the same command would continue
+    (r" --jobs 2| --full", ""),
+    (r"--draws 2000", "--draws 100"),
+)
+PARTY = re.compile(r"dagora (?:federate (?:coordinator|client)|private (?:host|join)) ")
+LISTENS = re.compile(r"dagora (?:federate coordinator|private host) ")
+
+
+@dataclass(frozen=True)
+class Block:
+    page: str
+    line: int
+    language: str
+    text: str
+
+
+def blocks_of(page: str) -> list[Block]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    fences = re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [
+        Block(page, text.count("\n", 0, found.start()) + 1, found[1], found[2]) for found in fences
+    ]  # fmt: skip
+
+
+BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+
+
+def runs(block: Block) -> bool:
+    return (
+        block.language in {"sh", "python"}
+        and block.page not in ELSEWHERE
+        and not block.text.startswith(tuple(SKIPPED))
+    )
+
+
+def test_every_block_is_known() -> None:
+    """A block says its language, and so whether it is run; the tables have no entry too many."""
+    assert [block for block in BLOCKS if block.language not in LANGUAGES] == []
+    assert all((ROOT / test).is_file() and Path(page).name in (ROOT / test).read_text() for page, test in ELSEWHERE.items())  # fmt: skip
+    assert all(any(block.text.startswith(start) for block in BLOCKS) for start in SKIPPED)
+    shells = "\n".join(block.text for block in BLOCKS if runs(block))
+    assert all(re.search(pattern, shells, re.MULTILINE) for pattern, _ in QUICK)
+    assert len([block for block in BLOCKS if runs(block)]) >= 15
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files that the pages take for granted, small."""
+    table = sample(greenhouse(), 500, seed=1)
+    columns = {name: table.codes(k) for k, name in enumerate(("smoker", "tar", "cough", "age", "sex"))}
+    lines = [",".join(columns), *(",".join(f"level {code}" for code in row) for row in zip(*columns.values(), strict=True))]  # fmt: skip
+    (tmp_path / "patients.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "known.json").write_text('{"forbidden": [["cough", "age"]], "max_parents": 3}')
+    patients = dagora.read_table(tmp_path / "patients.csv")
+    write_network(
+        dagora.fit(dagora.DAG(patients.names, [("smoker", "tar")]), patients), tmp_path / "truth.bif"
+    )
+    chain = dagora.DAG(["a", "b", "c"], [("a", "b"), ("b", "c")])
+    write_table(dagora.simulate(chain, "gaussian", 60, seed=1).table, tmp_path / "cells.csv")
+    return tmp_path
+
+
+def quick(line: str, ports: dict[str, int]) -> str:
+    """A line at quick size, on ports that are free."""
+    for pattern, replacement in QUICK:
+        line = re.sub(pattern, replacement, line)
+    for port, free in ports.items():
+        line = line.replace(f":{port}", f":{free}")
+    if LISTENS.match(line):
+        line = (
+            f"{re.sub(r' --port [0-9]+', '', line)} --port {ports['7100' if 'federate' in line else '7200']}"
+        )
+    return line
+
+
+def free_ports() -> dict[str, int]:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+        return {"7100": one.getsockname()[1], "7200": two.getsockname()[1]}
+
+
+def shell(script: str, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        ["sh", "-euc", f'dagora() {{ "{sys.executable}" -m dagora "$@"; }}\n{script}'],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"},
+    )  # fmt: skip
+
+
+def run_shell(block: Block, folder: Path) -> None:
+    """First the lines of one terminal, then those of a terminal each, all at once."""
+    ports = free_ports()
+    lines = [quick(line, ports) for line in block.text.splitlines()]
+    parties = [line for line in lines if PARTY.match(line)]
+    rest = "\n".join(line for line in lines if not PARTY.match(line))
+    for scripts in ([rest], parties):
+        at_work = [shell(script, folder) for script in scripts if script.strip()]
+        try:
+            said = [process.communicate(timeout=PATIENCE)[0] for process in at_work]
+        finally:
+            for process in at_work:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+        assert [process.returncode for process in at_work] == [0] * len(at_work), "\n".join(said)
+
+
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[pytest.mark.slow] * ("reproductions" in page))  # a dozen commands, seconds each
+    for page in sorted({block.page for block in BLOCKS if runs(block)})
+])  # fmt: skip
+def test_the_page_works_as_it_stands(
+    page: str, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if "reproductions" in page:
+        monkeypatch.setenv("DAGORA_DATA", str(request.getfixturevalue("data_dir")))
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {}
+    for block in filter(runs, blocks_of(page)):
+        if block.language == "sh":
+            run_shell(block, folder)
+        else:
+            exec(compile(block.text, f"{page}:{block.line}", "exec"), names)
+    if page in {"README.md", "docs/federated.md"}:
+        over_sites = dagora.Result.from_json((folder / "network.json").read_text())
+        assert over_sites.status == "optimal"
+        assert over_sites.score == pytest.approx(dagora.learn(folder / "all.csv", "ilp").score, rel=1e-9)
