@@ -7,6 +7,7 @@ compiled, or after a second one.
 
 from __future__ import annotations
 
+import difflib
 import sys
 import warnings
 from collections.abc import Iterator
@@ -52,6 +53,16 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f"dagora.commands.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand; the error about an unknown one suggests a similar one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(COMMANDS)}"
+            ctx.fail(f"there is no command '{args[0]}': {hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the subcommands without importing any of them."""

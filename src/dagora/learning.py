@@ -13,6 +13,7 @@ from typing import Any, Protocol, cast
 
 from dagora.data.overview import Overview
 from dagora.data.reading_options import ReadingOptions, split_reading
+from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
@@ -81,7 +82,15 @@ def learn(
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     reading = ReadingOptions(
-        discrete, continuous, drop, missing, na, discretise, bins, wanted=known.mentioned
+        discrete,
+        continuous,
+        drop,
+        missing,
+        na,
+        discretise,
+        bins,
+        wanted=known.mentioned,
+        numbers_for=numbers_for(entry, score),
     )
     source = read_source(data, jobs, reading)
     known.check_nodes(source.names)
@@ -251,13 +260,13 @@ def score_graph(data: object, graph: Graph, score: str | None = None, **options:
     """
     require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
-    reading, options = split_reading(options, wanted=frozenset(graph.nodes))
+    reading, options = split_reading(options, frozenset(graph.nodes), numbers_for(None, score))
     return graph_score(make_score(as_statistics(data, reading=reading), score, **options), directed)
 
 
 def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
     """Make the named score (or the default one) of some data."""
-    reading, options = split_reading(options)
+    reading, options = split_reading(options, numbers_for=numbers_for(None, score))
     statistics = as_statistics(data, jobs, reading)
     entry = default_score(statistics.schema) if score is None else score_named(score)
     return entry.make(statistics, **options)
@@ -282,7 +291,7 @@ def candidates(
     """
     check_circumstances(0, None, jobs)
     known = as_knowledge(knowledge, max_parents)
-    reading, options = split_reading(options, wanted=known.mentioned)
+    reading, options = split_reading(options, known.mentioned, numbers_for(None, score))
     statistics = as_statistics(data, jobs, reading)
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
@@ -330,6 +339,18 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
     if method.takes in OWN_OBJECTIVE or source.scored is not None:
         return None
     return default_score(source.statistics.schema)
+
+
+def numbers_for(method: Method | None, score: str | None) -> str:
+    """What takes numbers only, of a method and a score that were asked for; empty where neither does.
+
+    >>> numbers_for(None, "bge"), numbers_for(None, "bdeu")
+    ('the score bge', '')
+    """
+    if score is not None:
+        chosen = score_named(score)
+        return f"the score {chosen.name}" if chosen.kind is Kind.CONTINUOUS else ""
+    return f"the method {method.name}" if method is not None and method.takes in OWN_OBJECTIVE else ""
 
 
 def named_score(method: Method, name: str) -> Score:

@@ -15,6 +15,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.learning import (
     as_knowledge,
     check_circumstances,
+    numbers_for,
     plain,
     read_source,
     split_options,
@@ -76,7 +77,15 @@ def sample(
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     reading = ReadingOptions(
-        discrete, continuous, drop, missing, na, discretise, bins, wanted=known.mentioned
+        discrete,
+        continuous,
+        drop,
+        missing,
+        na,
+        discretise,
+        bins,
+        wanted=known.mentioned,
+        numbers_for=numbers_for(None, score),
     )
     source = read_source(data, jobs, reading)
     if source.rows is None:

@@ -212,3 +212,15 @@ def test_a_table_is_settled():
     assert dagora.learn(table, discretise="mean").data["columns"][1]["type"] == "discrete"
     wide = dagora.Table.from_frame(messy(job=["baker", "smith"]))
     assert dagora.learn(wide, drop="weight").graph.nodes == ("smoker", "job")
+
+
+@pytest.mark.parametrize("purpose", [{"score": "bge"}, {"score": "BIC-Gaussian"}, {"method": "notears"}])
+def test_codes_are_numbers_for_what_takes_numbers_only(purpose):
+    frame = messy(ward=[1, 2, 3, 4]).drop(columns="smoker")
+    result = dagora.learn(frame, **purpose)
+    assert [column["type"] for column in result.data["columns"]] == ["continuous", "continuous"]
+    assert "taken as numbers for the" in result.data["columns"][1]["why"]
+    with pytest.raises(DataError, match="'smoker'"):
+        dagora.learn(messy(), **purpose)
+    with pytest.raises(DataError, match="'ward'"):
+        dagora.learn(frame, discrete="ward", **purpose)

@@ -41,23 +41,27 @@ class Reading:
         part: bool = False,
         wanted: Collection[str] = (),
         levels: Mapping[str, Collection[str]] | None = None,
+        numbers_for: str = "",
     ) -> Table:
         """Read the table; one `part` of a table may have a single row.
 
-        `wanted` are columns that are never left out; `levels` are known from elsewhere.
+        `wanted`, `levels` and `numbers_for` are those of `ReadingOptions`.
         """
         from dagora.data.readers import read_as
         from dagora.files import naming
         from dagora.stats.data_warnings import check_learnable
 
         live_line().phase(f"reading {path}")
-        table = read_as(Path(path), self.options(wanted, levels or {}), self.separator)
+        table = read_as(Path(path), self.options(wanted, levels, numbers_for), self.separator)
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
         return table
 
     def options(
-        self, wanted: Collection[str] = (), levels: Mapping[str, Collection[str]] | None = None
+        self,
+        wanted: Collection[str] = (),
+        levels: Mapping[str, Collection[str]] | None = None,
+        numbers_for: str = "",
     ) -> ReadingOptions:
         """The same options as the library takes them."""
         from dagora.data.reading_options import Listed, ReadingOptions
@@ -72,6 +76,7 @@ class Reading:
             self.bins,
             frozenset(wanted),
             levels or {},
+            numbers_for,
         )
 
 

@@ -64,7 +64,8 @@ class CommonRequest:
     def read(self, reading: Reading, data: str) -> Table:
         """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
         from dagora.formats.registry import find_format, read_network
-        from dagora.learning import as_knowledge
+        from dagora.learning import as_knowledge, numbers_for
+        from dagora.method_registry import method_named
         from dagora.network.networks import DiscreteNetwork
 
         is_network = self.truth is not None and find_format(self.truth).name == "BIF"
@@ -72,7 +73,10 @@ class CommonRequest:
         levels = network.levels if isinstance(network, DiscreteNetwork) else {}
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
         known = as_knowledge(self.knowledge, None).mentioned
-        return reading.table(data, wanted=(*wanted, *known), levels=levels)
+        method = method_named(self.method) if isinstance(self, LearnRequest) else None
+        return reading.table(
+            data, wanted=(*wanted, *known), levels=levels, numbers_for=numbers_for(method, self.score)
+        )
 
     def check_pages(self) -> None:
         """Refuse a picture or a report that cannot be written."""

@@ -46,14 +46,14 @@ def command(
     from dagora.errors import FormatError
     from dagora.events import Budget
     from dagora.files import write_whole
-    from dagora.learning import candidates
+    from dagora.learning import candidates, numbers_for
     from dagora.scores.candidates.jkl import check_names, render_jkl
 
     if not output.lower().removesuffix(".gz").endswith(".jkl"):
         raise FormatError(f"{output}: scores are written as .jkl (or .jkl.gz)")
     check_target(output)
     values = parse_options(None, score, options)
-    table = reading.table(data)
+    table = reading.table(data, numbers_for=numbers_for(None, score))
     check_names(table.names)
     budget = Budget()
     with (

@@ -177,6 +177,8 @@ def type_all(
 
     def type_next(column: RawColumn) -> Column:
         typed = type_column(column.name, column.cells, column.declared, row_number)
+        if reading.numbers_for and column.declared is None and typed.variable.kind is Kind.DISCRETE:
+            typed = as_numbers(column, typed, reading.numbers_for, row_number)
         column.cells = column.spelled = None
         if reading.discretise is not None and typed.variable.kind is Kind.CONTINUOUS:
             typed = cut_column(typed, reading.discretise, reading.bins or 2)
@@ -192,6 +194,17 @@ def type_all(
     )
     overview = Overview(summaries, rows + dropped, dropped, reading.stated())
     return typed, replace(overview, warnings=tuple(reading_warnings(overview, raw, typed)))
+
+
+def as_numbers(column: RawColumn, codes: Column, purpose: str, row_number: RowNumber) -> Column:
+    """Take codes that are numbers as numbers, for a purpose that takes nothing else."""
+    import pyarrow as pa
+
+    kind = column.cells.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return codes
+    numbers = type_column(column.name, column.cells, Kind.CONTINUOUS, row_number)
+    return replace(numbers, why=f"{codes.why}, taken as numbers for {purpose}")
 
 
 def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], rows: int) -> list[Made]:

@@ -25,7 +25,8 @@ class ReadingOptions:
     """How to understand columns and cells.
 
     `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
-    elsewhere, which are never taken for a missing cell.
+    elsewhere, which are never taken for a missing cell. `numbers_for` names what the table is read for, if
+    that takes numbers only: then codes are numbers, too.
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -40,6 +41,7 @@ class ReadingOptions:
     bins: int | None = None
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
+    numbers_for: str = ""
 
     def __post_init__(self) -> None:
         for name in ("discrete", "continuous", "drop"):
@@ -79,7 +81,7 @@ def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_reading(
-    options: Mapping[str, Any], wanted: Collection[str] = frozenset()
+    options: Mapping[str, Any], wanted: Collection[str] = frozenset(), numbers_for: str = ""
 ) -> tuple[ReadingOptions, dict[str, Any]]:
     """Separate reading options from others in the keyword arguments of a call.
 
@@ -87,12 +89,14 @@ def split_reading(
     {'ess': 10}
     """
     reading = {name: value for name, value in options.items() if name in PUBLIC}
-    return ReadingOptions(**reading, wanted=wanted), {
+    return ReadingOptions(**reading, wanted=wanted, numbers_for=numbers_for), {
         name: value for name, value in options.items() if name not in PUBLIC
     }
 
 
+# What is not said by a user, but by what the table is read for.
+INTERNAL = frozenset({"wanted", "levels", "numbers_for"})
 # The options that a user knows, with their defaults.
 PUBLIC: dict[str, Any] = {
-    entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in {"wanted", "levels"}
+    entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in INTERNAL
 }
