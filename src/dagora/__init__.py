@@ -18,9 +18,9 @@ from dagora.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dagora.catalogue import methods as methods
+    from dagora.data.columns.overview import Overview as Overview
     from dagora.data.discretise import discretise as discretise
     from dagora.data.inspecting import inspect as inspect
-    from dagora.data.overview import Overview as Overview
     from dagora.data.readers import read_table as read_table
     from dagora.data.schema import Kind as Kind
     from dagora.data.schema import Schema as Schema
@@ -94,7 +94,7 @@ _HOMES = {
     "Knowledge": "dagora.graph.knowledge:Knowledge",
     "KnowledgeError": "dagora.errors:KnowledgeError",
     "OptionError": "dagora.errors:OptionError",
-    "Overview": "dagora.data.overview:Overview",
+    "Overview": "dagora.data.columns.overview:Overview",
     "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
     "Posterior": "dagora.posterior.summary.posterior:Posterior",
     "ProtocolError": "dagora.errors:ProtocolError",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dagora.data.accepting import as_table
-from dagora.data.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES

@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from dagora.data.overview import Overview
-from dagora.data.reading_options import ReadingOptions, split_reading
+from dagora.data.columns.overview import Overview
+from dagora.data.columns.reading_options import ReadingOptions, split_reading
 from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dagora.data.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Observer, ignore

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from dagora.data.levels import IS_NUMBER, sort_levels
-from dagora.data.missing import MISSING_WORDS
+from dagora.data.columns.levels import IS_NUMBER, sort_levels
+from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagora.data.columns.levels import sort_levels
 from dagora.data.discretise import discretise
-from dagora.data.levels import sort_levels
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError

@@ -5,8 +5,8 @@ import gzip
 
 import pytest
 
+from dagora.data.columns.levels import IS_NUMBER, level_name
 from dagora.data.discretise import discretise
-from dagora.data.levels import IS_NUMBER, level_name
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
 from dagora.errors import DataError

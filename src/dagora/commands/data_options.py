@@ -16,8 +16,8 @@ from dagora.commands.live_line import live_line
 from dagora.events import Event, Observer
 
 if TYPE_CHECKING:
-    from dagora.data.overview import Overview
-    from dagora.data.reading_options import ReadingOptions
+    from dagora.data.columns.overview import Overview
+    from dagora.data.columns.reading_options import ReadingOptions
     from dagora.data.table import Table
 
 
@@ -64,7 +64,7 @@ class Reading:
         numbers_for: str = "",
     ) -> ReadingOptions:
         """The same options as the library takes them."""
-        from dagora.data.reading_options import Listed, ReadingOptions
+        from dagora.data.columns.reading_options import Listed, ReadingOptions
 
         return ReadingOptions(
             tuple(map(Listed, self.discrete)),

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.discretise import discretise
 from dagora.data.readers import read_as
-from dagora.data.reading_options import ReadingOptions
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 

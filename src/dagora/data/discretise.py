@@ -1,10 +1,10 @@
-"""Turn the continuous columns of a table into discrete ones (`data/intervals.py` says how they are cut)."""
+"""Turn the continuous columns of a table into discrete ones (how: `data/columns/intervals.py`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagora.data.intervals import check_intervals, cut
+from dagora.data.columns.intervals import check_intervals, cut
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table, require_table
 from dagora.errors import DataError

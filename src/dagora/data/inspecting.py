@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dagora.data.accepting import as_table, frame_of
-from dagora.data.columns import Column
-from dagora.data.frames import raw_of_frame, raw_of_matrix, without
-from dagora.data.ingest import look_at
-from dagora.data.overview import Overview, summarise
+from dagora.data.columns.column_type import Column
+from dagora.data.columns.frames import raw_of_frame, raw_of_matrix, without
+from dagora.data.columns.ingest import look_at
+from dagora.data.columns.overview import Overview, summarise
+from dagora.data.columns.reading_options import split_reading
 from dagora.data.readers import look_at_file
-from dagora.data.reading_options import split_reading
 from dagora.data.table import Table
 from dagora.errors import OptionError
 

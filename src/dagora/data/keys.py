@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError
@@ -60,7 +60,7 @@ def split_file(
     """Read a file; the keys are the cells of the key column as they are written."""
     import pyarrow as pa
 
-    from dagora.data.ingest import type_columns
+    from dagora.data.columns.ingest import type_columns
     from dagora.data.readers import naming, read_raw
 
     if key in drop:

@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from dagora.data.cells import is_plain
-from dagora.data.column_names import check_known, check_names, resolve
-from dagora.data.identifiers import UNNAMED
-from dagora.data.ingest import look_at, type_columns
-from dagora.data.missing import MISSING_WORDS
-from dagora.data.overview import Overview
-from dagora.data.reading_options import ReadingOptions
+from dagora.data.columns.cells import is_plain
+from dagora.data.columns.column_names import check_known, check_names, resolve
+from dagora.data.columns.identifiers import UNNAMED
+from dagora.data.columns.ingest import look_at, type_columns
+from dagora.data.columns.missing import MISSING_WORDS
+from dagora.data.columns.overview import Overview
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from dagora.wording import option

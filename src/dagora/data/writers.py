@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagora.data.missing import is_missing_word
+from dagora.data.columns.missing import is_missing_word
 from dagora.data.readers import SEPARATORS, file_format
 from dagora.data.schema import Kind
 from dagora.data.table import require_table

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.reading_options import split_reading
+from dagora.data.columns.reading_options import split_reading
 from dagora.data.schema import Kind
 from dagora.errors import DataError, OptionError
 from dagora.graph.cpdag import require_dag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from dagora.data.accepting import as_table
-from dagora.data.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.errors import OptionError
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics

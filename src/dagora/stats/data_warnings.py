@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagora.data.overview import LEFT_OUT, Overview
+from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.stats.statistics import Statistics

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from dagora.data.columns import MAX_INTEGER_LEVELS
-from dagora.data.levels import IS_NUMBER, sort_levels
+from dagora.data.columns.column_type import MAX_INTEGER_LEVELS
+from dagora.data.columns.levels import IS_NUMBER, sort_levels
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError, DisagreementError, ProtocolError

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dagora
-from dagora.data.overview import LEFT_OUT
+from dagora.data.columns.overview import LEFT_OUT
 from dagora.errors import DagoraWarning, DataError, OptionError
 
 ROWS = 200

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.column_names import check_known, resolve
-from dagora.data.columns import Column
-from dagora.data.ingest import type_columns
-from dagora.data.overview import Overview
-from dagora.data.reading_options import ReadingOptions
+from dagora.data.columns.column_names import check_known, resolve
+from dagora.data.columns.column_type import Column
+from dagora.data.columns.ingest import type_columns
+from dagora.data.columns.overview import Overview
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.errors import DataError
 
 if TYPE_CHECKING:

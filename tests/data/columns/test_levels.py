@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.data.levels import level_name, sort_levels
-from dagora.data.missing import is_missing_word
+from dagora.data.columns.levels import level_name, sort_levels
+from dagora.data.columns.missing import is_missing_word
 from tests.data.table_strategies import quick
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dagora.data.columns import MAX_INTEGER_LEVELS, Column
-from dagora.data.levels import IS_NUMBER
-from dagora.data.missing import MISSING_NUMBERS
-from dagora.data.overview import LEFT_OUT, WORTH_A_WARNING, Overview
+from dagora.data.columns.column_type import MAX_INTEGER_LEVELS, Column
+from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.missing import MISSING_NUMBERS
+from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
 from dagora.data.schema import Kind
 from dagora.wording import comma_list, option
 

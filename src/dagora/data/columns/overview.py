@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dagora.data.columns import Column
+from dagora.data.columns.column_type import Column
 from dagora.data.schema import Kind, Variable
 
 LEFT_OUT = "left out"

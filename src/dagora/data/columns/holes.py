@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dagora.data.cells import is_text, null_where, parse_numbers, without_levels
-from dagora.data.levels import NUMBER
-from dagora.data.missing import often_means_missing
+from dagora.data.columns.cells import is_text, null_where, parse_numbers, without_levels
+from dagora.data.columns.levels import NUMBER
+from dagora.data.columns.missing import often_means_missing
 from dagora.data.schema import Kind
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from dagora.data.intervals import check_intervals
-from dagora.data.missing import missing_words
+from dagora.data.columns.intervals import check_intervals
+from dagora.data.columns.missing import missing_words
 from dagora.errors import OptionError
 from dagora.wording import option
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.cells import is_text, parse_floats
-from dagora.data.levels import DECIMAL_COMMA, NUMBER, level_name, sort_levels
+from dagora.data.columns.cells import is_text, parse_floats
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, level_name, sort_levels
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
 from dagora.wording import option

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.data.cells import is_plain, null_missing, parse_numbers
-from dagora.data.columns import MAX_INTEGER_LEVELS, type_column
+from dagora.data.columns.cells import is_plain, null_missing, parse_numbers
+from dagora.data.columns.column_type import MAX_INTEGER_LEVELS, type_column
 from dagora.data.schema import MAX_LEVELS, Kind
 from dagora.data.table import check_column
 from dagora.errors import DataError

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.data.ingest import type_columns
-from dagora.data.reading_options import ReadingOptions
+from dagora.data.columns.ingest import type_columns
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.levels import IS_NUMBER
-from dagora.data.missing import MISSING_WORDS, is_missing_word
+from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.missing import MISSING_WORDS, is_missing_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dagora.data.cells import is_text
-from dagora.data.levels import DECIMAL_COMMA, NUMBER
+from dagora.data.columns.cells import is_text
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,7 +6,7 @@ import csv
 import difflib
 from collections.abc import Iterable, Sequence
 
-from dagora.data.reading_options import Listed
+from dagora.data.columns.reading_options import Listed
 from dagora.data.schema import Kind
 from dagora.errors import DataError
 from dagora.wording import option

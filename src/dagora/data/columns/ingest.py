@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
 
-from dagora.data.cells import is_text, null_missing, parse_numbers
-from dagora.data.column_names import check_names, declare_kinds
-from dagora.data.columns import Column, check_type, count_from_one, type_column
-from dagora.data.holes import find_holes
-from dagora.data.identifiers import why_left_out
-from dagora.data.intervals import cut
-from dagora.data.levels import sort_levels
-from dagora.data.missing import missing_words
-from dagora.data.overview import LEFT_OUT, ColumnSummary, Overview, summarise
-from dagora.data.reading_options import ReadingOptions
-from dagora.data.reading_warnings import reading_warnings
+from dagora.data.columns.cells import is_text, null_missing, parse_numbers
+from dagora.data.columns.column_names import check_names, declare_kinds
+from dagora.data.columns.column_type import Column, check_type, count_from_one, type_column
+from dagora.data.columns.holes import find_holes
+from dagora.data.columns.identifiers import why_left_out
+from dagora.data.columns.intervals import cut
+from dagora.data.columns.levels import sort_levels
+from dagora.data.columns.missing import missing_words
+from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_warnings import reading_warnings
 from dagora.data.schema import Kind, Variable
 from dagora.errors import DataError
 from dagora.wording import option
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from dagora.data.columns import RowNumber
+    from dagora.data.columns.column_type import RowNumber
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
