@@ -18,7 +18,12 @@ PATIENCE = 600
 
 
 def run_example(name: str, folder: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONUTF8": "1",
+        "PYTHONWARNINGS": "ignore",
+    }
     ran = subprocess.run(
         [sys.executable, str(FOLDER / f"{name}.py")],
         cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=PATIENCE,

@@ -9,9 +9,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from dagora.methods import METHODS
 
 from dagora.extras import NEEDS
+from dagora.method_registry import METHODS
 from dagora.papers.registry import ITEMS
 from tests.conftest import ROOT
 

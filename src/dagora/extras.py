@@ -6,6 +6,7 @@ any data are read.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ class Need:
     @property
     def installed(self) -> bool:
         """Whether the package is there; it is not imported."""
+        if self.module in sys.modules:
+            return sys.modules[self.module] is not None
         try:
             return find_spec(self.module) is not None
         except (ImportError, ValueError):

@@ -95,6 +95,7 @@ def learn_federated(
     minimum: int = FEWEST,
     discrete: Iterable[str] = (),
     continuous: Iterable[str] = (),
+    drop: Iterable[str] = (),
     missing: str = "error",
     na: str | Iterable[str] = "auto",
     **settings: Any,  # noqa: ANN401 - those of `learn_over`
@@ -112,14 +113,28 @@ def learn_federated(
     >>> result.graph.edges, result.stats["rows"]
     ((('b', 'a'),), 60.0)
     """
-    reading = ReadingOptions(discrete, continuous, missing=missing, na=na)
+    reading = ReadingOptions(discrete, continuous, drop, missing, na)
     parties = read_sites(sites, minimum if secure else 1, reading)
     settings |= {"discrete": reading.discrete, "continuous": reading.continuous}
     if not secure:
-        return learn_over(OpenFederation(parties, TASKS), method, **settings)
+        return with_readings(learn_over(OpenFederation(parties, TASKS), method, **settings), parties)
     with sites_in_threads(parties, minimum) as (federation, books):
         result = learn_over(federation, method, **settings)
-    return with_traffic(result, books())
+    return with_traffic(with_readings(result, parties), books())
+
+
+def with_readings(result: Result, sites: Iterable[Site]) -> Result:
+    """Add to a result how the data of each site were understood, and what deserves a warning about it."""
+    told = {site.name: site.table.overview for site in sites if site.table.overview is not None}
+    warnings = [f"{name}: {line}" for name, overview in told.items() for line in overview.warnings]
+    lost = sum(overview.dropped for overview in told.values())
+    rows = sum(overview.rows for overview in told.values())
+    dropped = f"{lost} of {rows} rows were dropped at the sites, because a cell is missing" if lost else ""
+    return replace(
+        result,
+        message="; ".join(filter(None, (result.message, dropped))),
+        warnings=(*warnings, *result.warnings),
+    )
 
 
 def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:
@@ -140,7 +155,9 @@ def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOption
         if check_name(name) == COORDINATOR:
             raise ProtocolError(f"'{COORDINATOR}' is the coordinator's name: give that site another")
         with naming(name):
-            table = data if isinstance(data, Table) else as_table(data, reading)
+            # Kinds of the columns of a Table are agreed on by the sites; the rest is settled.
+            ready = replace(reading, discrete=(), continuous=()) if isinstance(data, Table) else reading
+            table = as_table(data, ready)
             parties.append(Site(name, table))
     return parties
 

@@ -65,13 +65,14 @@ def learn(
     na: str | Iterable[str] = "auto",
     discretise: str | None = None,
     bins: int | None = None,
+    separator: str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn a graph from a file, a data frame, a matrix, a mapping of columns, a table or any `Statistics`.
 
-    Scored `Candidates` and `.jkl` files will do for methods that search on scores. From `discrete` to `bins`,
-    the options say how the data are to be understood; `read_table` explains them. Options of the method and
-    of the score are keyword arguments too; `dagora methods NAME` lists them.
+    Scored `Candidates` and `.jkl` files will do for methods that search on scores. From `discrete` to
+    `separator`, the options say how the data are to be understood; `read_table` explains them. Options of the
+    method and of the score are keyword arguments too; `dagora methods NAME` lists them.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> result = learn(rows, score="bdeu", ess=2)
@@ -89,6 +90,7 @@ def learn(
         na,
         discretise,
         bins,
+        separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(entry, score),
     )
@@ -260,7 +262,7 @@ def score_graph(data: object, graph: Graph, score: str | None = None, **options:
     """
     require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
-    reading, options = split_reading(options, frozenset(graph.nodes), numbers_for(None, score))
+    reading, options = split_reading(options, graph.nodes, numbers_for(None, score), only=graph.nodes)
     return graph_score(make_score(as_statistics(data, reading=reading), score, **options), directed)
 
 

@@ -56,12 +56,13 @@ def sample(
     na: str | Iterable[str] = "auto",
     discretise: str | None = None,
     bins: int | None = None,
+    separator: str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
     """Draw graphs from their posterior given data of any kind that `learn` takes.
 
-    From `discrete` to `bins`, the options say how the data are to be understood; `read_table` explains them.
-    Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
+    From `discrete` to `separator`, the options say how the data are to be understood; `read_table` explains
+    them. Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
     arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous and bdeu for
     discrete columns. With `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a
     Gaussian-process score, and weighted by that more accurate estimator. What the result's `warnings` say is
@@ -84,6 +85,7 @@ def sample(
         na,
         discretise,
         bins,
+        separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(None, score),
     )
@@ -130,7 +132,7 @@ def sample(
         data=source.account,
         warnings=(*source.reading_warnings, *source.data_warnings, *notes, *doubts, *found.warnings, *mixed),
     )
-    announce(posterior.warnings)
+    announce(posterior.warnings[len(source.reading_warnings) :])  # the first ones were given already
     return posterior
 
 

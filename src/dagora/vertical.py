@@ -85,7 +85,7 @@ def learn_with(
         learned = private_k2(transport, role, brought, proposal, on_event=on_event, on_terms=agreed)
         if session is not None:
             session.learned = learned
-    terms = learned.terms
+    terms, overview = learned.terms, brought.table.overview
     stats = {**learned.outcome.stats, "cpu_time": round(time.process_time() - used, 4)}
     if (memory := peak_megabytes()) is not None:
         stats["peak_megabytes"] = round(memory, 1)
@@ -103,12 +103,14 @@ def learn_with(
         graph=learned.outcome.graph,
         method=METHOD,
         status=learned.outcome.status,
-        message=learned.outcome.message,
+        message="; ".join(filter(None, (learned.outcome.message, overview.dropped_rows if overview else ""))),
         score_name=terms.score,
         seconds=clock.elapsed,
         stats=stats,
         settings=settings,
         versions=versions(),
+        data=overview.to_dict() if overview else {},
+        warnings=overview.warnings if overview else (),
     )
     return with_traffic(result, transport.ledger.books())
 
@@ -138,7 +140,9 @@ def learn_private(
     score: str = "f",
     mode: str = "hidden",
     crypto: str = "rlwe",
+    drop: Iterable[str] = (),
     missing: str = "error",
+    na: str | Iterable[str] = "auto",
     on_event: Observer = ignore,
 ) -> Result:
     """Learn from two tables that share a key, as two owners would; the host's result is returned.
@@ -157,7 +161,9 @@ def learn_private(
     """
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
     proposal = Proposal(written, max_parents, score, mode, crypto)
-    host, guest = (read_party_data(table, key, missing=missing) for table in (host_table, guest_table))
+    host, guest = (
+        read_party_data(table, key, drop=drop, missing=missing, na=na) for table in (host_table, guest_table)
+    )
     return learn_both(host, guest, proposal, on_event=on_event)
 
 

@@ -10,6 +10,7 @@ import csv
 import io
 import shlex
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,18 +22,21 @@ PACKAGE = str(Path(__file__).resolve().parent)
 # Options whose value on the command line is a list with commas.
 LISTS = frozenset({"discrete", "continuous", "drop"})
 
-_to_command = False
+_counting = threading.Lock()
+_commands = 0  # how many commands this process is answering; several threads may
 
 
 @contextmanager
 def to_command_line() -> Iterator[None]:
     """Within this block, messages are for a user of the command; nothing is left to Python's warnings."""
-    global _to_command  # noqa: PLW0603 (a process speaks either to a shell or to Python)
-    before, _to_command = _to_command, True
+    global _commands  # noqa: PLW0603 (a process speaks either to a shell or to Python)
+    with _counting:
+        _commands += 1
     try:
         yield
     finally:
-        _to_command = before
+        with _counting:
+            _commands -= 1
 
 
 def option(name: str, value: object = None) -> str:
@@ -44,7 +48,7 @@ def option(name: str, value: object = None) -> str:
     ...     print(option("missing", "drop"), option("drop", "a, b"), option("max_parents"))
     --missing drop --drop '"a, b"' --max-parents
     """
-    if not _to_command:
+    if not _commands:
         if value is None:
             return name
         quoted = f'"{value}"' if isinstance(value, str) else f"{value}"
@@ -64,7 +68,7 @@ def setting(name: str, value: object) -> str:
     ...     setting("ess", 10)
     '--option ess=10'
     """
-    return f"--option {name}={value}" if _to_command else option(name, value)
+    return f"--option {name}={value}" if _commands else option(name, value)
 
 
 def spoken(*, python: str, command: str) -> str:
@@ -73,7 +77,7 @@ def spoken(*, python: str, command: str) -> str:
     >>> spoken(python="learn_federated", command="`dagora federate`")
     'learn_federated'
     """
-    return command if _to_command else python
+    return command if _commands else python
 
 
 def among(names: Iterable[str], most: int = 10) -> str:
@@ -100,7 +104,7 @@ def comma_list(names: Iterable[str]) -> str:
 
 def announce(messages: Iterable[str]) -> None:
     """Give warnings to a user of Python, at the line that called the library; a command prints its own."""
-    if _to_command:
+    if _commands:
         return
     depth, frame = 1, sys._getframe()  # noqa: SLF001 (`warnings` itself works this way)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):

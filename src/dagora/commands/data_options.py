@@ -52,7 +52,7 @@ class Reading:
         from dagora.stats.data_warnings import check_learnable
 
         live_line().phase(f"reading {path}")
-        table = read_as(Path(path), self.options(wanted, levels, numbers_for), self.separator)
+        table = read_as(Path(path), self.options(wanted, levels, numbers_for))
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
         return table
@@ -74,6 +74,7 @@ class Reading:
             self.na,
             self.discretise,
             self.bins,
+            self.separator,
             frozenset(wanted),
             levels or {},
             numbers_for,
@@ -119,7 +120,7 @@ def overview_first(
 def show_warnings(warnings: Iterable[str], kind: str = "warning") -> None:
     """Print warnings or notes, a line each, on standard error."""
     for warning in warnings:
-        click.echo(f"dagora: {kind}: {warning}", err=True)
+        click.echo(f"dagora: {kind}: {' '.join(warning.split())}", err=True)
 
 
 def names(listed: str) -> list[str]:

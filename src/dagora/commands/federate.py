@@ -236,7 +236,8 @@ def simulate(
         tidy_end(),
         site_files(parts) as files,
     ):
-        click.echo(run_parties(files, declared(table), minimum, request), nl=False)
+        found = run_parties(files, declared(table), minimum, request)
+    click.echo(found, nl=False)
 
 
 def site_names(listed: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dagora.commands.data_options import Reading, data_options, show_overview
+from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
 Examples:
@@ -17,6 +18,7 @@ Examples:
 @click.command("inspect", short_help="Show how a table is understood.", epilog=EXAMPLES)
 @click.argument("data")
 @click.option("--json", "as_json", is_flag=True, help="Print the overview as one JSON object.")
+@quiet_option("Show no progress.")
 @data_options
 def command(*, data: str, as_json: bool, reading: Reading) -> None:
     """Show the type of every column of DATA and why, its levels or range, its missing cells, and warnings.
@@ -28,7 +30,7 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
     from dagora.data.readers import look_at_file
     from dagora.files import json_text
 
-    overview = look_at_file(Path(data), reading.options(), reading.separator)
+    overview = look_at_file(Path(data), reading.options())
     if as_json:
         click.echo(json_text({**overview.to_dict(), "warnings": list(overview.warnings)}))
     else:

@@ -190,6 +190,8 @@ def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: Priva
     # Bad files and terms are refused here, in one line, before anything is started.
     host, guest = request.party_data(host_data), request.party_data(guest_data)
     combine_proposals(host.table.names, guest.table.names, request.proposal.complete(), request.proposal)
+    for brought in (host, guest):
+        request.show_reading(brought)
     if in_memory:
         from dagora.vertical import learn_both
 
@@ -207,8 +209,9 @@ def run_parties(host_data: str, guest_data: str, request: PrivateRequest) -> Res
     pass_on = live_line().pass_on
 
     def relay(party: str, line: str) -> None:
-        # Errors are printed once, at the end.
-        if party == HOST and not line.startswith(("dagora: listening", "dagora: error")):
+        # Errors are printed once, at the end; how the columns were understood was told already.
+        told = ("dagora: listening", "dagora: error", "dagora: warning")
+        if party == HOST and not line.startswith(told):
             pass_on(line)
 
     both = run_both(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import CELL_OPTIONS, names, show_overview
+from dagora.commands.data_options import CELL_OPTIONS, names, show_overview, show_warnings
 from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import REPORT
 from dagora.commands.live_line import live_line, quiet_option
@@ -75,9 +75,18 @@ class PrivateRequest:
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
         if not self.quiet:
-            if brought.table.overview is not None and not self.as_json:
-                show_overview(brought.table.overview, brought.source)
+            self.show_reading(brought)
             click.echo(f"dagora: agreed: {terms.describe()}", err=True)
+
+    def show_reading(self, brought: PartyData) -> None:
+        """Say how a party's columns were understood; with --json only what deserves a warning."""
+        overview = brought.table.overview
+        if self.quiet or overview is None:
+            return
+        if self.as_json:
+            show_warnings(overview.warnings)
+        else:
+            show_overview(overview, brought.source)
 
     def present(self, result: Result) -> None:
         """Write files, print the result, and print who learned what."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.errors import DagoraError, FormatError, ProtocolError
+from dagora.errors import DagoraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
 class Files:
-    """Files that a command writes one after the other; failures are told at the end, in a line each.
+    """Files that a command writes one after the other; failures are told at the end, in one line.
 
     The result is printed between the two: `write` every file, print, then `end`.
     """
@@ -32,18 +32,13 @@ class Files:
         except MemoryError:
             self._failures.append((f"cannot write {path}: out of memory", 1))
         except DagoraError as error:
-            # Names and formats were checked before: what fails to be written now is no fault of the input.
-            ours = isinstance(error, FormatError | ProtocolError)
             line = " ".join(str(error).split())
-            self._failures.append(
-                (line if path in line else f"cannot write {path}: {line}", 1 if ours else 2)
-            )
+            self._failures.append((line if path in line else f"cannot write {path}: {line}", 2))
         else:
             self.written.append(path)
 
     def end(self) -> None:
-        """Print a line for every file that was not written; exit with code 2 after bad input, else 1."""
-        for line, _ in self._failures:
-            click.echo(f"dagora: error: {line}", err=True)
+        """Name every file that was not written, in one line; exit with code 2, or 1 without memory."""
         if self._failures:
+            click.echo(f"dagora: error: {'; '.join(line for line, _ in self._failures)}", err=True)
             raise click.exceptions.Exit(max(code for _, code in self._failures))

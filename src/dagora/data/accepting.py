@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.discretise import discretise
 from dagora.data.readers import read_as
@@ -42,27 +44,33 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
 
 def reread(table: Table, reading: ReadingOptions) -> Table:
     """A table with columns dropped or cut into intervals; its types and cells are settled already."""
-    settled = [name for name in ("discrete", "continuous", "missing", "na") if name in reading.stated()]
+    settled = [
+        name for name in ("discrete", "continuous", "missing", "na", "separator") if name in reading.stated()
+    ]
     if settled:
         raise OptionError(
             f"{settled[0]} is settled when a Table is made: give it to read_table or Table.from_frame, "
             "or pass the file or frame itself"
         )
-    if reading.drop:
-        for name in reading.drop:
-            table.schema.index(name)
-        table = table.select([name for name in table.names if name not in set(reading.drop)])
-    if reading.discretise is None:
+    kept = [table.names[i] for i in kept_positions(table.names, reading)]
+    if len(kept) < len(table.names):
+        table = table.select(kept)
+    if reading.discretise is not None:
+        table = discretise(table, reading.discretise, reading.bins or 2)
+    if table.overview is None:
         return table
-    return discretise(table, reading.discretise, reading.bins or 2)
+    said = {**table.overview.reading, **reading.stated()}
+    return replace(table, overview=replace(table.overview, reading=said))
 
 
 def frame_of(columns: Mapping[Any, Any]) -> object:
     """An Arrow table of a mapping from names to values."""
     import pyarrow as pa
 
-    arrays = {}
+    arrays: dict[str, pa.Array] = {}
     for name, values in columns.items():
+        if str(name) in arrays:
+            raise DataError(f"two columns are named '{name}': rename one of them")
         try:
             arrays[str(name)] = pa.array(values, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:

@@ -1,7 +1,7 @@
-"""Tables as frames of Arrow, pandas and polars, so that a frame read again gives the same table.
+"""Tables as frames of Arrow, pandas and polars.
 
 A discrete column becomes a categorical one with all declared levels, seen or not, in their order. A
-continuous one holds the same floats.
+continuous one holds the same floats; if they take few values, a frame read again takes them for codes.
 """
 
 from __future__ import annotations

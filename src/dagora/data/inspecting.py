@@ -10,7 +10,7 @@ import numpy as np
 
 from dagora.data.accepting import as_table, frame_of
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.frames import raw_of_frame, raw_of_matrix, without
+from dagora.data.columns.frames import raw_of_frame, raw_of_matrix
 from dagora.data.columns.ingest import look_at
 from dagora.data.columns.overview import Overview, summarise
 from dagora.data.columns.reading_options import split_reading
@@ -30,19 +30,18 @@ def inspect(data: object, **options: Any) -> Overview:  # noqa: ANN401 (those of
       age     discrete  31, 45           1        2 distinct whole numbers
       ill     discrete  ?, no, yes                text
     """
-    separator = options.pop("separator", None)
     reading, unknown = split_reading(options)
     if unknown:
         raise OptionError(f"inspect has no option '{next(iter(unknown))}'")
     if isinstance(data, str | Path):
-        return look_at_file(Path(data), reading, separator)
+        return look_at_file(Path(data), reading)
     if isinstance(data, Table):
         return overview_of(as_table(data, reading))
     if isinstance(data, np.ndarray | list | tuple):
-        names, columns, text = raw_of_matrix(data, None)
-        return look_at(*without(reading, names, columns), reading, text_cells=text)
+        names, columns, text = raw_of_matrix(data, None, reading)
+        return look_at(names, columns, reading, text_cells=text)
     frame = frame_of(data) if isinstance(data, Mapping) else data
-    return look_at(*without(reading, *raw_of_frame(frame)), reading)
+    return look_at(*raw_of_frame(frame, reading), reading)
 
 
 def overview_of(table: Table) -> Overview:

@@ -65,9 +65,9 @@ def split_file(
 
     if key in drop:
         raise DataError(f"{file}: the key column '{key}' cannot be left out")
-    reading = ReadingOptions(continuous=key, drop=drop, missing=missing, na=na)
+    reading = ReadingOptions(continuous=key, drop=drop, missing=missing, na=na, separator=separator)
     with naming(file):
-        names, columns, text = read_raw(file, reading, separator)
+        names, columns, text = read_raw(file, reading)
         if key not in names:
             raise DataError(f"there is no column '{key}' for the key: the columns are {', '.join(names)}")
         if len(names) == 1:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dagora.data.columns.cells import is_plain
-from dagora.data.columns.column_names import check_known, check_names, resolve
+from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.identifiers import UNNAMED
 from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.missing import MISSING_WORDS
@@ -73,41 +73,38 @@ def read_table(
       smoker  discrete    no, yes                   text
       weight  continuous  61.5 to 80                numbers
     """
-    reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins)
-    return read_as(Path(path), reading, separator).announced()
+    reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins, separator)
+    return read_as(Path(path), reading).announced()
 
 
-def read_as(file: Path, reading: ReadingOptions, separator: str | None = None) -> Table:
+def read_as(file: Path, reading: ReadingOptions) -> Table:
     """Read a table as `read_table` does, with reading options in one piece and without a warning."""
     with naming(file):
-        names, columns, text = read_raw(file, reading, separator)
+        names, columns, text = read_raw(file, reading)
         typed, overview = type_columns(names, columns, reading, text_cells=text, words_nulled=text)
-        return Table.from_columns(typed, with_source(overview, file, separator))
+        return Table.from_columns(typed, with_source(overview, file))
 
 
-def look_at_file(file: Path, reading: ReadingOptions, separator: str | None = None) -> Overview:
+def look_at_file(file: Path, reading: ReadingOptions) -> Overview:
     """Say how a file is understood, without refusing missing cells."""
     with naming(file):
-        names, columns, text = read_raw(file, reading, separator)
+        names, columns, text = read_raw(file, reading)
         overview = look_at(names, columns, reading, text_cells=text, words_nulled=text)
-        return with_source(overview, file, separator)
+        return with_source(overview, file)
 
 
-def read_raw(
-    file: Path, reading: ReadingOptions, separator: str | None
-) -> tuple[list[str], list[pa.ChunkedArray], bool]:
+def read_raw(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray], bool]:
     """Names and raw columns of a file, and whether its cells are text."""
-    mark = check_separator(separator)
+    mark = check_separator(reading.separator)
     check_file(file)
     ending = file_format(file) if mark is None else ".csv"
-    names, columns = read_columns(file, ending, mark, tuple(reading.drop))
+    names, columns = read_columns(file, ending, mark, reading)
     return names, columns, ending in SEPARATORS
 
 
-def with_source(overview: Overview, file: Path, separator: str | None) -> Overview:
-    """Add which file it was, and how it was separated where the user said so."""
-    said = {} if separator is None else {"separator": separator}
-    return replace(overview, source=file.name, sha256=fingerprint(file), reading={**overview.reading, **said})
+def with_source(overview: Overview, file: Path) -> Overview:
+    """Add which file it was."""
+    return replace(overview, source=file.name, sha256=fingerprint(file))
 
 
 def check_separator(separator: str | None) -> str | None:
@@ -121,12 +118,12 @@ def check_separator(separator: str | None) -> str | None:
 
 
 def read_columns(
-    file: Path, ending: str, separator: str | None, drop: tuple[str, ...]
+    file: Path, ending: str, separator: str | None, reading: ReadingOptions
 ) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Read names and raw columns of a file of a known format."""
     if ending in SEPARATORS:
-        return read_delimited(file, separator or SEPARATORS[ending], drop)
-    return read_binary(file, ending, drop)
+        return read_delimited(file, separator or SEPARATORS[ending], reading)
+    return read_binary(file, ending, reading)
 
 
 def fingerprint(file: Path) -> str | None:
@@ -215,6 +212,8 @@ def read_header(file: Path, separator: str) -> Header:
         raise DataError("there is a header but no rows")
     if len(names) > 1 and not names[0].strip():
         names[0] = f"{UNNAMED}: 0"  # where pandas or R wrote the row's number or name
+    if len(names) > 1 and not names[-1].strip():
+        names[-1] = f"{UNNAMED}: {len(names) - 1}"  # where every line ends with a separator
     return Header(check_names(names), blank)
 
 
@@ -230,13 +229,13 @@ def suggest_separator(names: list[str], following: list[str] | None, separator: 
 
 
 def read_delimited(
-    file: Path, separator: str, drop: tuple[str, ...]
+    file: Path, separator: str, reading: ReadingOptions
 ) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Read the columns as text; those to be dropped are skipped."""
     import pyarrow as pa
 
     header = read_header(file, separator)
-    kept = kept_positions(header.names, drop)
+    kept = kept_positions(header.names, reading)
     try:
         columns = parse_delimited(file, separator, header, kept)
     except pa.ArrowInvalid as problem:
@@ -249,17 +248,6 @@ def read_delimited(
     if any(not is_plain(column) and has_line_break(column) for column in columns):
         refuse_open_quote(file, separator)
     return [header.names[i] for i in kept], columns
-
-
-def kept_positions(names: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
-    """Return which columns are left when some are dropped."""
-    gone = resolve(drop, names)
-    for name in gone:
-        check_known(name, names, "to be dropped")
-    kept = [i for i, name in enumerate(names) if name not in gone]
-    if not kept:
-        raise DataError("all columns are dropped: at least one is needed")
-    return kept
 
 
 def parse_delimited(
@@ -344,7 +332,7 @@ def refuse_open_quote(file: Path, separator: str) -> None:
             ) from None
 
 
-def read_binary(file: Path, ending: str, drop: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
+def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Read a Parquet, Feather or Arrow file; the unnamed index that pandas adds is no column."""
     import pyarrow as pa
 
@@ -365,5 +353,5 @@ def read_binary(file: Path, ending: str, drop: tuple[str, ...]) -> tuple[list[st
             source = pa.ipc.open_file(handle) if magic == b"ARROW1" else pa.ipc.open_stream(handle)
             names = check_names(source.schema.names)
             table = source.read_all()
-    kept = [i for i in kept_positions(names, drop) if not names[i].startswith("__index_level_")]
+    kept = [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
     return [names[i] for i in kept], [table.column(i) for i in kept]

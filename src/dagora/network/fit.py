@@ -66,7 +66,7 @@ def fit(
     (array([0.6, 0.4]), array([0., 1.]))
     """
     require_dag(graph)
-    options, unknown = split_reading(reading, wanted=frozenset(graph.nodes))
+    options, unknown = split_reading(reading, graph.nodes, only=graph.nodes)
     if unknown:
         raise OptionError(f"fit has no option '{next(iter(unknown))}'")
     statistics = as_statistics(data, reading=options)

@@ -9,7 +9,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.loading import load
 from dagora.options import Option, check_options, find_in_any_case
-from dagora.wording import option, spoken
+from dagora.wording import option
 
 if TYPE_CHECKING:
     from dagora.scores.local_score import LocalScore
@@ -94,10 +94,9 @@ def default_score(schema: Schema) -> Score:
     if len(schema.kinds) > 1:
         discrete = next(v.name for v in schema if v.kind is Kind.DISCRETE)
         continuous = next(v.name for v in schema if v.kind is Kind.CONTINUOUS)
-        discretising = spoken(python='discretise(table, "quantile")', command="--discretise quantile")
         raise DataError(
             f"no score takes discrete ('{discrete}') and continuous ('{continuous}') columns together: "
-            f"discretise the continuous ones ({discretising}), declare numbers continuous "
-            f"({option('continuous', discrete)}), or leave columns out ({option('drop', discrete)})"
+            f"discretise the continuous ones ({option('discretise', 'quantile')}), declare numbers "
+            f"continuous ({option('continuous', discrete)}), or leave columns out ({option('drop', discrete)})"
         )
     return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")

@@ -278,5 +278,5 @@ def test_both_generations_of_arviz(monkeypatch: pytest.MonkeyPatch, version: str
 
 def test_without_arviz(monkeypatch: pytest.MonkeyPatch, posterior: Posterior) -> None:
     monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(OptionError, match="needs the package ArviZ"):
+    with pytest.raises(OptionError, match="to_arviz needs ArviZ: pip install"):
         posterior.to_arviz()

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# 00501 is a code: as a number it would lose its zeros.
+ZERO_PADDED = "^0[0-9]"
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Whether an Arrow type is one of the text types."""
     import pyarrow as pa
@@ -116,7 +120,7 @@ def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not may_be_numbers(column):
+    if not may_be_numbers(column) or pc.any(pc.match_substring_regex(column, ZERO_PADDED)).as_py():
         return column
     try:
         integers = column.cast(pa.int64())

@@ -6,7 +6,7 @@ import csv
 import difflib
 from collections.abc import Iterable, Sequence
 
-from dagora.data.columns.reading_options import Listed
+from dagora.data.columns.reading_options import Listed, ReadingOptions
 from dagora.data.schema import Kind
 from dagora.errors import DataError
 from dagora.wording import option
@@ -66,6 +66,18 @@ def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
         else:
             found.append(str(text))
     return found
+
+
+def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
+    """Return which columns are looked at: those not dropped and, if only some are asked for, those."""
+    gone = resolve(reading.drop, names)
+    for name in gone:
+        check_known(name, names, "to be dropped")
+    only = {name.strip() for name in names} if reading.only is None else reading.only
+    kept = [i for i, name in enumerate(names) if name not in gone and name.strip() in only]
+    if not kept and names:
+        raise DataError("all columns are dropped: at least one is needed")
+    return kept
 
 
 def check_known(name: str, names: Sequence[str], what: str) -> None:

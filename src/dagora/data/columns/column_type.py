@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.data.columns.cells import is_text, parse_floats
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, level_name, sort_levels
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, level_name, sort_levels
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
-from dagora.wording import option
+from dagora.wording import comma_list, option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +30,8 @@ MAX_INTEGER_LEVELS = 20
 MAX_FRACTION_LEVELS = 10
 SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
 LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may well hold codes
+DECLARED = "declared"  # why a column has the type that the user gave it
+MOST_WORDS = 5  # that an error about spoilt numbers lists
 FIRST_LOOK = 1000  # cells that usually tell that a float column has many values
 RowNumber = Callable[[int], int]
 
@@ -66,17 +68,17 @@ def type_column(
     check_type(name, column.type)
     real = pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
     if declared is Kind.CONTINUOUS:
-        return continuous_column(name, column, "declared", row_number)
+        return continuous_column(name, column, DECLARED, row_number)
     if real:
         column = column.cast(pa.float64())
         refuse_infinite(name, column.to_numpy(), row_number)
         few = few_values(column)
         if declared is None and few is None:
-            return continuous_column(name, column, "numbers", row_number)
-        return discrete_column(name, encode(column), "declared" if declared else f"{few} distinct numbers")
+            return continuous_column(name, column, why_floats(name, column), row_number)
+        return discrete_column(name, encode(column), DECLARED if declared else f"{few} distinct numbers")
     encoded = encode(column)
     if declared is Kind.DISCRETE:
-        return discrete_column(name, encoded, "declared")
+        return discrete_column(name, encoded, DECLARED)
     if pa.types.is_integer(column.type):
         number = len(encoded.dictionary)
         if number > MAX_INTEGER_LEVELS:
@@ -99,6 +101,17 @@ def few_values(column: pa.ChunkedArray) -> int | None:
         MAX_INTEGER_LEVELS if whole else MAX_FRACTION_LEVELS, (len(column) - column.null_count) // SEEN_EACH
     )
     return len(values) if 1 < len(values) <= most else None
+
+
+def why_floats(name: str, column: pa.ChunkedArray) -> str:
+    """Why floats are continuous; whole ones may be codes, as integers may."""
+    import pyarrow.compute as pc
+
+    if len(column.slice(0, FIRST_LOOK).unique()) > LIKE_CODES + 1:
+        return "numbers"
+    values = column.unique().drop_null()
+    whole = len(values) > MAX_INTEGER_LEVELS and pc.all(pc.equal(values, pc.floor(values))).as_py()
+    return why_numbers(name, len(values)) if whole else "numbers"
 
 
 def why_numbers(name: str, number: int) -> str:
@@ -213,6 +226,11 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     words = encoded.dictionary
     if len(words) <= MAX_INTEGER_LEVELS:
         return
+    if 2 * pc.sum(pc.match_substring_regex(words, f"^{THOUSANDS}$")).as_py() > len(words):
+        raise DataError(
+            f"column '{name}' has numbers with commas between thousands, such as '{words[0]}': take the "
+            f"commas out, or declare the column discrete ({option('discrete', name)})"
+        )
     if 2 * pc.sum(pc.match_substring_regex(words, f"^{DECIMAL_COMMA}$")).as_py() > len(words):
         raise DataError(
             f"column '{name}' has numbers with a decimal comma such as '{words[0]}': write them with a "
@@ -223,8 +241,10 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
         return
     wrong = int((~numeric).argmax())
     row = row_number(encoded.indices.index(wrong).as_py())
+    odd = [str(word) for word, number in zip(words.to_pylist(), numeric, strict=True) if not number]
+    listed = ", ".join(f"'{word}'" for word in odd[:MOST_WORDS]) + (" and others" if odd[MOST_WORDS:] else "")
     raise DataError(
-        f"column '{name}' would be numbers but for '{words[wrong]}' (data row {row}): say so if it means "
-        f"missing ({option('na', str(words[wrong]))}), or declare the column discrete "
+        f"column '{name}' would be numbers but for {listed} (first in data row {row}): say so if that means "
+        f"missing ({option('na', comma_list(odd))}), or declare the column discrete "
         f"({option('discrete', name)})"
     )

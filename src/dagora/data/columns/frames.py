@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.columns.column_names import check_known, resolve
+from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.ingest import type_columns
 from dagora.data.columns.overview import Overview
@@ -36,11 +36,14 @@ def columns_of_frame(
     [('smoker', 'discrete', ('False', 'True')), ('weight', 'continuous', ())]
     """
     reading = reading or ReadingOptions()
-    return type_columns(*without(reading, *raw_of_frame(frame)), reading)
+    return type_columns(*raw_of_frame(frame, reading), reading)
 
 
-def raw_of_frame(frame: Any) -> tuple[list[str], list[pa.ChunkedArray]]:  # noqa: ANN401 (any frame at all)
-    """Names and Arrow columns of a frame."""
+def raw_of_frame(
+    frame: Any,  # noqa: ANN401 (any frame at all)
+    reading: ReadingOptions,
+) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Names and Arrow columns of a frame; those that are dropped are not even converted."""
     import narwhals as nw
     import pyarrow as pa
     from narwhals.exceptions import DuplicateError, NarwhalsError
@@ -62,19 +65,8 @@ def raw_of_frame(frame: Any) -> tuple[list[str], list[pa.ChunkedArray]]:  # noqa
     except NarwhalsError as problem:
         raise DataError(f"the frame cannot be used: {one_line(problem)}") from None
     names = [str(column.name) for column in series]
-    columns = [arrow_column(name, column) for name, column in zip(names, series, strict=True)]
-    return names, columns
-
-
-def without(
-    reading: ReadingOptions, names: list[str], columns: list[pa.ChunkedArray]
-) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Leave out the columns that the user drops."""
-    gone = resolve(reading.drop, names)
-    for name in gone:
-        check_known(name, names, "to be dropped")
-    kept = [i for i, name in enumerate(names) if name not in gone]
-    return [names[i] for i in kept], [columns[i] for i in kept]
+    kept = kept_positions(names, reading)
+    return [names[i] for i in kept], [arrow_column(names[i], series[i]) for i in kept]
 
 
 def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
@@ -113,12 +105,12 @@ def columns_of_matrix(
     ['discrete', 'discrete', 'continuous']
     """
     reading = reading or ReadingOptions()
-    labels, columns, text = raw_of_matrix(array, names)
-    return type_columns(*without(reading, labels, columns), reading, text_cells=text)
+    labels, columns, text = raw_of_matrix(array, names, reading)
+    return type_columns(labels, columns, reading, text_cells=text)
 
 
 def raw_of_matrix(
-    array: ArrayLike, names: Iterable[str] | None
+    array: ArrayLike, names: Iterable[str] | None, reading: ReadingOptions
 ) -> tuple[list[str], list[pa.ChunkedArray], bool]:
     """Names and Arrow columns of a matrix, and whether its cells are text."""
     import pyarrow as pa
@@ -128,16 +120,19 @@ def raw_of_matrix(
     if len(labels) != matrix.shape[1]:
         raise DataError(f"{len(labels)} names for a matrix of {matrix.shape[1]} columns")
     columns = []
-    for label, values in zip(labels, matrix.T, strict=True):
+    hidden = np.ma.getmaskarray(array).T if isinstance(array, np.ma.MaskedArray) else None
+    for i, (label, values) in enumerate(zip(labels, matrix.T, strict=True)):
         try:
             column = pa.array(
                 values.tolist() if matrix.dtype.kind in "OUT" else np.ascontiguousarray(values),
                 from_pandas=True,
+                mask=None if hidden is None else np.ascontiguousarray(hidden[i]),
             )
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             raise DataError(mixed_column(label, problem)) from None
         columns.append(pa.chunked_array([column]))
-    return labels, columns, matrix.dtype.kind in "UT"
+    kept = kept_positions(labels, reading)
+    return [labels[i] for i in kept], [columns[i] for i in kept], matrix.dtype.kind in "UT"
 
 
 def as_matrix(array: ArrayLike) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dagora.data.columns.cells import is_text, null_where, parse_numbers, without_levels
+from dagora.data.columns.cells import ZERO_PADDED, is_text, null_where, parse_numbers, without_levels
 from dagora.data.columns.levels import NUMBER
 from dagora.data.columns.missing import often_means_missing
 from dagora.data.schema import Kind
@@ -63,7 +63,11 @@ def find_holes(
     suspect = pa.array(suspects, cells.type)
     counts = count_values(cells, suspects)
     others = words.filter(pc.invert(pc.is_in(words, value_set=suspect)))
-    numbers = len(others) > 0 and pc.all(pc.match_substring_regex(others, f"^{NUMBER}$")).as_py()
+    numbers = (
+        len(others) > 0
+        and pc.all(pc.match_substring_regex(others, f"^{NUMBER}$")).as_py()
+        and not pc.any(pc.match_substring_regex(others, ZERO_PADDED)).as_py()
+    )
     if not (wanted or declared is Kind.CONTINUOUS or (numbers and declared is None)):
         return Found(cells, doubtful=counts)
     rest = null_where(cells, pc.is_in(cells, value_set=suspect))

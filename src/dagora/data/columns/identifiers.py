@@ -10,12 +10,14 @@ import re
 from typing import TYPE_CHECKING
 
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FEWEST_VALUES = 20  # a column with at most as many is not judged
+EMPTY, DATES = "every cell is missing", "dates or times"
+IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
 UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
 IS_ID = re.compile(
     r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
@@ -34,30 +36,53 @@ def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
     >>> why_left_out("age", pa.chunked_array([[20, 30, 40] * 30]))
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     rows = len(column) - column.null_count
     if not rows:
-        return "every cell is missing"
+        return EMPTY
     if pa.types.is_temporal(column.type):
-        return "dates or times"
+        return DATES
+    texts = distinct_texts(column)
+    if texts is not None and pc.all(pc.match_substring_regex(texts, IS_DATE)).as_py():
+        return DATES
     if rows <= FEWEST_VALUES and not name.startswith(UNNAMED):
         return None
-    if pa.types.is_integer(column.type):
+    if texts is not None:
+        many = len(texts) > max(FEWEST_VALUES, rows / 2)
+        return (
+            f"{len(texts)} levels in {rows} rows: names or free text" if many and not spoilt(texts) else None
+        )
+    if pa.types.is_integer(column.type) or (pa.types.is_floating(column.type) and is_whole(column)):
         return why_numbers_identify(name, column, rows)
-    if is_text(column.type):
-        texts = column.unique().drop_null()
-        if len(texts) > max(FEWEST_VALUES, rows / 2) and not mostly_numbers(texts):
-            return f"{len(texts)} levels in {rows} rows: names or free text"
     return None
 
 
-def mostly_numbers(texts: pa.Array) -> bool:
-    """Whether most texts are numbers, perhaps with a decimal comma: then it is a spoilt measurement."""
+def distinct_texts(column: pa.ChunkedArray) -> pa.Array | None:
+    """The distinct texts that occur in a column of text or categories; None for any other column."""
+    import pyarrow as pa
+
+    if is_text(column.type):
+        return column.unique().drop_null()
+    if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+        return column.cast(column.type.value_type).unique().drop_null()
+    return None
+
+
+def is_whole(column: pa.ChunkedArray) -> bool:
+    """Whether a column of floats holds whole numbers only."""
     import pyarrow.compute as pc
 
-    return bool(
-        2 * pc.sum(pc.match_substring_regex(texts, f"^({NUMBER}|{DECIMAL_COMMA})$")).as_py() > len(texts)
-    )
+    return bool(pc.all(pc.equal(column, pc.floor(column))).as_py())
+
+
+def spoilt(texts: pa.Array) -> bool:
+    """Whether most texts, but not all, are numbers, or have a decimal comma: then it is a measurement."""
+    import pyarrow.compute as pc
+
+    count = pc.sum(pc.match_substring_regex(texts, f"^({NUMBER}|{DECIMAL_COMMA}|{THOUSANDS})$")).as_py()
+    commas = pc.any(pc.match_substring(texts, ",")).as_py()
+    return bool(len(texts) < 2 * count and (commas or count < len(texts)))
 
 
 def why_numbers_identify(name: str, column: pa.ChunkedArray, rows: int) -> str | None:

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
 
-from dagora.data.columns.cells import is_text, null_missing, parse_numbers
+from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_names, declare_kinds
 from dagora.data.columns.column_type import Column, check_type, count_from_one, type_column
 from dagora.data.columns.holes import find_holes
-from dagora.data.columns.identifiers import why_left_out
+from dagora.data.columns.identifiers import DATES, why_left_out
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.data.columns.reading_warnings import reading_warnings
+from dagora.data.columns.reading_warnings import missing_numbers, reading_warnings
 from dagora.data.schema import Kind, Variable
 from dagora.errors import DataError
 from dagora.wording import option
@@ -59,6 +59,7 @@ class RawColumn:
     doubtful: Mapping[str, int] = field(default_factory=dict)
     missing: int = 0
     left_out: str | None = None
+    codes: tuple[float, ...] = ()
 
 
 def type_columns(
@@ -99,7 +100,9 @@ def type_columns(
         for column in kept:
             keep_rows(column, complete, text_cells=text_cells)
     typed, overview = type_all(raw, kept, reading, row_number, dropped)
-    return tuple(map(add_missing_level, typed)), overview
+    made = tuple(map(add_missing_level, typed))
+    with_level = {column.variable.name: column.variable for column in made if reading.missing == "level"}
+    return made, overview.with_levels(with_level)
 
 
 def look_at(
@@ -118,7 +121,12 @@ def look_at(
     """
     count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
-    incomplete = int((~complete_rows(kept)).sum())
+    complete = complete_rows(kept)
+    incomplete = int((~complete).sum())
+    if reading.missing == "drop" and incomplete and complete.any():
+        for column in kept:
+            keep_rows(column, complete, text_cells=text_cells)
+        return type_all(raw, kept, reading, count_from_one, incomplete)[1]
     _, overview = type_all(raw, kept, reading, count_from_one, 0)
     if not incomplete:
         return overview
@@ -180,6 +188,7 @@ def type_all(
         if reading.numbers_for and column.declared is None and typed.variable.kind is Kind.DISCRETE:
             typed = as_numbers(column, typed, reading.numbers_for, row_number)
         column.cells = column.spelled = None
+        column.codes = missing_numbers(typed)
         if reading.discretise is not None and typed.variable.kind is Kind.CONTINUOUS:
             typed = cut_column(typed, reading.discretise, reading.bins or 2)
         return typed
@@ -225,15 +234,17 @@ def prepare(
 ) -> RawColumn:
     """Find the missing cells of a column, numbers in text, and whether it should be left out."""
     wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
-    if not wanted and is_temporal(raw.cells.type):
-        raw.left_out = "dates or times"
+    if is_temporal(raw.cells.type) and raw.name not in (*reading.discrete, *reading.continuous):
+        raw.left_out = DATES
         return raw
     check_type(raw.name, raw.cells.type)
     cells = null_missing(raw.cells, words or (), words_nulled=words_nulled and not words)
     if text_cells and is_text(cells.type):
         parsed = parse_numbers(cells)
-        if reading.missing == "drop" and parsed is not cells:
-            raw.spelled = cells
+        if parsed is not cells:
+            parsed = null_missing(parsed, words or ())  # -999 is also -999.0
+            if reading.missing == "drop":
+                raw.spelled = null_where(cells, parsed.is_null())
         cells = parsed
     if words is None:
         levels = reading.levels.get(raw.name, ())
@@ -270,7 +281,7 @@ def refuse_missing(raw: Sequence[RawColumn], kept: Sequence[RawColumn], reading:
     typed, _ = type_all(raw, kept, reading, count_from_one, 0)
     mixed = (
         f"; columns are of both kinds, so cut the continuous ones too ({option('discretise', 'quantile')})"
-        if len({column.variable.kind for column in typed}) > 1
+        if len({c.variable.kind for c, column in zip(typed, kept, strict=True) if not column.declared}) > 1
         else ""
     )
     raise DataError(

@@ -92,6 +92,18 @@ class Overview:
         kept = [column for column in self.columns if column.name in names or column.type == LEFT_OUT]
         return replace(self, columns=tuple(kept))
 
+    def with_levels(self, variables: Mapping[str, Variable]) -> Overview:
+        """The overview after missing became a level of some columns."""
+        columns = []
+        for column in self.columns:
+            variable = variables.get(column.name)
+            if variable is not None and column.missing:
+                column = replace(  # noqa: PLW2901
+                    column, values=level_list(variable.levels), levels=variable.cardinality
+                )
+            columns.append(column)
+        return replace(self, columns=tuple(columns))
+
     def cut(self, variables: Sequence[Variable], method: str) -> Overview:
         """The overview after some columns were cut into intervals."""
         new = {variable.name: variable for variable in variables}

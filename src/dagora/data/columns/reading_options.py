@@ -26,7 +26,7 @@ class ReadingOptions:
 
     `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
     elsewhere, which are never taken for a missing cell. `numbers_for` names what the table is read for, if
-    that takes numbers only: then codes are numbers, too.
+    that takes numbers only: then codes are numbers, too. `only` are the columns to look at (None: all).
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -39,9 +39,11 @@ class ReadingOptions:
     na: str | Iterable[str] = "auto"
     discretise: str | None = None
     bins: int | None = None
+    separator: str | None = None
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
     numbers_for: str = ""
+    only: Collection[str] | None = None
 
     def __post_init__(self) -> None:
         for name in ("discrete", "continuous", "drop"):
@@ -81,7 +83,10 @@ def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_reading(
-    options: Mapping[str, Any], wanted: Collection[str] = frozenset(), numbers_for: str = ""
+    options: Mapping[str, Any],
+    wanted: Collection[str] = frozenset(),
+    numbers_for: str = "",
+    only: Collection[str] | None = None,
 ) -> tuple[ReadingOptions, dict[str, Any]]:
     """Separate reading options from others in the keyword arguments of a call.
 
@@ -89,13 +94,13 @@ def split_reading(
     {'ess': 10}
     """
     reading = {name: value for name, value in options.items() if name in PUBLIC}
-    return ReadingOptions(**reading, wanted=wanted, numbers_for=numbers_for), {
+    return ReadingOptions(**reading, wanted=wanted, numbers_for=numbers_for, only=only), {
         name: value for name, value in options.items() if name not in PUBLIC
     }
 
 
 # What is not said by a user, but by what the table is read for.
-INTERNAL = frozenset({"wanted", "levels", "numbers_for"})
+INTERNAL = frozenset({"wanted", "levels", "numbers_for", "only"})
 # The options that a user knows, with their defaults.
 PUBLIC: dict[str, Any] = {
     entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in INTERNAL

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from dagora.data.columns.column_type import MAX_INTEGER_LEVELS, Column
+from dagora.data.columns.column_type import DECLARED, MAX_INTEGER_LEVELS, Column
+from dagora.data.columns.identifiers import DATES, EMPTY
 from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import MISSING_NUMBERS
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
 from dagora.data.schema import Kind
 from dagora.wording import comma_list, option
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 MOST_NAMED = 5
+UNUSABLE = frozenset({EMPTY, DATES})  # why columns are left out that nothing could keep
 GAP = 3.0  # a number that stands for missing is this many times as large as the largest other one
 
 
@@ -27,6 +26,7 @@ class Suspicious(Protocol):
     name: str
     holes: Mapping[str, int]
     doubtful: Mapping[str, int]
+    codes: tuple[float, ...]
 
 
 def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Sequence[Column]) -> Iterator[str]:
@@ -37,7 +37,9 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
     if gone:
         told = some(f"'{column.name}' ({column.why})" for column in gone)
         verb = "column is" if len(gone) == 1 else "columns are"
-        yield f"{len(gone)} {verb} left out: {told}; {option('discrete', gone[0].name)} would keep one"
+        kept = next((column.name for column in gone if column.why not in UNUSABLE), None)
+        how = "" if kept is None else f"; {option('discrete', kept)} would keep one"
+        yield f"{len(gone)} {verb} left out: {told}{how}"
     holes = [column for column in raw if column.holes]
     if holes:
         told = some(f"{tally(column.holes)} in '{column.name}'" for column in holes)
@@ -50,42 +52,40 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
             f"taken as levels, though they often mean missing: {told}; choose {option('na', words)} if they "
             f"are missing, or {option('na', 'none')} if they are levels"
         )
-    for column in typed:
-        yield from column_warnings(column, overview.rows - overview.dropped)
+    for column in raw:
+        if column.codes:
+            codes = ", ".join(f"{code:g}" for code in column.codes)
+            words = comma_list(f"{code:g}" for code in column.codes)
+            yield (
+                f"column '{column.name}' holds {codes}, far from all its other numbers: if that means "
+                f"missing, {option('na', words)}"
+            )
+    rows = overview.rows - overview.dropped
+    for made in typed:
+        levels = len(made.variable.levels)
+        if levels > max(MAX_INTEGER_LEVELS, rows / 10) and made.why != DECLARED:
+            yield f"column '{made.variable.name}' has {levels} levels in {rows} rows: expect few edges at it"
 
 
-def column_warnings(column: Column, rows: int) -> Iterator[str]:
-    """Sentences about one column."""
-    name, levels = column.variable.name, column.variable.levels
-    if column.variable.kind is Kind.CONTINUOUS:
-        known = column.values
-    else:
-        known = np.array([float(level) for level in levels if IS_NUMBER.fullmatch(level)])
-    code = missing_number(known)
-    if code is not None:
-        yield (
-            f"column '{name}' holds {code:g}, far from all its other numbers: if it means missing, "
-            f"{option('na', f'{code:g}')}"
-        )
-    if len(levels) > max(MAX_INTEGER_LEVELS, rows / 10):
-        yield f"column '{name}' has {len(levels)} levels in {rows} rows: expect few edges at it"
+def missing_numbers(column: Column) -> tuple[float, ...]:
+    """The numbers of a column that seem to stand for missing: far from all others, or below zero alone.
 
-
-def missing_number(values: NDArray[np.float64]) -> float | None:
-    """The number of a column that seems to stand for missing; None if none does.
-
-    >>> missing_number(np.array([3.0, 5.0, -999.0, 4.0])), missing_number(np.array([-9.0, -8.0, 5.0]))
-    (-999.0, None)
+    >>> from dagora.data.schema import Variable
+    >>> ages = np.array([30.0, 45.0, -99.0, -999.0, 71.0])
+    >>> missing_numbers(Column(Variable("age", Kind.CONTINUOUS), ages))
+    (-999.0, -99.0)
     """
-    if values.size < 2:
-        return None
-    for code in (float(values.min()), float(values.max())):
-        if code in MISSING_NUMBERS:
-            others = values[values != code]
-            far = others.size > 0 and np.abs(others).max() < abs(code) / GAP
-            if others.size and (others.min() >= 0 if code < 0 else far and others.size >= 2):
-                return code
-    return None
+    if column.variable.kind is Kind.CONTINUOUS:
+        values = column.values if column.missing is None else column.values[~column.missing]
+    else:
+        values = np.array([float(level) for level in column.variable.levels if IS_NUMBER.fullmatch(level)])
+    suspect = np.isin(values, MISSING_NUMBERS)
+    others = values[~suspect]
+    if not suspect.any() or others.size < 2:
+        return ()
+    largest, smallest = float(np.abs(others).max()), float(others.min())
+    found = {float(code) for code in values[suspect] if abs(code) / GAP > largest or (code < 0 <= smallest)}
+    return tuple(sorted(found))
 
 
 def tally(words: Mapping[str, int]) -> str:

@@ -39,6 +39,8 @@ TAIL = 0.25
 # A point this many nats above the modes shows that the climbs missed one.
 MISSED = 0.5
 
+DECIMALS = 10  # of standardised columns
+
 
 class GaussianProcessScore:
     """Log evidence of Gaussian-process families; deterministic, and computed once per family."""
@@ -205,13 +207,16 @@ class GaussianProcessScore:
 
 
 def standardised(statistics: Statistics) -> Array:
-    """Columns with mean zero and sample variance one; the rows are asked for once."""
+    """Columns with mean zero and sample variance one; the rows are asked for once.
+
+    They are rounded, so that the rounding errors that depend on units do not reach an optimiser.
+    """
     table = statistics.rows()
     columns = np.column_stack([table.values(i) for i in range(len(table.schema))])
     centred = columns - columns.mean(axis=0)
     # Twice, so that the rounding error of a large mean is removed.
     centred -= centred.mean(axis=0)
-    scaled: Array = centred / centred.std(axis=0, ddof=1)
+    scaled: Array = np.round(centred / centred.std(axis=0, ddof=1), DECIMALS)
     return scaled
 
 
