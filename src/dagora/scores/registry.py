@@ -97,6 +97,7 @@ def default_score(schema: Schema) -> Score:
         raise DataError(
             f"no score takes discrete ('{discrete}') and continuous ('{continuous}') columns together: "
             f"discretise the continuous ones ({option('discretise', 'quantile')}), declare numbers "
-            f"continuous ({option('continuous', discrete)}), or leave columns out ({option('drop', discrete)})"
+            f"continuous ({option('continuous', discrete)}), or leave columns out "
+            f"({option('drop', discrete)})"
         )
     return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")
