@@ -7,7 +7,9 @@ compiled, or after a second one.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -135,6 +137,11 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
+        return 1
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            click.echo(f"dagora: error: {error.strerror or error}", err=True)
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (what is left cannot be written)
         return 1
     except MemoryError:
         click.echo("dagora: error: out of memory", err=True)

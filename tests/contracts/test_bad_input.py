@@ -236,6 +236,7 @@ LEARN_OPTIONS = [
     case("--truth not_there.json", "not_there.json"),
     case("--truth broken.json", "broken.json"),
     case("--truth table.xyz", "table.xyz", "'.xyz'"),
+    case("--knowledge edge.json -o edge.json", "edge.json is read and would be overwritten"),
     case("--knowledge contradiction.json", "contradiction.json", "a → b"),
     case("--knowledge circle.json", "circle.json", "a → b → a"),
     case("--knowledge backwards.json", "backwards.json", "a → b"),

@@ -221,6 +221,7 @@ def simulate(
     check_number("--parties", parties, minimum)
     request.check()
     check_over_sites(**request.settings)
+    request.check_overwriting(data)
     table = request.read(reading, data)
     request.check_data(table.names, table.schema)
     parts = {f"site{k + 1}": part for k, part in enumerate(split_rows(table, parties, seed=request.seed))}

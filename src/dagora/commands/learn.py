@@ -37,6 +37,7 @@ def command(*, data: str, request: LearnRequest, reading: Reading) -> None:
     from dagora.stats.table import TableStatistics
 
     request.check()
+    request.check_overwriting(data)
     table = None if is_jkl(data) else request.read(reading, data)
     source = table or read_scores(data, reading)
     request.check_data(source.names, None if table is None else table.schema)

@@ -78,6 +78,12 @@ class CommonRequest:
             data, wanted=(*wanted, *known), levels=levels, numbers_for=numbers_for(method, self.score)
         )
 
+    def check_overwriting(self, data: str) -> None:
+        """Refuse to write over what is read."""
+        from dagora.commands.outputs import check_overwriting
+
+        check_overwriting((self.output, self.picture, self.report), (data, self.knowledge, self.truth))
+
     def check_pages(self) -> None:
         """Refuse a picture or a report that cannot be written."""
         from dagora.commands.outputs import check_picture, check_report

@@ -12,7 +12,7 @@ from dagora.errors import FormatError
 from dagora.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,6 +36,20 @@ def check_target(path: str) -> None:
         raise FormatError(f"cannot write {path}: there is no folder '{target.parent}'")
     if not os.access(target.parent, os.W_OK):
         raise FormatError(f"cannot write {path}: the folder '{target.parent}' may not be written to")
+
+
+def check_overwriting(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
+    """Refuse an output that is also an input, or two outputs that are one file."""
+    read = {Path(path).resolve() for path in inputs if path}
+    taken: set[Path] = set()
+    for path in filter(None, outputs):
+        place = Path(path).resolve()
+        if not place.exists() or place.is_file():
+            if place in read:
+                raise FormatError(f"{path} is read and would be overwritten: write to another file")
+            if place in taken:
+                raise FormatError(f"{path} is to be written twice: choose two names")
+            taken.add(place)
 
 
 def check_picture(path: str) -> None:

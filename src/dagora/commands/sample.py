@@ -185,6 +185,7 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
     from dagora.sampling import check_rows, sample
 
     request.check()
+    request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
     table = request.read(reading, data)

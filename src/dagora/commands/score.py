@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
     from dagora.commands.learn_options import parse_options
-    from dagora.commands.outputs import check_target
+    from dagora.commands.outputs import check_overwriting, check_target
     from dagora.commands.progress import progress
     from dagora.errors import FormatError
     from dagora.events import Budget
@@ -52,6 +52,7 @@ def command(
     if not output.lower().removesuffix(".gz").endswith(".jkl"):
         raise FormatError(f"{output}: scores are written as .jkl (or .jkl.gz)")
     check_target(output)
+    check_overwriting([output], [data, knowledge])
     values = parse_options(None, score, options)
     table = reading.table(data, numbers_for=numbers_for(None, score))
     check_names(table.names)

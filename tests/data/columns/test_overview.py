@@ -174,7 +174,7 @@ def test_the_row_numbers_that_pandas_writes_are_left_out(tmp_path):
 )
 def test_numbers_that_may_mean_missing(values, told):
     warnings = dagora.inspect(messy(v=values)).warnings
-    said = [line for line in warnings if "if it means missing" in line]
+    said = [line for line in warnings if "if that means missing" in line]
     assert [f'na="{told}"' in line for line in said] == ([True] if told else [])
 
 

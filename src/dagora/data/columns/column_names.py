@@ -74,6 +74,9 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     for name in gone:
         check_known(name, names, "to be dropped")
     only = {name.strip() for name in names} if reading.only is None else reading.only
+    for name in reading.only or ():
+        if name not in {known.strip() for known in names}:
+            raise DataError(f"there is no column named '{name}': known are {list_names(names)}")
     kept = [i for i, name in enumerate(names) if name not in gone and name.strip() in only]
     if not kept and names:
         raise DataError("all columns are dropped: at least one is needed")

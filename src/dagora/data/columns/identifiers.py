@@ -43,7 +43,7 @@ def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
         return EMPTY
     if pa.types.is_temporal(column.type):
         return DATES
-    texts = distinct_texts(column)
+    texts = column.unique().drop_null() if is_text(column.type) else None
     if texts is not None and pc.all(pc.match_substring_regex(texts, IS_DATE)).as_py():
         return DATES
     if rows <= FEWEST_VALUES and not name.startswith(UNNAMED):
@@ -55,17 +55,6 @@ def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
         )
     if pa.types.is_integer(column.type) or (pa.types.is_floating(column.type) and is_whole(column)):
         return why_numbers_identify(name, column, rows)
-    return None
-
-
-def distinct_texts(column: pa.ChunkedArray) -> pa.Array | None:
-    """The distinct texts that occur in a column of text or categories; None for any other column."""
-    import pyarrow as pa
-
-    if is_text(column.type):
-        return column.unique().drop_null()
-    if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
-        return column.cast(column.type.value_type).unique().drop_null()
     return None
 
 
@@ -87,11 +76,15 @@ def spoilt(texts: pa.Array) -> bool:
 
 def why_numbers_identify(name: str, column: pa.ChunkedArray, rows: int) -> str | None:
     """Why whole numbers only tell rows apart: each occurs once, and they run on or are called so."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     ends = pc.min_max(column).as_py()
     runs_on = ends["max"] - ends["min"] == rows - 1
     called_so = bool(IS_ID.search(name) or IS_CAMEL_ID.search(name))
-    if not (runs_on or called_so) or pc.count_distinct(column, mode="only_valid").as_py() < rows:
+    if (
+        not (called_so or (runs_on and pa.types.is_integer(column.type)))
+        or pc.count_distinct(column, mode="only_valid").as_py() < rows
+    ):
         return None
     return "numbers the rows" if runs_on else "a different number in every row, and called an identifier"
