@@ -262,7 +262,7 @@ def score_graph(data: object, graph: Graph, score: str | None = None, **options:
     """
     require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
-    reading, options = split_reading(options, graph.nodes, numbers_for(None, score), only=graph.nodes)
+    reading, options = split_reading(options, graph.nodes, numbers_for(None, score))
     return graph_score(make_score(as_statistics(data, reading=reading), score, **options), directed)
 
 

@@ -105,7 +105,7 @@ BAD = {
     "ragged after blank lines": ("\n\na,b\n1,2\n3\n", "data row 2 has 1 cells"),
     "ragged far down": ("a,b\n" + "1,2\n" * 1_200_000 + "3\n", "data row 1200001 has 1 cells"),
     "same name twice": ("a,b,a\n1,2,3\n", "two columns are named 'a'"),
-    "no name": ("a,\n1,2\n", "column 2 has no name"),
+    "no name": ("a,,c\n1,2,3\n", "column 2 has no name"),
     "latin1": ("a,b\nä,2\n".encode("latin1"), "not in UTF-8.*latin1"),
     "latin1 far down": (b"a,b\n" + b"x,2\n" * 20_000 + b"\xe4,2\n", "not in UTF-8"),
     "latin1 header": ("ä,b\n1,2\n".encode("latin1"), "not in UTF-8"),
@@ -128,7 +128,7 @@ BAD = {
     ),
     "spoilt numbers": (
         "a,b\n" + "".join(f"{i}.5,1\n" for i in range(40)) + "none of them,1\n",
-        "but for 'none of them' .data row 41.*na=.none of them",
+        "but for 'none of them' .first in data row 41.*na=.none of them",
     ),
 }
 

@@ -23,7 +23,7 @@ from dagora.compiling import compilation
 from dagora.events import Event
 
 FIRST_SECONDS = 0.6  # before the first line in a terminal
-PLAIN_FIRST_SECONDS = 0.9  # elsewhere, where a line cannot be taken back
+PATIENCE_ELSEWHERE = 1.5  # times as long where a line cannot be taken back
 TERMINAL_EVERY = 0.1  # seconds between updates in a terminal
 PLAIN_EVERY = 5.0  # seconds between lines elsewhere
 PROGRESS = re.compile(r"(?!dagora: |written: )(.*)  \d+ s")  # as `describe` writes it
@@ -123,7 +123,7 @@ class LiveLine:
         if self._silent or not self._at_line_start:
             return False
         if self._shown is None:
-            wait = FIRST_SECONDS if self._terminal else max(FIRST_SECONDS, PLAIN_FIRST_SECONDS)
+            wait = FIRST_SECONDS if self._terminal else PATIENCE_ELSEWHERE * FIRST_SECONDS
             return now - self._started >= wait
         return now - self._shown >= (TERMINAL_EVERY if self._terminal else PLAIN_EVERY)
 

@@ -82,7 +82,7 @@ def test_odd_names_and_levels_survive_the_way_through_files(odd: Path) -> None:
     parts = split_rows(table, 3)
     with site_files(dict(zip("abc", parts, strict=True))) as written:
         assert all(file.parent.stat().st_mode & 0o077 == 0 for file in written.values())
-        kinds = {kind: comma_list(columns) for kind, columns in declared(table).items()}
+        kinds = {kind: (comma_list(columns),) for kind, columns in declared(table).items()}
         for part, file in zip(parts, written.values(), strict=True):
             again = Reading(**kinds).table(str(file), part=True)
             assert conform(again, table.schema).equals(part)

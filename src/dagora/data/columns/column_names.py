@@ -73,11 +73,12 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     gone = resolve(reading.drop, names)
     for name in gone:
         check_known(name, names, "to be dropped")
-    only = {name.strip() for name in names} if reading.only is None else reading.only
-    for name in reading.only or ():
-        if name not in {known.strip() for known in names}:
+    trimmed = {*names, *(name.strip() for name in names)}
+    only = trimmed if reading.only is None else reading.only
+    for name in only:
+        if name not in trimmed:
             raise DataError(f"there is no column named '{name}': known are {list_names(names)}")
-    kept = [i for i, name in enumerate(names) if name not in gone and name.strip() in only]
+    kept = [i for i, name in enumerate(names) if name not in gone and (name in only or name.strip() in only)]
     if not kept and names:
         raise DataError("all columns are dropped: at least one is needed")
     return kept

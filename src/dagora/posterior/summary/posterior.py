@@ -69,6 +69,7 @@ class Posterior:
     >>> posterior.prior, posterior.space
     ('every DAG is as likely as any other', 'every parent set may be drawn')
     >>> posterior.parameter_prior
+    'uniform Dirichlet, equivalent sample size 1'
     >>> posterior.message, posterior.weights.shape, round(posterior.score, 2)
     ('all graphs were summed; 200 independent draws', (4, 50), -32.73)
     >>> Posterior.from_json(posterior.to_json()).graphs() == posterior.graphs()

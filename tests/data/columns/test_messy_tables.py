@@ -1,0 +1,157 @@
+"""Messy tables as people have them, each with something that was once understood wrongly without a word."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.errors import DataError
+
+ROWS = 120
+GENERATOR = np.random.default_rng(3)
+
+
+def table(**columns):
+    return pd.DataFrame({"ill": ["no", "yes"] * (ROWS // 2), "sex": ["f", "m", "m"] * (ROWS // 3)} | columns)
+
+
+def types(data, **options):
+    return {column.name: column.type for column in dagora.inspect(data, **options).columns}
+
+
+def test_the_mask_of_a_masked_array_counts():
+    cells = GENERATOR.integers(0, 4, (200, 3))
+    hidden = np.ma.masked_equal(cells, 0)
+    result = dagora.learn(hidden, missing="drop")
+    assert result.data["rows_dropped"] == int((cells == 0).any(axis=1).sum()) > 0
+    assert all("0" not in column["values"].split(", ") for column in result.data["columns"])
+
+
+def test_columns_outside_the_graph_are_not_looked_at():
+    frame = table(junk=[None, 1.5] * (ROWS // 2), span=pd.period_range("2020", periods=ROWS, freq="D"))
+    graph = dagora.DAG(["ill", "sex"], [("ill", "sex")])
+    assert dagora.fit(graph, frame).tables["ill"].tolist() == [0.5, 0.5]
+    with pytest.raises(DataError, match="there is no column named 'age': known are ill, sex, junk"):
+        dagora.fit(dagora.DAG(["age"]), frame)
+
+
+@pytest.mark.parametrize("written", ["-999", "-999.0", "-9.99e2"])
+def test_a_number_that_means_missing_is_found_however_it_is_written(tmp_path, written):
+    values = [written if i % 10 == 0 else f"{v:.3f}" for i, v in enumerate(GENERATOR.normal(10, 8, ROWS))]
+    file = tmp_path / "t.csv"
+    table(temperature=values).to_csv(file, index=False)
+    for options in ({}, {"discretise": "quantile"}):
+        (line,) = [w for w in dagora.inspect(file, **options).warnings if "temperature" in w]
+        assert 'na="-999"' in line
+    seen = dagora.inspect(file, na="-999", missing="drop")
+    assert seen.dropped == ROWS // 10
+    assert seen.warnings == (seen.dropped_rows,)
+
+
+def test_two_such_numbers_are_named_together():
+    frame = table(age=[-99 if i % 9 == 0 else -999 if i % 9 == 1 else 20 + i % 50 for i in range(ROWS)])
+    assert any('na="-999,-99"' in line for line in dagora.inspect(frame).warnings)
+
+
+@pytest.mark.parametrize(
+    "spelled", ["2020-01-{:02d}", "{:02d}.03.2020", "3/{}/2020", "2020-01-{:02d} 10:30:00"]
+)
+def test_dates_in_text_are_left_out(tmp_path, spelled):
+    frame = table(day=[spelled.format(1 + i % 28) for i in range(ROWS)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert types(frame)["day"] == types(tmp_path / "t.csv")["day"] == "left out"
+
+
+def test_codes_with_leading_zeros_keep_them(tmp_path):
+    frame = table(zip=[f"0{500 + i % 12}" for i in range(ROWS)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert dagora.read_table(tmp_path / "t.csv").schema[2].levels[0] == "0500"
+    frame.loc[3, "zip"] = "NA"
+    assert types(frame)["zip"] == types(frame, na=["NA"])["zip"] == "discrete"
+
+
+def test_identifiers_written_as_floats_are_left_out():
+    frame = table(customer_id=[float(3 * i) for i in range(ROWS)])
+    frame.loc[5, "customer_id"] = np.nan
+    assert types(frame)["customer_id"] == "left out"
+
+
+def test_codes_written_as_floats_get_the_hint_of_codes():
+    (column,) = [
+        c for c in dagora.inspect(table(ward=[1.0 + i % 26 for i in range(ROWS)])).columns if c.name == "ward"
+    ]
+    assert column.why.startswith("26 distinct whole numbers: if they are codes")
+
+
+def test_missing_as_a_level_is_counted_among_the_levels():
+    frame = table(job=["baker", None, "smith"] * (ROWS // 3))
+    column = dagora.learn(frame, missing="level").data["columns"][2]
+    assert (column["levels"], column["missing"]) == (3, ROWS // 3)
+    assert "missing" in column["values"]
+
+
+def test_one_error_names_all_words_that_are_no_numbers(tmp_path):
+    cells = [f"{v:.3f}" for v in GENERATOR.normal(size=ROWS)]
+    cells[4], cells[9] = "NA", "unknown"
+    table(x=cells).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(DataError, match=r'"NA,unknown"'):
+        dagora.learn(tmp_path / "t.csv")
+    assert dagora.inspect(tmp_path / "t.csv", na="NA,unknown", missing="drop").dropped == 2
+
+
+def test_commas_between_thousands_are_not_decimal_commas(tmp_path):
+    frame = table(salary=[f"{v:,}" for v in GENERATOR.integers(10**4, 10**6, ROWS)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(DataError, match="commas between thousands, such as"):
+        dagora.learn(tmp_path / "t.csv")
+
+
+def test_a_column_that_cannot_be_read_can_be_dropped():
+    frame = table(span=pd.period_range("2020", periods=ROWS, freq="D"), mixed=[1, "x"] * (ROWS // 2))
+    assert dagora.learn(frame, drop=["span", "mixed"]).graph.nodes == ("ill", "sex")
+
+
+def test_a_separator_can_be_given_where_it_is_asked_for(tmp_path):
+    table().to_csv(tmp_path / "t.csv", sep=";", index=False)
+    with pytest.raises(DataError, match='try separator=";"'):
+        dagora.learn(tmp_path / "t.csv")
+    assert dagora.learn(tmp_path / "t.csv", separator=";").data["reading"] == {"separator": ";"}
+
+
+def test_lines_that_end_with_a_separator(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,\n" + "x,y,\nz,y,\nx,w,\n" * 10)
+    assert dagora.read_table(tmp_path / "t.csv").names == ("a", "b")
+
+
+def test_two_keys_of_one_name():
+    with pytest.raises(DataError, match="two columns are named '1'"):
+        dagora.learn({1: [0, 1], "1": [0, 1], "b": [0, 1]})
+
+
+def test_inspecting_and_learning_agree_on_dropped_rows():
+    codes = [float(i % 30) if i % 2 else float(i % 3) for i in range(ROWS)]
+    frame = table(k=codes, hole=["x" if i % 2 == 0 else None for i in range(ROWS)])
+    seen = dagora.inspect(frame, missing="drop")
+    learned = dagora.learn(frame, missing="drop").data
+    assert [c.to_dict() for c in seen.columns] == learned["columns"]
+    assert seen.dropped == learned["rows_dropped"] == ROWS // 2
+
+
+def test_what_was_done_to_a_table_is_told():
+    ready = dagora.Table.from_frame(table(x=GENERATOR.normal(size=ROWS)))
+    said = dagora.learn(ready, discretise="quantile", bins=3, drop=["sex"]).data["reading"]
+    assert said == {"discretise": "quantile", "bins": 3, "drop": ["sex"]}
+
+
+def test_sites_and_owners_say_what_they_left_out():
+    frame = table(name=[f"person {i}" for i in range(ROWS)])
+    frame.loc[:11, "ill"] = None
+    sites = dict.fromkeys(("north", "south", "west"), frame)
+    result = dagora.learn_federated(sites, missing="drop")
+    assert "36 of 360 rows were dropped at the sites" in result.message
+    assert any(line.startswith("north: ") and "'name'" in line for line in result.warnings)
+    owner = frame.assign(key=range(ROWS))[["key", "ill", "name"]]
+    other = frame.assign(key=range(ROWS))[["key", "sex"]]
+    result = dagora.learn_private(owner, other, key="key", missing="drop")
+    assert "12 of 120 rows (10.0 %) were dropped" in result.message
+    assert any("'name'" in line for line in result.warnings)
