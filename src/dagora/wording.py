@@ -102,6 +102,16 @@ def comma_list(names: Iterable[str]) -> str:
     return line.getvalue()
 
 
+def split_list(listed: str) -> list[str]:
+    """Undo `comma_list`; blanks around names and empty names do not count.
+
+    >>> split_list('a, b,"c, d",')
+    ['a', 'b', 'c, d']
+    """
+    cells = next(csv.reader([listed], skipinitialspace=True), [])
+    return [cell.strip() for cell in cells if cell.strip()]
+
+
 def announce(messages: Iterable[str]) -> None:
     """Give warnings to a user of Python, at the line that called the library; a command prints its own."""
     if _commands:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,17 +120,6 @@ def show_warnings(warnings: Iterable[str], kind: str = "warning") -> None:
     """Print warnings or notes, a line each, on standard error."""
     for warning in warnings:
         click.echo(f"dagora: {kind}: {' '.join(warning.split())}", err=True)
-
-
-def names(listed: str) -> list[str]:
-    """Split a comma-separated list of column names; a name that contains a comma is in quotes.
-
-    >>> names('a, b,"c, d"')
-    ['a', 'b', 'c, d']
-    """
-    return [
-        name.strip() for row in csv.reader([listed], skipinitialspace=True) for name in row if name.strip()
-    ]
 
 
 CELL_OPTIONS = (

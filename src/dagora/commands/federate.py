@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from dagora.commands.data_options import Reading, data_options, names, overview_first
+from dagora.commands.data_options import Reading, data_options, overview_first
 from dagora.commands.federate_processes import COORDINATOR, declared, run_parties, site_files
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.live_line import live_line, quiet_option
@@ -25,6 +25,7 @@ from dagora.commands.party_options import (
 )
 from dagora.events import ignore
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.wording import split_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +140,7 @@ def coordinator(
     ):
         # From here on, Ctrl-C returns the best graph found so far.
         click.echo("dagora: all sites are connected", err=True)
-        statistics = agreed_statistics(session, names(discrete), names(continuous))
+        statistics = agreed_statistics(session, split_list(discrete), split_list(continuous))
         request.check_data(statistics.schema.names, statistics.schema)
         result = learn(statistics, on_event=on_event, **request.settings)
         result = with_traffic(result, transport.ledger.books())
@@ -247,7 +248,7 @@ def site_names(listed: str) -> list[str]:
     from dagora.parties.transport.transport import check_name
 
     with as_bad_input():
-        sites = [check_name(name) for name in names(listed)]
+        sites = [check_name(name) for name in split_list(listed)]
     if len(set(sites)) != len(sites) or COORDINATOR in sites:
         raise OptionError(f"--sites takes different names other than '{COORDINATOR}', not '{listed}'")
     if len(sites) < 2:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import CELL_OPTIONS, names, show_overview, show_warnings
+from dagora.commands.data_options import CELL_OPTIONS, show_overview, show_warnings
 from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import REPORT
 from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import seconds_option
 from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS, GMPY2
-from dagora.wording import option
+from dagora.wording import option, split_list
 
 if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import AgreedTerms, Proposal
@@ -69,7 +69,7 @@ class PrivateRequest:
 
         live_line().phase(f"reading {path}")
         return read_party_data(
-            path, self.key, drop=names(drop), missing=self.missing, na=self.na, separator=self.separator
+            path, self.key, drop=split_list(drop), missing=self.missing, na=self.na, separator=self.separator
         )
 
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 from collections.abc import Iterable, Sequence
 
 from dagora.data.columns.reading_options import Listed, ReadingOptions
 from dagora.data.schema import Kind
 from dagora.errors import DataError
-from dagora.wording import option
+from dagora.wording import option, split_list
 
 EVERY = "all"  # in place of a name: every column
 
@@ -61,8 +60,7 @@ def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for text in chosen:
         if isinstance(text, Listed) and text not in names:
-            cells = next(csv.reader([text], skipinitialspace=True), [])
-            found += [cell.strip() for cell in cells if cell.strip()]
+            found += split_list(text)
         else:
             found.append(str(text))
     return found

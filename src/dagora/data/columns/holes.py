@@ -82,7 +82,7 @@ def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]
 
     whole = without_levels(cells, lambda _: False)
     named = [str(level) for level in whole.dictionary.to_pylist() if suspect(str(level))]
-    counts = count_values(pa_text(whole), named) if named else {}
+    counts = count_values(as_text(whole), named) if named else {}
     if not counts:
         return Found(cells)
     if not wanted:
@@ -92,7 +92,7 @@ def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]
     return Found(pa.chunked_array([without_levels(cells, suspect)]), holes=counts)
 
 
-def pa_text(column: pa.DictionaryArray) -> pa.ChunkedArray:
+def as_text(column: pa.DictionaryArray) -> pa.ChunkedArray:
     """The cells of a categorical column as text."""
     import pyarrow as pa
 

@@ -73,7 +73,6 @@ def type_columns(
     """Check and type Arrow columns; `Table.from_columns` makes a table of them.
 
     `text_cells` says that text may stand for numbers, as in a CSV file; `words_nulled` is for `null_missing`.
-    Columns to be dropped are those that the caller has not dropped itself.
 
     The list of columns is emptied meanwhile, so that a large file is never held twice.
 
@@ -113,7 +112,7 @@ def look_at(
     text_cells: bool = False,
     words_nulled: bool = False,
 ) -> Overview:
-    """Say how columns are understood, without refusing or dropping anything because a cell is missing.
+    """Say how columns are understood, without refusing anything because a cell is missing.
 
     >>> import pyarrow as pa
     >>> look_at(["a"], [pa.chunked_array([[1.5, None]])], ReadingOptions()).warnings

@@ -6,10 +6,10 @@ others, so the user chooses: `na` is "none" (they are levels), a list of words (
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 
 from dagora.errors import OptionError
+from dagora.wording import split_list
 
 MISSING_WORDS = ("", "nan", "NaN", "NAN")
 # Compared in small letters.
@@ -61,7 +61,7 @@ def missing_words(na: str | Iterable[str]) -> tuple[str, ...] | None:
         return None
     if na == "none":
         return ()
-    listed = next(csv.reader([na], skipinitialspace=True), []) if isinstance(na, str) else list(na)
+    listed = split_list(na) if isinstance(na, str) else list(na)
     words = tuple(str(word).strip() for word in listed if str(word).strip())
     if not words:
         raise OptionError("na is auto, none, or the words that mean missing, such as NA,?")
