@@ -20,6 +20,8 @@ def take_time(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(f"dagora.parties.transport.{module}.LINGER", PATIENCE)
     for module in ("tcp", "listener"):
         patch.setattr(f"dagora.parties.transport.{module}.HANDSHAKE_SECONDS", PATIENCE)
+    for name in ("FIRST_BYTE_SECONDS", "HELLO_SECONDS"):
+        patch.setattr(f"dagora.parties.transport.door.{name}", PATIENCE)
 
 
 class Attendance:

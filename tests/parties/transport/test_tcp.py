@@ -144,7 +144,7 @@ def refused(credentials, port, why):
 
 
 class serving:
-    """A server of one connection that does what it is told."""
+    """A server that does what it is told with each connection."""
 
     def __init__(self, act):
         self._act = act
@@ -152,19 +152,20 @@ class serving:
 
     def __enter__(self):
         def serve():
-            try:
-                raw, _ = self._listener.accept()
-                raw.settimeout(PATIENCE)
-                with raw:
-                    self._act(raw)
-            except OSError:
-                pass
+            while self._listener.fileno() >= 0:
+                with contextlib.suppress(OSError):
+                    raw, _ = self._listener.accept()
+                    raw.settimeout(PATIENCE)
+                    with raw:
+                        self._act(raw)
 
         self._thread = threading.Thread(target=serve, daemon=True)
         self._thread.start()
         return self._listener.getsockname()[1]
 
     def __exit__(self, *exception):
+        # Wakes `accept`, which closing would not.
+        self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._thread.join(PATIENCE)
 

@@ -13,10 +13,13 @@ who the party is: its name stands in the certificate and is checked instead.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
+import shlex
 import shutil
 import ssl
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -45,7 +48,17 @@ class Credentials:
         for file in files:
             if not file.is_file():
                 raise ProtocolError(f"{file}: no such file; make certificates with `{made_by}`")
+        check_private(files[2])
         return cls(_name_in(files[1]), *files)
+
+
+def check_private(key: Path) -> None:
+    """Refuse a private key that other users of the machine can read or change."""
+    if os.name == "posix" and key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ProtocolError(
+            f"{key}: other users of this machine may read this private key; if none of them has, "
+            f"make it private: chmod 600 {shlex.quote(str(key))}"
+        )
 
 
 def _name_in(file: Path) -> str:
@@ -55,6 +68,26 @@ def _name_in(file: Path) -> str:
     except (OSError, ValueError) as error:
         raise ProtocolError(f"{file}: is not a party's certificate: {one_line(str(error))[:80]}") from None
     return check_name(name)
+
+
+def fingerprint(pem: bytes) -> str:
+    """The SHA-256 of a certificate, by which an owner can recognise it.
+
+    `openssl x509 -in party.pem -noout -fingerprint -sha256` prints the same digits.
+    """
+    try:
+        return fingerprint_of(ssl.PEM_cert_to_DER_cert(pem.decode("ascii").strip()))
+    except ValueError:
+        raise ProtocolError("this is not a certificate in PEM: it has no fingerprint") from None
+
+
+def fingerprint_of(der: bytes) -> str:
+    """The fingerprint of a certificate as it comes over the wire.
+
+    >>> fingerprint_of(b"")[:20]
+    'sha256:e3b0c44298fc1'
+    """
+    return f"sha256:{hashlib.sha256(der).hexdigest()}"
 
 
 def server_context(credentials: Credentials) -> ssl.SSLContext:

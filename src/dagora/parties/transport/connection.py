@@ -22,6 +22,7 @@ import threading
 import time
 
 from dagora.errors import ProtocolError
+from dagora.parties.transport.handshake import peer_fingerprint
 from dagora.parties.transport.inbox import Inbox, InboxClosedError
 from dagora.parties.transport.transport import Limits, ended, in_seconds, left, lost, one_line
 from dagora.parties.transport.wire_format import HEADER, Header, Kind, pack, parse, parse_tag, wire_size
@@ -41,7 +42,8 @@ class Connection:
 
     def __init__(self, tls: ssl.SSLSocket, peer: str, limits: Limits) -> None:
         self.peer = peer
-        self._tls = tls
+        self.tls = tls
+        self.fingerprint = peer_fingerprint(tls)
         self._limits = limits
         self._openssl = threading.Lock()
         self._sending = threading.Lock()
@@ -87,7 +89,7 @@ class Connection:
                     raise LostError
                 try:
                     # OpenSSL demands the same bytes again after a full socket.
-                    view = view[self._tls.send(view[:CHUNK]) :]
+                    view = view[self.tls.send(view[:CHUNK]) :]
                     continue
                 except ssl.SSLWantWriteError:
                     pass
@@ -96,7 +98,7 @@ class Connection:
                 except (OSError, ValueError) as error:
                     self._over = True
                     raise LostError from error
-                descriptor = self._tls.fileno()
+                descriptor = self.tls.fileno()
             remaining = deadline - time.monotonic()
             if remaining <= 0.0:
                 # Half a frame is sent, and nothing valid can follow it.
@@ -107,12 +109,14 @@ class Connection:
 
     # --- receiving
 
-    def read_frame(self, timeout: float | None = None) -> tuple[Header, str, bytes]:
+    def read_frame(
+        self, timeout: float | None = None, limits: Limits | None = None
+    ) -> tuple[Header, str, bytes]:
         """Read the next frame; raises `ProtocolError` for an invalid one and `LostError` at the end."""
         deadline = None if timeout is None else time.monotonic() + timeout
         head = bytearray(HEADER.size)
         self._read(head, deadline, "")
-        header = parse(head, self._limits)
+        header = parse(head, limits or self._limits)
         tag = bytearray(header.tag_length)
         self._read(tag, deadline, MIDDLE)
         return header, parse_tag(tag), self._read_payload(header.payload_length, deadline, MIDDLE)
@@ -136,7 +140,7 @@ class Connection:
         while True:
             with self._openssl:
                 try:
-                    got = self._tls.recv_into(view)
+                    got = self.tls.recv_into(view)
                 except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
                     pass
                 except (OSError, ValueError) as error:
@@ -148,7 +152,7 @@ class Connection:
             remaining = None if deadline is None else deadline - time.monotonic()
             if remaining is not None and remaining <= 0.0:
                 raise TimeoutError
-            _wait(self._tls.fileno(), select.POLLIN, remaining)
+            _wait(self.tls.fileno(), select.POLLIN, remaining)
 
     def start(self, inbox: Inbox) -> None:
         """Begin to deliver what arrives."""
@@ -241,18 +245,18 @@ class Connection:
 
     def idle(self) -> bool:
         """Whether the peer is connected and has sent nothing, as it must before the run begins."""
-        return not _wait(self._tls.fileno(), select.POLLIN, 0.0)
+        return not self.tls.pending() and not _wait(self.tls.fileno(), select.POLLIN, 0.0)
 
     def _close(self) -> None:
         with self._openssl:
             self._gone = True
-            self._tls.close()
+            self.tls.close()
 
     def _shutdown(self, how: int) -> None:
         with self._openssl, contextlib.suppress(OSError):
             if not self._gone:
                 # Not SSLSocket.shutdown, after which the socket would read unencrypted bytes.
-                socket.socket.shutdown(self._tls, how)
+                socket.socket.shutdown(self.tls, how)
 
 
 def _wait(descriptor: int, events: int, seconds: float | None) -> bool:

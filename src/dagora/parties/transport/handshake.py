@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from dagora.errors import ProtocolError
+from dagora.parties.transport.certificates import fingerprint_of
 from dagora.parties.transport.transport import check_name, one_line
 
 _VERIFY = {
@@ -50,6 +51,10 @@ _REASONS = {
 }
 
 
+class HungUpError(ProtocolError):
+    """The peer closed the connection and gave no reason."""
+
+
 def shake_hands(
     raw: socket.socket, context: ssl.SSLContext, *, server: bool, timeout: float
 ) -> ssl.SSLSocket:
@@ -68,7 +73,8 @@ def shake_hands(
         tls.do_handshake()
     except (OSError, ValueError) as error:
         close_refused(tls)
-        raise ProtocolError(explain(error)) from None
+        kind = HungUpError if hung_up(error) else ProtocolError
+        raise kind(explain(error)) from None
     return tls
 
 
@@ -80,6 +86,11 @@ def peer_name(tls: ssl.SSLSocket) -> str:
     if len(names) != 1:
         raise ProtocolError("its certificate does not name one party")
     return check_name(str(names[0]))
+
+
+def peer_fingerprint(tls: ssl.SSLSocket) -> str:
+    """The fingerprint of the certificate that the peer has shown."""
+    return fingerprint_of(tls.getpeercert(binary_form=True) or b"")
 
 
 def explain(error: BaseException) -> str:
@@ -96,12 +107,17 @@ def explain(error: BaseException) -> str:
         return "it did not answer in time"
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
-    gone = isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.EINVAL)
-    if isinstance(error, ssl.SSLEOFError | ConnectionError) or gone:
+    if hung_up(error):
         return "it closed the connection"
     if isinstance(error, ssl.SSLError):
         return _REASONS.get(error.reason or "", f"TLS failed: {one_line(error.reason or str(error))}")
     return one_line(getattr(error, "strerror", None) or str(error)).lower()
+
+
+def hung_up(error: BaseException) -> bool:
+    """Whether an error says that the peer closed the connection."""
+    gone = isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.EINVAL)
+    return isinstance(error, ssl.SSLEOFError | ConnectionError) or gone
 
 
 def close_refused(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:

@@ -11,13 +11,20 @@ import contextlib
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 from dagora.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials, client_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
-from dagora.parties.transport.handshake import close_refused, explain, peer_name, shake_hands
+from dagora.parties.transport.handshake import (
+    HungUpError,
+    close_refused,
+    explain,
+    hung_up,
+    peer_name,
+    shake_hands,
+)
 from dagora.parties.transport.inbox import Inbox
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
@@ -31,18 +38,21 @@ from dagora.parties.transport.transport import (
     one_line,
     reason_to_tell,
 )
-from dagora.parties.transport.wire_format import Kind, wire_size
+from dagora.parties.transport.wire_format import BEFORE_THE_RUN, Kind, wire_size
 
 HANDSHAKE_SECONDS = 10.0
+PAUSES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each attempt
+REACH_AGAIN = 1.0  # seconds to find a listener again that has closed the connection
 
 
 class TcpTransport:
-    """One party's TLS connections to its peers."""
+    """One party's TLS connections to its peers; `fingerprints` has those of their certificates."""
 
     def __init__(self, name: str, connections: Sequence[Connection], limits: Limits, timeout: float) -> None:
         self.name = name
         self.peers = tuple(sorted(connection.peer for connection in connections))
         self.ledger = Ledger(name)
+        self.fingerprints = {connection.peer: connection.fingerprint for connection in connections}
         self._connections = {connection.peer: connection for connection in connections}
         self._limits = limits
         self._timeout = timeout
@@ -111,37 +121,72 @@ def connect(
 ) -> TcpTransport:
     """Connect to a listener and wait until the run begins.
 
-    It retries while nobody listens, so parties may start in any order. The listener must prove that its name
+    It retries while nobody listens, so parties may start in any order, and a few times where the listener
+    closes the connection without a reason, as a crowded one does. The listener must prove that its name
     is `peer`; without `peer`, any name that the CA has signed is accepted.
     """
     limits = limits or Limits()
     deadline = time.monotonic() + wait
     where = f"{host}:{check_port(port)}"
     context = client_context(credentials)
-    raw = _reach(host, port, deadline, wait)
+    fault: HungUpError | None = None
+    for pause in PAUSES:
+        time.sleep(pause)
+        try:
+            latest = deadline if fault is None else min(deadline, time.monotonic() + REACH_AGAIN)
+            raw = _reach(host, port, latest, wait)
+        except ProtocolError as error:
+            raise fault or error from None
+        try:
+            connection = _greet(raw, context, limits, where, peer, deadline)
+            with _leaving(connection):
+                _await_welcome(connection, deadline, wait, where)
+        except HungUpError as error:
+            fault = error
+        else:
+            return TcpTransport(credentials.name, [connection], limits, timeout)
+    assert fault is not None
+    raise fault
+
+
+def _greet(
+    raw: socket.socket,
+    context: ssl.SSLContext,
+    limits: Limits,
+    where: str,
+    peer: str | None,
+    deadline: float,
+) -> Connection:
+    """Shake hands and say hello."""
+    patience = max(0.1, min(HANDSHAKE_SECONDS, deadline - time.monotonic()))
     try:
-        patience = max(0.1, min(HANDSHAKE_SECONDS, deadline - time.monotonic()))
         tls = shake_hands(raw, context, server=False, timeout=patience)
     except ProtocolError as error:
-        raise ProtocolError(f"{where}: {error}") from None
+        raise type(error)(f"{where}: {error}") from None
     try:
         name = peer_name(tls)
         connection = Connection(tls, name, limits)
     except (ProtocolError, OSError) as error:
         close_refused(tls)
         raise ProtocolError(f"{where}: {one_line(str(error))}") from None
-    try:
+    with _leaving(connection):
         if peer is not None and name != peer:
             raise ProtocolError(f"{where}: it is party '{name}', not '{peer}'")
         with contextlib.suppress(LostError):
-            # If the listener has refused our certificate, reading the welcome below reports it.
+            # If the listener has refused our certificate, reading the welcome reports it.
             connection.send_frame(Kind.HELLO, b"", 0, b"", patience)
-        _await_welcome(connection, deadline, wait, where)
+    return connection
+
+
+@contextlib.contextmanager
+def _leaving(connection: Connection) -> Iterator[None]:
+    """Tell the peer why, if the run cannot begin."""
+    try:
+        yield
     except BaseException as error:
         connection.end(reason_to_tell(error))
         connection.finish(time.monotonic() + LINGER)
         raise
-    return TcpTransport(credentials.name, [connection], limits, timeout)
 
 
 def _reach(host: str, port: int, deadline: float, wait: float) -> socket.socket:
@@ -164,14 +209,16 @@ def _reach(host: str, port: int, deadline: float, wait: float) -> socket.socket:
 def _await_welcome(connection: Connection, deadline: float, wait: float, where: str) -> None:
     peer = connection.peer
     try:
-        header, _, payload = connection.read_frame(max(0.1, deadline - time.monotonic()))
+        header, _, payload = connection.read_frame(max(0.1, deadline - time.monotonic()), BEFORE_THE_RUN)
     except TimeoutError:
         raise ProtocolError(f"party '{peer}' did not begin within {in_seconds(wait)}", party=peer) from None
     except LostError as error:
         # A refused certificate is noticed only here: in TLS 1.3 the client finishes first.
         cause = error.__cause__
-        text = explain(cause) if isinstance(cause, ssl.SSLError) else "it closed the connection"
-        raise ProtocolError(f"party '{peer}' at {where}: {text}", party=peer) from None
+        told = isinstance(cause, ssl.SSLError) and not hung_up(cause)
+        text = explain(cause) if cause is not None and told else "it closed the connection"
+        kind = ProtocolError if told else HungUpError
+        raise kind(f"party '{peer}' at {where}: {text}", party=peer) from None
     except ProtocolError as error:
         raise ProtocolError(f"party '{peer}' {error}", party=peer) from None
     if header.kind == Kind.ABORT:

@@ -17,6 +17,8 @@ from dagora.parties.transport.transport import MAX_REASON, MAX_TAG, Limits
 MAGIC = b"dgra"
 VERSION = 1
 HEADER = struct.Struct("<4sBBHQQ")
+# Until the run begins, a peer says hello, welcome or why it leaves: none of them is a message.
+BEFORE_THE_RUN = Limits(message_bytes=0)
 
 
 class Kind(IntEnum):

@@ -1,0 +1,196 @@
+"""The door of a listener: all handshakes in one loop, so that callers who never finish keep nobody out.
+
+No caller has a thread or a fixed place. It has two seconds for its first byte and five for everything up to
+its hello. An address, and all addresses together, may have so many unfinished connections; then one of the
+address that has most gives way: silent ones before those that talk, the older before the newer. Newcomers
+are left a moment, so that sites which come at the same time do not push each other out. Whoever has shown a
+certificate of our CA does not give way, but a second connection under the same name takes its place.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import ssl
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from dagora.errors import ProtocolError
+from dagora.parties.transport.caller import Caller, Stage
+from dagora.parties.transport.connection import Connection
+from dagora.parties.transport.transport import Limits, in_seconds, one_line
+
+FIRST_BYTE_SECONDS = 2.0
+HELLO_SECONDS = 5.0
+LEAVING_SECONDS = 0.5
+NEWCOMER_SECONDS = 0.1
+MOST_PER_ADDRESS = 64  # sites may share one: behind a router, or as processes of one machine
+MOST_UNFINISHED = 256
+ACCEPTED_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A caller that did not get in; `idle` if it did nothing wrong but wait."""
+
+    where: str
+    why: str
+    idle: bool = False
+
+
+class Door:
+    """Callers of a listening socket on their way in."""
+
+    def __init__(self, listening: socket.socket, context: ssl.SSLContext, limits: Limits) -> None:
+        self._listening = listening
+        self._context = context
+        self._limits = limits
+        self._callers: dict[int, Caller] = {}
+        self._news: list[Connection | Refusal] = []
+        self._selector = selectors.DefaultSelector()
+        self._accepting = False
+
+    @property
+    def unfinished(self) -> int:
+        """How many callers are neither in nor gone."""
+        return len(self._callers)
+
+    def look(self, seconds: float) -> list[Connection | Refusal]:
+        """Wait until something happens, not longer than `seconds`; return who came in and who was refused."""
+        self._listen(on=self._has_room())
+        self._serve(seconds)
+        news, self._news = self._news, []
+        return news
+
+    def _serve(self, seconds: float) -> None:
+        for key, _ in self._selector.select(seconds):
+            if key.fileobj is self._listening:
+                self._accept()
+            elif key.fd in self._callers:
+                self._advance(self._callers[key.fd])
+        self._end_the_late()
+
+    def _listen(self, *, on: bool) -> None:
+        if on and not self._accepting:
+            self._selector.register(self._listening, selectors.EVENT_READ)
+        elif self._accepting and not on:
+            self._selector.unregister(self._listening)
+        self._accepting = on
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPTED_AT_ONCE):
+            if not self._has_room():
+                return
+            try:
+                raw, address = self._listening.accept()
+            except OSError:
+                return
+            try:
+                caller = Caller.answered(raw, address[:2], self._context)
+            except ProtocolError as error:
+                self._news.append(Refusal(f"{address[0]}:{address[1]}", str(error)))
+                continue
+            self._follow(caller)
+            self._advance(caller)
+
+    def _has_room(self) -> bool:
+        """Whether one more may come in; where places are short, an old unfinished caller gives way."""
+        unproved = [caller for caller in self._callers.values() if caller.stage is not Stage.PROVED]
+        if not unproved:
+            return True
+        host, most = Counter(caller.host for caller in unproved).most_common(1)[0]
+        if most < MOST_PER_ADDRESS and len(unproved) < MOST_UNFINISHED:
+            return True
+        now = time.monotonic()
+        weakest = min(
+            (each for each in unproved if each.host == host and now - each.came >= NEWCOMER_SECONDS),
+            key=lambda caller: (caller.stage, caller.came),
+            default=None,
+        )
+        if weakest is None:
+            return False
+        self._give_up(weakest, "it did not finish, and others wait")
+        return True
+
+    def _advance(self, caller: Caller) -> None:
+        before = caller.stage, caller.events
+        try:
+            connection = caller.advance(self._limits)
+        except ProtocolError as error:
+            if before[0] is Stage.LEAVING:
+                self._forget(caller).close()
+            else:
+                self._news.append(Refusal(caller.where, str(error)))
+                self._see_off(caller)
+            return
+        except Exception as error:
+            self._news.append(Refusal(caller.where, one_line(str(error))))
+            self._forget(caller).close()
+            return
+        if connection is not None:
+            self._forget(caller)
+            self._news.append(connection)
+            return
+        if caller.stage is Stage.PROVED and before[0] is not Stage.PROVED:
+            self._make_way_for(caller)
+        if caller.events != before[1]:
+            self._selector.modify(caller.tls, caller.events)
+
+    def _make_way_for(self, caller: Caller) -> None:
+        for other in list(self._callers.values()):
+            if other is not caller and other.stage is Stage.PROVED and other.name == caller.name:
+                self._give_up(other, f"party '{other.name}' came again before it had finished")
+
+    def _end_the_late(self) -> None:
+        now = time.monotonic()
+        for caller in list(self._callers.values()):
+            if caller.stage is Stage.LEAVING:
+                if now - caller.left_at > LEAVING_SECONDS:
+                    self._forget(caller).close()
+                continue
+            most = FIRST_BYTE_SECONDS if caller.stage is Stage.SILENT else HELLO_SECONDS
+            if now - caller.came > most:
+                what = "said nothing" if caller.stage is Stage.SILENT else "did not finish its greeting"
+                self._give_up(caller, f"it {what} within {in_seconds(most)}")
+
+    def _give_up(self, caller: Caller, why: str) -> None:
+        if caller.stage is not Stage.LEAVING:
+            self._news.append(Refusal(caller.where, why, idle=True))
+        self._forget(caller).close()
+
+    def _follow(self, caller: Caller) -> None:
+        self._callers[caller.tls.fileno()] = caller
+        self._selector.register(caller.tls, caller.events)
+
+    def _forget(self, caller: Caller) -> Caller:
+        self._selector.unregister(caller.tls)
+        del self._callers[caller.tls.fileno()]
+        return caller
+
+    def _see_off(self, caller: Caller) -> None:
+        caller.leave()
+        self._selector.modify(caller.tls, caller.events)
+
+    def turn_away(self, connection: Connection, reason: str) -> None:
+        """Tell a party that came in why it cannot stay, and let it go."""
+        connection.end(reason)
+        if connection.tls.fileno() < 0:
+            return
+        caller = Caller(connection.tls, ("", 0))
+        caller.leave()
+        self._follow(caller)
+
+    def close(self) -> None:
+        """Let go of all callers; those that were told a reason have a moment to read it."""
+        self._listen(on=False)
+        for caller in list(self._callers.values()):
+            if caller.stage is not Stage.LEAVING:
+                self._forget(caller).close()
+        threading.Thread(target=self._see_out, daemon=True).start()
+
+    def _see_out(self) -> None:
+        while self._callers:
+            self._serve(LEAVING_SECONDS / 5)
+        self._selector.close()
