@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagora.data.accepting import as_table
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
@@ -21,17 +22,17 @@ from dagora.files import naming
 from dagora.learning import learn, named_score
 from dagora.method_registry import method_named
 from dagora.options import refuse_missing
-from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site
-from dagora.parties.horizontal.statistics.agreement import agree
+from dagora.parties.horizontal.log.site_log import MemoryLog
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site, rows_together
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import SHOWN, TASKS
+from dagora.parties.horizontal.tasks import TASKS, shown_by
 from dagora.parties.transport.transport import check_name
 from dagora.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dagora.parties.horizontal.session.serving import Asked
     from dagora.parties.transport.ledger import Books
     from dagora.parties.transport.transport import Transport
 
@@ -39,21 +40,25 @@ COORDINATOR = "coordinator"
 FEWEST = 3
 
 
-def learn_over(
-    federation: Federation,
-    method: str = "hill-climb",
-    *,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    **settings: Any,  # noqa: ANN401 - those of `learn`
-) -> Result:
-    """Learn as `learn` does, from the sums of a federation."""
+def learn_over(federation: Federation, method: str | None = None, **settings: Any) -> Result:  # noqa: ANN401
+    """Learn as `learn` does, from the sums of a federation; without a method, the default over sites."""
+    method = method or default_over_sites(federation.schema)
     check_over_sites(method, **settings)
-    return learn(agreed_statistics(federation, discrete, continuous), method, **settings)
+    return learn(SecureStatistics(federation), method, **settings)
+
+
+def default_over_sites(schema: Schema) -> str:
+    """The method where none is asked for: `notears` for continuous columns, which needs one sum.
+
+    >>> from dagora.data.schema import Variable
+    >>> default_over_sites(Schema([Variable("x", Kind.CONTINUOUS)]))
+    'notears'
+    """
+    return "notears" if schema.kinds == {Kind.CONTINUOUS} else "hill-climb"
 
 
 def check_over_sites(
-    method: str,
+    method: str | None,
     *,
     score: str | None = None,
     **settings: Any,  # noqa: ANN401 - those of `learn`
@@ -64,6 +69,8 @@ def check_over_sites(
     Traceback (most recent call last):
     dagora.errors.OptionError: the method best needs the option truth: the true graph, by which ...
     """
+    if method is None:
+        return
     entry = method_named(method)
     owner = f"the method {entry.name}"
     needing = [owner] * entry.needs_rows
@@ -79,32 +86,27 @@ def check_over_sites(
     refuse_missing(owner, entry.options, settings)
 
 
-def agreed_statistics(
-    federation: Federation, discrete: Iterable[str] = (), continuous: Iterable[str] = ()
-) -> SecureStatistics:
-    """Let the sites agree on their columns, and return the `Statistics` of all their rows together."""
-    schema = agree(federation, discrete=discrete, continuous=continuous)
-    return SecureStatistics(federation, schema)
-
-
 def learn_federated(
     sites: Mapping[str, object],
-    method: str = "hill-climb",
+    method: str | None = None,
     *,
     secure: bool = True,
     minimum: int = FEWEST,
+    codebook: Codebook | None = None,
     discrete: Iterable[str] = (),
     continuous: Iterable[str] = (),
     drop: Iterable[str] = (),
     missing: str = "error",
     na: str | Iterable[str] = "auto",
-    **settings: Any,  # noqa: ANN401 - those of `learn_over`
+    **settings: Any,  # noqa: ANN401 - those of `learn`
 ) -> Result:
     """Learn over the tables of several sites in this process; the result equals that on the pooled rows.
 
-    `sites` maps each site's name to its data: whatever `learn` takes. A site takes part in no sum of fewer
-    than `minimum` sites. From `discrete` to `na`, the options say how each site's data are to be understood;
-    `read_table` explains them. All else is as in `learn`: the method, `score`, `knowledge`, `max_parents`,
+    `sites` maps each site's name to its data: whatever `learn` takes. There must be at least `minimum` of
+    them. The sites follow a `codebook`, by default one that fits all their tables; continuous columns are
+    rounded to about a millionth of their range. Without a method, continuous columns are learned by `notears`
+    and others by `hill-climb`. From `discrete` to `na`, the options say how each site's data are to be
+    understood; `read_table` explains them. All else is as in `learn`: `score`, `knowledge`, `max_parents`,
     `seed`, and the options of method and score.
 
     >>> rows = [[0, 0], [1, 1]] * 10
@@ -114,11 +116,15 @@ def learn_federated(
     ((('b', 'a'),), 60.0)
     """
     reading = ReadingOptions(discrete, continuous, drop, missing, na)
+    check_over_sites(method, **settings)
     parties = read_sites(sites, minimum if secure else 1, reading)
-    settings |= {"discrete": reading.discrete, "continuous": reading.continuous}
+    book = codebook or Codebook.of_tables({site.name: site.table for site in parties})
+    method = method or default_over_sites(book.schema)
     if not secure:
-        return with_readings(learn_over(OpenFederation(parties, TASKS), method, **settings), parties)
-    with sites_in_threads(parties, minimum) as (federation, books):
+        return with_readings(
+            learn_over(OpenFederation.over(parties, TASKS, book), method, **settings), parties
+        )
+    with sites_in_threads(parties, book, method) as (federation, books):
         result = learn_over(federation, method, **settings)
     return with_traffic(with_readings(result, parties), books())
 
@@ -155,22 +161,26 @@ def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOption
         if check_name(name) == COORDINATOR:
             raise ProtocolError(f"'{COORDINATOR}' is the coordinator's name: give that site another")
         with naming(name):
-            # Kinds of the columns of a Table are agreed on by the sites; the rest is settled.
+            # The types of a Table's columns are settled.
             ready = replace(reading, discrete=(), continuous=()) if isinstance(data, Table) else reading
-            table = as_table(data, ready)
-            parties.append(Site(name, table))
+            parties.append(Site(name, as_table(data, ready)))
     return parties
 
 
 @contextmanager
 def sites_in_threads(
-    sites: list[Site], minimum: int, watch: Callable[[Transport], Transport] | None = None
+    sites: list[Site],
+    codebook: Codebook,
+    method: str,
+    watch: Callable[[Transport], Transport] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
-    """A coordinator's session with sites that are threads of this process.
+    """A coordinator's session with sites that are threads of this process; one person has all the tables.
 
     `watch` may wrap the coordinator's transport, to record what it sees.
     """
     CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
+    from dagora.parties.horizontal.plan.drafting import draft_trial
+    from dagora.parties.horizontal.policy.trial import trial_policy
     from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
     from dagora.parties.horizontal.session.serving import serve_site
@@ -178,19 +188,30 @@ def sites_in_threads(
 
     names = [site.name for site in sites]
     network = memory_network([COORDINATOR, *names], hub=COORDINATOR)
-    identities = hand_out_keys(names)
+    keys = hand_out_keys([COORDINATOR, *names])
+    certificates = {name: key.fingerprint(key.certificate) for name, key in keys.items()}
+    rosters = {name: certificates[name] for name in names}
+    plan = draft_trial(
+        codebook,
+        rosters,
+        method,
+        certificates[COORDINATOR],
+        shows=shown_by(method),
+        largest_rows=rows_together(sites),
+    )
+    policy = trial_policy(plan)
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         work = {
-            name: pool.submit(
-                serve_site, network[name], site, TASKS, identities[name], minimum=minimum, shown=SHOWN
+            site.name: pool.submit(
+                serve_site, network[site.name], site, policy, keys[site.name], MemoryLog(), TASKS
             )
-            for name, site in zip(names, sites, strict=True)
+            for site in sites
         }
         # If anything fails here, the session tells the sites, so they do not wait for ever.
         with (
             own_refusals(work),
             network[COORDINATOR] as transport,
-            CoordinatorSession(watch(transport) if watch else transport, names, minimum=minimum) as session,
+            CoordinatorSession(watch(transport) if watch else transport, plan, keys[COORDINATOR]) as session,
         ):
             yield session, transport.ledger.books
         for visit in work.values():
@@ -198,7 +219,7 @@ def sites_in_threads(
 
 
 @contextmanager
-def own_refusals(work: Mapping[str, Future[list[Asked]]]) -> Iterator[None]:
+def own_refusals(work: Mapping[str, Future[None]]) -> Iterator[None]:
     """If a site refused its own rows, raise its full error; the coordinator is told only the error's type."""
     try:
         yield

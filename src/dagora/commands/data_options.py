@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
     from dagora.data.columns.reading_options import ReadingOptions
     from dagora.data.table import Table
+    from dagora.parties.horizontal.plan.codebook import Codebook
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,28 @@ class Reading:
             levels or {},
             numbers_for,
         )
+
+
+@dataclass(frozen=True)
+class CellReading:
+    """How to read the cells of a table whose columns a codebook describes."""
+
+    missing: str = "error"
+    na: str = "auto"
+    separator: str | None = None
+
+    def table(self, path: str, codebook: Codebook) -> Table:
+        """Read the columns of the codebook, as it writes them."""
+        from dagora.data.columns.reading_options import ReadingOptions
+        from dagora.data.readers import read_as
+        from dagora.files import naming
+        from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
+
+        live_line().phase(f"reading {path}")
+        asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator)
+        table = read_as(Path(path), reading_by(codebook, asked))
+        with naming(path):
+            return follow_codebook(table, codebook)
 
 
 def show_overview(overview: Overview, path: str, *, everything: bool = False, err: bool = True) -> None:
@@ -173,3 +196,8 @@ def data_options(command: F) -> F:
         ),
     )
     return gathered(command, Reading, "reading", options)
+
+
+def cell_options(command: F) -> F:
+    """Add the reading options that a codebook leaves open to a command, which gets them as `reading`."""
+    return gathered(command, CellReading, "reading", CELL_OPTIONS)

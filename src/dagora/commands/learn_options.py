@@ -12,7 +12,7 @@ import click
 
 from dagora.commands.command_line import command_line
 from dagora.commands.data_options import Reading, overview_first, show_warnings
-from dagora.commands.gathering import F, gathered
+from dagora.commands.gathering import Decorator, F, gathered
 from dagora.commands.live_line import quiet_option
 from dagora.files import json_text
 
@@ -73,7 +73,7 @@ class CommonRequest:
         levels = network.levels if isinstance(network, DiscreteNetwork) else {}
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
         known = as_knowledge(self.knowledge, None).mentioned
-        method = method_named(self.method) if isinstance(self, LearnRequest) else None
+        method = method_named(self.method) if isinstance(self, LearnRequest) and self.method else None
         return reading.table(
             data, wanted=(*wanted, *known), levels=levels, numbers_for=numbers_for(method, self.score)
         )
@@ -120,6 +120,12 @@ class CommonRequest:
 @dataclass(frozen=True)
 class LearnRequest(CommonRequest):
     """What to learn, how, and where to write it."""
+
+    def settled(self, schema: Schema) -> LearnRequest:
+        """The same request with a method: the default over sites where none was asked for."""
+        from dagora.federated import default_over_sites
+
+        return self if self.method else replace(self, method=default_over_sites(schema))
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -200,6 +206,11 @@ class LearnRequest(CommonRequest):
             show_result(result, comparison, files.written)
         files.end()
 
+    def stated(self) -> dict[str, Any]:
+        """What was asked for besides the method, for the plan that the sites see."""
+        said = {"score": self.score, "max_parents": self.max_parents, "options": list(self.options) or None}
+        return {name: value for name, value in said.items() if value is not None}
+
     def arguments(self) -> list[str]:
         """The command-line arguments that make the same request."""
         line = ["--method", self.method, "--seed", str(self.seed), "--jobs", str(self.jobs)]
@@ -251,16 +262,32 @@ PRINTING = (
 )
 
 
+METHOD = click.option(
+    "-m", "--method", default="hill-climb", show_default=True, help="Method; `dagora methods` lists them."
+)
+METHOD_OVER_SITES = click.option(
+    "-m",
+    "--method",
+    default="",
+    show_default="notears for continuous columns, else hill-climb",
+    help="Method; `dagora methods` lists them.",
+)
+
+
 def learn_options(command: F) -> F:
     """Add the options to a command, which gets them as one argument `request`."""
+    return requesting(command, METHOD)
+
+
+def learn_options_over_sites(command: F) -> F:
+    """The same with the default method over sites, which depends on the columns (see `settled`)."""
+    return requesting(command, METHOD_OVER_SITES)
+
+
+def requesting(command: F, method: Decorator) -> F:
+    """Add the options of a request to a command."""
     options = (
-        click.option(
-            "-m",
-            "--method",
-            default="hill-climb",
-            show_default=True,
-            help="Method; `dagora methods` lists them.",
-        ),
+        method,
         click.option("-s", "--score", help="Score to maximise; default: BIC for the kind of the columns."),
         *COMMON_OPTIONS,
         click.option(

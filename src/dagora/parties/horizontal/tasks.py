@@ -1,74 +1,58 @@
-"""Everything that a coordinator may ask of a site, by name: a site answers these tasks and no others.
+"""Tasks whose answers a site shows as its own, by name, and the methods that ask for them.
 
-The coordinator sees each site's own answers to tasks that are `shown`, and only the sums of all others.
+Sums are not here: whatever is summed is one of the questions of a plan (see `row_sums.answers`). A site
+answers a task only if its owner's policy names the method under `shows`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dagora.loading import load
-from dagora.parties.horizontal.session.federation import Question, Site, Task
+from dagora.parties.horizontal.session.federation import Answer, Question, Site, Task
 
 
 @dataclass(frozen=True)
-class TaskEntry:
-    """A task's name, what it reveals, and the function that computes it."""
+class ShownTask:
+    """A task's name, what it shows, the methods that need it, and the function that computes it."""
 
     name: str
-    gives: str
+    shows: str
+    methods: tuple[str, ...]
     place: str
-    shown: bool = False
 
     def load(self) -> Task:
         """Return the task; its module is imported only when the task is first asked for."""
 
-        def answer(site: Site, question: Question) -> Any:  # noqa: ANN401
-            return load(self.place)(site, question)
+        def answer(site: Site, question: Question) -> Answer:
+            found: Answer = load(self.place)(site, question)
+            return found
 
         return answer
 
 
-ENTRIES = (
-    TaskEntry(
-        "schema",
-        "names, kinds and levels of the columns",
-        "dagora.parties.horizontal.statistics.agreement:show_schema",
-        shown=True,
-    ),
-    TaskEntry("adopt", "nothing", "dagora.parties.horizontal.statistics.agreement:adopt_schema", shown=True),
-    TaskEntry(
-        "size-and-orders",
-        "number of rows, orders of size",
-        "dagora.parties.horizontal.statistics.moments:size_and_orders",
-    ),
-    TaskEntry("cells", "joint counts", "dagora.parties.horizontal.statistics.secure_statistics:cells"),
-    TaskEntry("sums", "sums of columns", "dagora.parties.horizontal.statistics.moments:sums"),
-    TaskEntry("squares", "sums of squares", "dagora.parties.horizontal.statistics.moments:squares"),
-    TaskEntry("products", "sums of products", "dagora.parties.horizontal.statistics.moments:products"),
-    TaskEntry(
-        "squares-about-centre",
-        "sums of squares",
-        "dagora.parties.horizontal.statistics.columns:squares_about_centre",
-    ),
-    TaskEntry("admm-step", "one round of ADMM", "dagora.parties.horizontal.learners.admm_site:step"),
-    TaskEntry("admm-loss", "loss of given weights", "dagora.parties.horizontal.learners.admm_site:loss"),
-    TaskEntry(
-        "admm-mlp-step",
-        "one round of ADMM on networks",
-        "dagora.parties.horizontal.learners.admm_mlp_site:step",
-    ),
-    TaskEntry(
-        "admm-mlp-loss", "loss of given networks", "dagora.parties.horizontal.learners.admm_mlp_site:loss"
-    ),
-    TaskEntry(
+COVARIANCE = "numbers from which the covariance of this site's rows can be computed"
+LEARNERS = "dagora.parties.horizontal.learners"
+SHOWN_TASKS = (
+    ShownTask("admm-step", COVARIANCE, ("admm",), f"{LEARNERS}.admm_site:step"),
+    ShownTask("admm-loss", COVARIANCE, ("admm",), f"{LEARNERS}.admm_site:loss"),
+    ShownTask("admm-mlp-step", COVARIANCE, ("admm-mlp",), f"{LEARNERS}.admm_mlp_site:step"),
+    ShownTask("admm-mlp-loss", COVARIANCE, ("admm-mlp",), f"{LEARNERS}.admm_mlp_site:loss"),
+    ShownTask(
         "local-weights",
-        "weights learned from its own rows",
-        "dagora.parties.horizontal.learners.baselines:local_weights",
-        shown=True,
+        "the weights that this site learns from its own rows",
+        ("vote", "average", "best"),
+        f"{LEARNERS}.baselines:local_weights",
     ),
 )
 
-TASKS: dict[str, Task] = {entry.name: entry.load() for entry in ENTRIES}
-SHOWN = frozenset(entry.name for entry in ENTRIES if entry.shown)
+TASKS: dict[str, Task] = {task.name: task.load() for task in SHOWN_TASKS}
+
+
+def shown_by(method: str) -> tuple[str, ...]:
+    """The tasks that a method needs to be shown.
+
+    >>> shown_by("notears"), shown_by("vote")
+    ((), ('local-weights',))
+    """
+    return tuple(task.name for task in SHOWN_TASKS if method in task.methods)

@@ -56,6 +56,11 @@ def common_name(pem: bytes) -> str:
     return str(found[0].value)
 
 
+def fingerprint(pem: bytes) -> str:
+    """The SHA-256 hash of a certificate, as `openssl x509 -fingerprint -sha256` shows it, without colons."""
+    return f"sha256:{x509.load_pem_x509_certificate(pem).fingerprint(hashes.SHA256()).hex()}"
+
+
 def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Protocol
 
 from cryptography import x509
@@ -21,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport.authority import common_name
+from dagora.parties.transport.authority import common_name, fingerprint
 from dagora.parties.transport.certificates import Credentials
 
 
@@ -34,7 +35,7 @@ class Identity(Protocol):
 
     @property
     def certificate(self) -> bytes:
-        """What others need to check the signature; empty if they know the key already."""
+        """What others need to check the signature."""
 
     def sign(self, message: bytes) -> bytes:
         """Sign as `name`."""
@@ -50,7 +51,15 @@ class KnownKeys:
     name: str
     private: Ed25519PrivateKey = field(repr=False)
     public: Mapping[str, Ed25519PublicKey] = field(repr=False)
-    certificate: bytes = b""
+
+    @property
+    def certificate(self) -> bytes:
+        """The public key."""
+        return self.public[self.name].public_bytes_raw()
+
+    def fingerprint(self, certificate: bytes) -> str:
+        """The hash of the public key."""
+        return fingerprint_of(certificate)
 
     def sign(self, message: bytes) -> bytes:
         """Sign with our own key."""
@@ -65,6 +74,15 @@ class KnownKeys:
         except InvalidSignature:
             return False
         return True
+
+
+def fingerprint_of(content: bytes) -> str:
+    """The hash of a key or certificate.
+
+    >>> fingerprint_of(b"")[:15]
+    'sha256:e3b0c442'
+    """
+    return f"sha256:{sha256(content).hexdigest()}"
 
 
 def hand_out_keys(names: Sequence[str]) -> dict[str, KnownKeys]:
@@ -97,6 +115,13 @@ class CertifiedIdentity:
     def sign(self, message: bytes) -> bytes:
         """Sign with the certificate's key."""
         return self._key.sign(message, ec.ECDSA(SHA256()))
+
+    def fingerprint(self, certificate: bytes) -> str:
+        """The hash of the certificate, as other programs print it."""
+        try:
+            return fingerprint(certificate)
+        except ValueError:
+            return ""
 
     def verify(self, name: str, message: bytes, signature: bytes, certificate: bytes) -> bool:
         """Check the certificate against the CA and the name, then the signature against it."""

@@ -1,12 +1,10 @@
 """Random masks that cancel in the sum: X25519 key agreement, HKDF-SHA256, AES-256 in counter mode.
 
 Sites i and j share the secret s_ij = X25519(private_i, public_j). In every round both derive a fresh key from
-it, HKDF(s_ij; session, round, members, label, shape), and expand it to a vector PRG(key) modulo 2⁶⁴. The site
-whose name comes first adds it, the other subtracts it. Each site adds one more vector from a seed of its own,
-which protects a site that was taken for lost, so that its pairwise masks were recovered, and whose vector
-arrives after all (Bonawitz et al., Practical secure aggregation for privacy-preserving machine learning, CCS
-2017). What enters the derivation need not be sent: if two sites differ in the question, the session, the
-round or the members of the sum, their masks do not cancel, and the sum is noise.
+it, HKDF(s_ij; session, round, label, shape), and expand it to a vector PRG(key) modulo 2⁶⁴. The site whose
+name comes first adds it, the other subtracts it. The masks cancel in the sum over all sites and in no other:
+without the vector of any one of them, the rest is noise. What enters the derivation need not be sent: if two
+sites differ in the plan, the sites, the questions so far or the round, their masks do not cancel either.
 """
 
 from __future__ import annotations
@@ -16,10 +14,8 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -27,11 +23,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport.messages import Value, encode
+from dagora.parties.transport.messages import encode
 
 KEY_BYTES = 32
 _START = bytes(16)
-_NONCE = bytes(12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +41,6 @@ class KeyPair:
         """Make a fresh pair."""
         key = X25519PrivateKey.generate()
         return cls(key.private_bytes_raw(), key.public_key().public_bytes_raw())
-
-    @classmethod
-    def from_private(cls, private: bytes) -> KeyPair:
-        """Return the pair of a private key that was recovered from shares."""
-        return cls(private, X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw())
 
     def agree(self, public: bytes) -> bytes:
         """Return the secret shared with the owner of another public key."""
@@ -67,15 +57,14 @@ class Context:
 
     session: bytes
     round: int
-    members: tuple[str, ...]
     label: str
     shape: tuple[int, ...]
 
-    def info(self, use: str) -> bytes:
+    def info(self) -> bytes:
         """The bytes that go into the key derivation."""
-        where: dict[str, Value] = {"session": self.session, "round": self.round}
-        what: dict[str, Value] = {"label": self.label, "shape": list(self.shape)}
-        return encode({"use": use, **where, "members": list(self.members), **what})
+        return encode(
+            {"session": self.session, "round": self.round, "label": self.label, "shape": list(self.shape)}
+        )
 
 
 def derive(secret: bytes, info: bytes) -> bytes:
@@ -89,17 +78,12 @@ def keystream(key: bytes, shape: tuple[int, ...]) -> NDArray[np.uint64]:
     return np.frombuffer(stream, dtype="<u8").reshape(shape)
 
 
-def self_mask(seed: bytes, context: Context) -> NDArray[np.uint64]:
-    """The mask of one site alone."""
-    return keystream(derive(seed, context.info("self")), context.shape)
-
-
 def pair_masks(name: str, secrets: Mapping[str, bytes], context: Context) -> NDArray[np.uint64]:
-    """The sum of a site's masks with others, given the secrets it shares with them.
+    """The sum of a site's masks with all others, given the secrets it shares with them.
 
     Each of the others computes the negative of its mask with this site.
     """
-    info = context.info("pair")
+    info = context.info()
     total = np.zeros(context.shape, dtype=np.uint64)
     for other, secret in secrets.items():
         mask = keystream(derive(secret, info), context.shape)
@@ -108,16 +92,3 @@ def pair_masks(name: str, secrets: Mapping[str, bytes], context: Context) -> NDA
         else:
             total -= mask
     return total
-
-
-def seal(secret: bytes, info: bytes, content: bytes) -> bytes:
-    """Encrypt with AES-256-GCM under a key that is derived for this message and used once."""
-    return AESGCM(derive(secret, info)).encrypt(_NONCE, content, None)
-
-
-def unseal(secret: bytes, info: bytes, sealed: bytes) -> bytes | None:
-    """Decrypt what `seal` made with the same secret and info; None if it is anything else."""
-    try:
-        return AESGCM(derive(secret, info)).decrypt(_NONCE, sealed, None)
-    except (InvalidTag, ValueError):
-        return None

@@ -1,146 +1,167 @@
-"""A federation over a transport: the coordinator asks, the sites answer, sums stay secret on the way.
+"""A federation over a transport: the coordinator offers a plan, the sites sign it and answer its questions.
 
-The coordinator sends each site the same questions, in the same order. Sums go through `SecureSum`, under a
-label that contains the digest of all questions so far: once sites were told different things, their answers
-add up to noise. Keys are exchanged before the first sum. A site lost before that sum is opened is left out,
-with a warning, as long as enough sites remain; a site lost later ends the run. No site can join later.
+    plan    >  the plan, the coordinator's certificate        ask     >  a question
+    keys    <  a site's fresh key, signed with the plan       answer  <  the site's masked vector
+    roster  >  everyone's keys, signed by the coordinator
+
+The masks cancel in the sum over all sites of the plan and in no other (`secure_sum`), so all sites take part
+or nobody: a site that is lost or refuses ends the run, at any time. Every site is sent the same questions in
+the same order; once sites were told different things, their answers add up to noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import ProtocolError
-from dagora.parties.horizontal.replies import collect, tell
-from dagora.parties.horizontal.secure_sum.fixed_point import decode_integers, decode_reals
-from dagora.parties.horizontal.session.federation import Answer, Question
+from dagora.data.schema import Schema
+from dagora.errors import DataError, ProtocolError
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.parties.horizontal.plan.coded_rows import fraction_bits
+from dagora.parties.horizontal.plan.plan import COUNTS, MOMENTS, Plan
+from dagora.parties.horizontal.replies import Replies, collect, tell
+from dagora.parties.horizontal.row_sums.reading import read_moments
+from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
+from dagora.parties.horizontal.session.federation import Question as Content
 from dagora.parties.horizontal.session.questions import (
     ANSWER,
     ASK,
+    DONE,
+    SHOWN,
     Conversation,
-    encode_ask,
-    needs_cryptography,
+    Question,
 )
+from dagora.parties.transport.messages import Array, encode
 from dagora.parties.transport.transport import Transport, reason_to_tell
+from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
-    from dagora.parties.horizontal.secure_sum.coordinator import SecureSum
+    from collections.abc import Mapping
+
+    from dagora.parties.horizontal.secure_sum.identity import Identity
+
+PLAN, KEYS, ROSTER = "plan", "keys", "roster"
 
 
 class CoordinatorSession:
-    """The coordinator's `Federation`: sites at the other end of a transport.
+    """The coordinator's `Federation`: the sites of a plan at the other end of a transport.
 
-    At least `minimum` sites must be in every sum (2 only where both accept that each can learn the other's
-    part). The session waits `patience` seconds for each step of the sites. Warnings are kept in `warnings`
-    and passed to `on_warning`. Leaving the `with` block tells the sites that the run is done, or why it
-    failed.
+    The session waits `patience` seconds for each step of the sites. Leaving the `with` block tells the sites
+    that the run is done, or why it failed.
     """
 
     def __init__(
-        self,
-        transport: Transport,
-        sites: Sequence[str] | None = None,
-        *,
-        minimum: int = 3,
-        threshold: int | None = None,
-        patience: float = 600.0,
-        on_warning: Callable[[str], None] | None = None,
+        self, transport: Transport, plan: Plan, identity: Identity, *, patience: float = 600.0
     ) -> None:
-        self.warnings: list[str] = []
+        self.plan = plan
         self._transport = transport
+        self._identity = identity
         self._patience = patience
-        self._on_warning = on_warning
         self._conversation = Conversation()
         self._asked = 0
-        self._ready = False
-        if minimum < 2:
-            raise ProtocolError("a sum hides nothing with fewer than 2 sites")
-        self._sum: SecureSum = needs_cryptography(
-            "dagora.parties.horizontal.secure_sum.coordinator:SecureSum"
-        )(
-            transport,
-            transport.peers if sites is None else sites,
-            minimum=minimum,
-            threshold=threshold,
-            patience=patience,
-            on_loss=self._warn,
-        )
+        self._agreed = False
 
     @property
     def parties(self) -> tuple[str, ...]:
         """The sites that take part, sorted."""
-        return self._sum.present
+        return tuple(self.plan.sites)
 
-    def count(self, task: str, question: Question) -> NDArray[np.int64]:
-        """Exact sum of the sites' integer answers."""
-        sums, _ = self._open("count", task, question, 0.0)
-        return decode_integers(sums)
+    @property
+    def schema(self) -> Schema:
+        """The columns of the plan."""
+        return self.plan.codebook.schema
 
-    def total(self, task: str, question: Question, *, largest: float) -> NDArray[np.float64]:
-        """Sum of the sites' answers in fixed point; no sum may exceed `largest` in absolute value."""
-        sums, parties = self._open("total", task, question, float(largest))
-        return decode_reals(sums, float(largest), parties)
+    @property
+    def largest_table(self) -> LargestTable:
+        """What the plan allows."""
+        return LargestTable(self.plan.columns_per_table, self.plan.cells_per_table)
 
-    def _open(
-        self, kind: str, task: str, question: Question, largest: float
-    ) -> tuple[NDArray[np.uint64], int]:
-        self._set_up()
-        message = self._say(kind, task, question, largest)
-        # The sites choose their unit by the number of sites that were asked.
-        parties = len(self._sum.members)
-        with self._transport.ledger.phase(self._phase(task)):
-            opened = self._sum.sum(self._conversation.label(task), lambda site: self._send(site, message))
-        return opened.values, parties
-
-    def _set_up(self) -> None:
-        if self._ready:
+    def agree(self) -> None:
+        """Offer the plan to all sites, and pass their signed keys on; once, before the first question."""
+        if self._agreed:
             return
-        with self._transport.ledger.phase("set-up"):
-            self._tell_all(self._say("set-up"))
-            self._sum.set_up()
-        self._ready = True
+        CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
+        from dagora.parties.horizontal.secure_sum.roster import ENTRY, Entry, Roster
 
-    def gather(self, task: str, question: Question) -> dict[str, Answer]:
+        with self._transport.ledger.phase("plan"):
+            offer = encode({"plan": self.plan.encode(), "certificate": self._identity.certificate})
+            self._tell(offer, PLAN)
+            keys = self._collect(KEYS, ENTRY)
+            entries = {name: Entry(**content) for name, content in keys.items()}
+            for name, entry in entries.items():
+                if entry.name != name:
+                    raise ProtocolError(f"site '{name}' sent a key under another name", party=name)
+                entry.check(self._identity, self.plan)
+            roster = Roster.of(self.plan, entries)
+            self._tell(roster.encode(self._identity.sign(roster.statement())), ROSTER)
+        self._agreed = True
+
+    def counts(self, sets: Sets) -> NDArray[np.int64]:
+        """Exact sum of the sites' counts."""
+        return self._sum(Question(COUNTS, sets=tuple(sets)))
+
+    def moments(self) -> Moments:
+        """Moments of all rows, from one sum."""
+        found = read_moments(
+            self._sum(Question(MOMENTS)), self.plan.codebook, fraction_bits(self.plan.largest_rows)
+        )
+        if found.n > self.plan.largest_rows:
+            raise DataError(
+                f"the sites have {found.n} rows together, and the plan is for {self.plan.largest_rows} at most"
+            )
+        return found
+
+    def gather(self, task: str, question: Content) -> dict[str, Answer]:
         """Every site's own answer, by name."""
-        message = self._say("gather", task, question)
+        self.agree()
         with self._transport.ledger.phase(self._phase(task)):
-            self._tell_all(message)
-            replies = collect(self._transport, self.parties, ANSWER, {"answer": dict}, self._patience)
-            self._sum.lose(replies.lost)
-        self._sum.check_present()
-        return {site: replies.contents[site]["answer"] for site in self.parties}
+            self._ask(Question(SHOWN, task=task, content=question))
+            replies = self._collect(ANSWER, {"answer": dict})
+        return {site: replies[site]["answer"] for site in self.parties}
 
-    def _say(
-        self, kind: str, task: str = "", question: Question | None = None, largest: float = 0.0
-    ) -> bytes:
-        """Write a question that every site is about to be asked."""
-        message = encode_ask(kind, task, question, largest)
+    def _sum(self, question: Question) -> NDArray[np.int64]:
+        self.agree()
+        with self._transport.ledger.phase(self._phase(question.kind)):
+            self._ask(question)
+            shape = (question.size(self.schema),)
+            total = np.zeros(shape, dtype=np.uint64)
+            for content in self._collect(ANSWER, {"masked": Array("u8", shape)}).values():
+                total += content["masked"]
+        return total.view(np.int64)
+
+    def _ask(self, question: Question) -> None:
+        message = question.encode()
         self._conversation.add(message)
-        return message
+        self._tell(message, ASK)
 
-    def _tell_all(self, message: bytes) -> None:
-        self._sum.lose(tell(self._transport, dict.fromkeys(self.parties, message), ASK))
+    def _tell(self, message: bytes, tag: str) -> None:
+        lost = tell(self._transport, dict.fromkeys(self.parties, message), tag)
+        if lost:
+            self._end(lost)
 
-    def _phase(self, task: str) -> str:
+    def _collect(self, tag: str, fields: Mapping[str, object]) -> dict[str, dict[str, object]]:
+        replies: Replies = collect(self._transport, self.parties, tag, fields, self._patience)
+        if replies.lost:
+            self._end(replies.lost)
+        return replies.contents
+
+    def _end(self, lost: Mapping[str, str]) -> NoReturn:
+        name, reason = next(iter(lost.items()))
+        raise ProtocolError(
+            f"site '{name}' was lost ({reason}): the run ends here, since all sites take part in a sum or nobody",
+            party=name,
+        )
+
+    def _phase(self, what: str) -> str:
         self._asked += 1
-        return f"{self._asked} {task}"
-
-    def _send(self, site: str, message: bytes) -> None:
-        self._transport.send(site, ASK, message)
-
-    def _warn(self, line: str) -> None:
-        self.warnings.append(line)
-        if self._on_warning is not None:
-            self._on_warning(line)
+        return f"{self._asked} {what}"
 
     def close(self, reason: str | None = None) -> None:
         """Tell the sites that the run is done, or the reason why it failed, and leave."""
         if reason is None:
-            tell(self._transport, dict.fromkeys(self.parties, encode_ask("done")), ASK)
+            tell(self._transport, dict.fromkeys(self.parties, Question(DONE).encode()), ASK)
         self._transport.close(reason)
 
     def __enter__(self) -> Self:

@@ -1,28 +1,46 @@
 """The interface between learning and parties: questions go out, and only the sum of the answers comes back.
 
-A coordinator asks all sites the same question, a named task with arguments. `count` and `total` return only
-the sum of the sites' answers; `gather` returns every site's answer and is for tasks whose answers are meant
-to be shown (the schema, a local graph to vote with). A task is a function `task(site, question)` in the
-module of the method that asks for it. How sums are kept secret is up to the federation.
+`counts` and `moments` return sums over all sites; `gather` returns every site's own answer and is for methods
+whose answers are shown, with the owners' consent. How sums are kept secret is up to the federation.
 
-`OpenFederation` asks sites in this process and adds their answers in the clear. The tests compare every
-secure federation with it, and the experiments of papers use it because it is fast.
+`OpenFederation` asks sites in this process and adds their answers in the clear, the same integers as a secure
+one. The tests compare every secure federation with it, and the experiments of papers use it because it is
+fast.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.schema import Schema
 from dagora.data.table import Table
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook, fraction_bits
+from dagora.parties.horizontal.plan.plan import LARGEST_ROWS, MOST_CELLS
+from dagora.parties.horizontal.row_sums.answers import joint_counts, moments
+from dagora.parties.horizontal.row_sums.reading import read_moments
 from dagora.parties.transport.messages import Value
+from dagora.stats.statistics import Moments
 
 Question = Mapping[str, Value]
 Answer = dict[str, Value]
+Sets = Sequence[tuple[int, ...]]
+
+# Fewer rows than this do not make the fixed point finer.
+FEWEST_ROWS = 1024
+
+
+class LargestTable(NamedTuple):
+    """The most columns and cells of a joint table that may be asked for."""
+
+    columns: int
+    cells: int
 
 
 class Federation(Protocol):
@@ -32,14 +50,22 @@ class Federation(Protocol):
     def parties(self) -> tuple[str, ...]:
         """The sites' names, sorted."""
 
-    def count(self, task: str, question: Question) -> NDArray[np.int64]:
-        """Exact sum of the sites' integer answers, which have one shape."""
+    @property
+    def schema(self) -> Schema:
+        """The columns that the sites have agreed on."""
 
-    def total(self, task: str, question: Question, *, largest: float) -> NDArray[np.float64]:
-        """Sum of the sites' answers; no sum may exceed `largest` in absolute value.
+    @property
+    def largest_table(self) -> LargestTable:
+        """The largest joint table that may be asked for."""
 
-        Sums are exact in fixed point, whose unit grows with `largest`.
+    def counts(self, sets: Sets) -> NDArray[np.int64]:
+        """Counts over all sites of every cell of each set of columns, set after set.
+
+        The columns of a set are given in order; the first one varies slowest.
         """
+
+    def moments(self) -> Moments:
+        """First and second moments of the continuous columns over all sites."""
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name: not secret."""
@@ -51,34 +77,62 @@ class Site:
 
     name: str
     table: Table
-    seed: int = 0
     memory: dict[str, Any] = field(default_factory=dict)
 
 
-Task = Callable[[Site, Question], Any]
+def rows_together(sites: Iterable[Site]) -> int:
+    """A bound on the rows of sites that are all in this process; the fewer, the finer the fixed point."""
+    return max(FEWEST_ROWS, sum(site.table.n_rows for site in sites))
+
+
+Task = Callable[[Site, Question], Answer]
 
 
 @dataclass(frozen=True)
 class OpenFederation:
-    """Sites in this process whose answers are added in the clear."""
+    """Sites in this process whose answers are added in the clear; their tables follow the codebook."""
 
     sites: Sequence[Site]
     tasks: Mapping[str, Task]
+    codebook: Codebook
+    largest_rows: int = LARGEST_ROWS
+
+    @classmethod
+    def over(
+        cls, sites: Sequence[Site], tasks: Mapping[str, Task], codebook: Codebook | None = None
+    ) -> OpenFederation:
+        """Let sites follow a codebook, by default one that fits all their tables."""
+        book = codebook or Codebook.of_tables({site.name: site.table for site in sites})
+        following = [Site(site.name, follow_codebook(site.table, book)) for site in sites]
+        return cls(following, tasks, book, rows_together(sites))
 
     @property
     def parties(self) -> tuple[str, ...]:
         """The sites' names, sorted."""
         return tuple(sorted(site.name for site in self.sites))
 
-    def count(self, task: str, question: Question) -> NDArray[np.int64]:
-        """Exact sum of the sites' integer answers."""
-        answers = [self.tasks[task](site, question) for site in self.sites]
-        return np.asarray(np.sum(answers, axis=0, dtype=np.int64))
+    @property
+    def schema(self) -> Schema:
+        """The columns of the codebook."""
+        return self.codebook.schema
 
-    def total(self, task: str, question: Question, *, largest: float) -> NDArray[np.float64]:  # noqa: ARG002
-        """Sum of the sites' answers."""
-        answers = [self.tasks[task](site, question) for site in self.sites]
-        return np.asarray(np.sum(answers, axis=0, dtype=np.float64))
+    @property
+    def largest_table(self) -> LargestTable:
+        """Whatever fits into one sum."""
+        return LargestTable(len(self.schema), MOST_CELLS)
+
+    @cached_property
+    def _rows(self) -> list[CodedRows]:
+        return [code_rows(site.table, self.codebook, self.largest_rows) for site in self.sites]
+
+    def counts(self, sets: Sets) -> NDArray[np.int64]:
+        """Sum of the sites' counts."""
+        return np.sum([joint_counts(rows, sets) for rows in self._rows], axis=0, dtype=np.int64)
+
+    def moments(self) -> Moments:
+        """Moments from the sum of the sites' sums."""
+        sums = np.sum([moments(rows) for rows in self._rows], axis=0, dtype=np.int64)
+        return read_moments(sums, self.codebook, fraction_bits(self.largest_rows))
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name."""

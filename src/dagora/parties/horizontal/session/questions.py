@@ -1,55 +1,150 @@
-"""The coordinator's questions as messages under the tag "ask": a kind, a task's name and its arguments.
+"""The coordinator's questions as messages under the tag "ask", and how a site reads them.
 
-Kinds: `count` and `total` (only the sum of the answers is opened), `gather` (each answer is shown), `set-up`
-(exchange keys for the sums), `done`.
+A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
+`shown` (a task whose answer is not summed), or `done`. Whatever arrives becomes a frozen object here, or is
+refused: types, columns that the plan has, every set in order and once, sizes within the plan's limits. What
+computes on rows sees only numbers that this module has checked.
 
-A site's answer depends on all that it was told before: the columns it adopted, the weights of earlier rounds.
-So both sides keep a digest of the whole `Conversation`, and the masks of each sum are derived from it.
+A site's answer may depend on what it was told before. So both sides keep a digest of the whole
+`Conversation`, and the masks of each sum are derived from it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
+from math import prod
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Schema
 from dagora.errors import ProtocolError
-from dagora.extras import CRYPTOGRAPHY_FOR_SITES
-from dagora.loading import load
-from dagora.parties.horizontal.session.federation import Question
-from dagora.parties.transport.messages import decode, encode
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, MOST_CELLS, Plan
+from dagora.parties.transport.messages import Array, Value, decode, encode
+from dagora.stats.statistics import flatten
 
 ASK = "ask"
 ANSWER = "answer"
-KINDS = ("count", "total", "gather", "set-up", "done")
+DONE, SHOWN = "done", "shown"
+# The most cells of one question.
+MOST_CELLS_AT_ONCE = 2 * MOST_CELLS
+MOST_SETS_AT_ONCE = 1 << 20
+
+Sets = tuple[tuple[int, ...], ...]
 
 
-def encode_ask(kind: str, task: str = "", question: Question | None = None, largest: float = 0.0) -> bytes:
-    """Write a question of the coordinator."""
-    return encode({"kind": kind, "task": task, "question": dict(question or {}), "largest": largest})
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A checked question.
 
-
-def decode_ask(payload: bytes, what: str) -> dict[str, Any]:
-    """Read a question of the coordinator.
-
-    >>> decode_ask(encode_ask("count", "rows"), "coordinator")
-    {'kind': 'count', 'task': 'rows', 'question': {}, 'largest': 0.0}
+    `sets` are the columns of each table (for `counts`), `functions` the number of functions (for `basis`),
+    `task` and `content` what is asked of a site alone (for `shown`).
     """
-    asked = decode(payload, {"kind": str, "task": str, "question": dict, "largest": float}, what=what)
-    if asked["kind"] not in KINDS:
-        raise ProtocolError(f"{what}: asks for a kind other than {', '.join(KINDS)}")
-    if not asked["task"].isprintable() or len(asked["task"]) > 80:
-        raise ProtocolError(f"{what}: the name of the task is not a short printable text")
-    return asked
+
+    kind: str
+    sets: Sets = ()
+    functions: int = 0
+    task: str = ""
+    content: Mapping[str, Value] | None = None
+
+    def size(self, schema: Schema) -> int:
+        """How many numbers the answer has."""
+        if self.kind == COUNTS:
+            cards = schema.cardinalities
+            return sum(prod(int(cards[column]) for column in some) for some in self.sets)
+        columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions + (self.kind == BASIS))
+        return 1 + columns + columns * (columns + 1) // 2
+
+    def encode(self) -> bytes:
+        """Write the question."""
+        if self.kind == COUNTS:
+            columns, offsets = flatten(self.sets)
+            return encode({"kind": COUNTS, "columns": columns, "offsets": offsets})
+        if self.kind == BASIS:
+            return encode({"kind": BASIS, "functions": self.functions})
+        if self.kind == SHOWN:
+            return encode({"kind": SHOWN, "task": self.task, "content": dict(self.content or {})})
+        return encode({"kind": self.kind})
+
+
+_FIELDS: dict[str, dict[str, Any]] = {
+    COUNTS: {"columns": Array("i8", (None,)), "offsets": Array("i8", (None,))},
+    MOMENTS: {},
+    BASIS: {"functions": int},
+    SHOWN: {"task": str, "content": dict},
+    DONE: {},
+}
+
+
+def read_question(payload: bytes, plan: Plan) -> Question:
+    """Read a question of the coordinator, or refuse what the plan does not allow."""
+    what = "the coordinator's question"
+    kind = decode(payload, what=what).get("kind")
+    if not isinstance(kind, str) or kind not in _FIELDS:
+        raise ProtocolError(f"{what} is of no known kind")
+    content = decode(payload, {"kind": str, **_FIELDS[kind]}, what=what)
+    if kind == DONE:
+        return Question(DONE)
+    if kind == SHOWN:
+        if content["task"] not in plan.shows:
+            raise ProtocolError(f"{what} is not in the plan: nothing of this kind is shown")
+        return Question(SHOWN, task=content["task"], content=content["content"])
+    if kind not in plan.questions:
+        raise ProtocolError(f"{what} is not in the plan: it allows no {kind}")
+    if kind == BASIS and content["functions"] != plan.functions:
+        raise ProtocolError(f"{what} is not in the plan: it allows {plan.functions} functions per column")
+    if kind == COUNTS:
+        return Question(COUNTS, sets=check_sets(content["columns"], content["offsets"], plan, what))
+    return Question(kind, functions=content.get("functions", 0))
+
+
+def check_sets(columns: NDArray[np.int64], offsets: NDArray[np.int64], plan: Plan, what: str) -> Sets:
+    """Sets of columns as tuples: discrete columns in order, each set once, no larger than the plan allows."""
+    flat: list[int] = columns.tolist()
+    bounds: list[int] = offsets.tolist()
+    if not bounds or bounds[0] != 0 or bounds[-1] != len(flat) or any(a > b for a, b in pairwise(bounds)):
+        raise ProtocolError(f"{what} does not say where its tables begin and end")
+    if len(bounds) - 1 > MOST_SETS_AT_ONCE:
+        raise ProtocolError(f"{what} asks for too many tables at once")
+    cards: list[int] = plan.codebook.schema.cardinalities.tolist()
+    sets = tuple(tuple(flat[a:b]) for a, b in pairwise(bounds))
+    cells = 0
+    for some in sets:
+        if len(some) > plan.columns_per_table:
+            raise ProtocolError(
+                f"{what} is not in the plan: it allows tables of {plan.columns_per_table} columns"
+            )
+        if any(not 0 <= column < len(cards) for column in some):
+            raise ProtocolError(f"{what} names a column that the plan does not have")
+        if any(a >= b for a, b in pairwise(some)):
+            raise ProtocolError(f"{what} does not name the columns of a table in order, each once")
+        size = prod(cards[column] for column in some)
+        if size == 0:
+            raise ProtocolError(f"{what} asks to count a continuous column")
+        if size > plan.cells_per_table:
+            raise ProtocolError(
+                f"{what} is not in the plan: it allows tables of {plan.cells_per_table} cells"
+            )
+        cells += size
+    if len(set(sets)) < len(sets):
+        raise ProtocolError(f"{what} names a table twice")
+    if cells > MOST_CELLS_AT_ONCE:
+        raise ProtocolError(f"{what} asks for too many cells at once")
+    return sets
 
 
 class Conversation:
     """A digest of all questions so far, in order, whether their answers are summed or shown.
 
     >>> one, other = Conversation(), Conversation()
-    >>> for question in (encode_ask("gather", "schema"), encode_ask("count", "rows")):
-    ...     one.add(question)
-    >>> other.add(encode_ask("count", "rows"))
-    >>> one.label("rows") == other.label("rows")
+    >>> for question in (Question("moments"), Question("counts", ((0,),))):
+    ...     one.add(question.encode())
+    >>> other.add(Question("counts", ((0,),)).encode())
+    >>> one.label == other.label
     False
     """
 
@@ -60,12 +155,23 @@ class Conversation:
         """Add a question, in the bytes in which it was sent."""
         self._digest = sha256(self._digest + sha256(question).digest()).digest()
 
-    def label(self, task: str) -> str:
-        """Return the label under which answers to the last question are summed."""
-        return f"{task}/{self._digest.hex()}"
+    @property
+    def label(self) -> str:
+        """The label under which answers to the last question are summed."""
+        return self._digest.hex()
 
 
-def needs_cryptography(place: str) -> Any:  # noqa: ANN401
-    """Import "module:name" that needs `cryptography`, or say how to get it."""
-    CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
-    return load(place)
+def describe(question: Question, names: Sequence[str]) -> str:
+    """A question in words.
+
+    >>> describe(Question("counts", ((0, 1), (1,))), ["age", "sex"])
+    'joint counts of 2 tables: age × sex, sex'
+    """
+    if question.kind == COUNTS:
+        tables = [" × ".join(names[column] for column in some) or "all rows" for some in question.sets]
+        return f"joint counts of {len(tables)} table{'s' * (len(tables) != 1)}: {', '.join(tables)}"
+    if question.kind == MOMENTS:
+        return "sums and sums of products of the continuous columns"
+    if question.kind == BASIS:
+        return f"sums and sums of products of {question.functions} functions of each continuous column"
+    return f"'{question.task}', an answer of this site alone"

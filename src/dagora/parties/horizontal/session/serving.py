@@ -1,166 +1,215 @@
-"""A site that serves a coordinator: it answers the questions it knows and logs for its owner what was asked.
+"""A site that serves a coordinator: it signs a plan that its owner's policy allows, and answers its questions.
 
-Of an error in a task the coordinator is told one line with the task's name and the type of the error, never a
-value, since errors about data quote data. The site's owner sees the error itself.
+Nothing that depends on rows is sent before the plan was checked against the policy, signed by all sites and
+written into the log. Each question is checked against the plan and written into the log, on disk, before its
+answer is sent. Of what goes wrong here the coordinator is told one line without a value; the site's owner
+sees the error itself.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
 
 from dagora.errors import DagoraError, ProtocolError
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.site_log import SiteLog
+from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook
+from dagora.parties.horizontal.plan.plan import COUNTS, Plan
+from dagora.parties.horizontal.policy.policy import Policy
 from dagora.parties.horizontal.replies import refusal
-from dagora.parties.horizontal.secure_sum.fixed_point import OutOfRangeError, encode_integers, encode_reals
-from dagora.parties.horizontal.session.federation import Answer, Site, Task
+from dagora.parties.horizontal.row_sums.answers import SUMMED
+from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
+from dagora.parties.horizontal.session.federation import Site, Task
 from dagora.parties.horizontal.session.questions import (
     ANSWER,
     ASK,
+    DONE,
+    SHOWN,
     Conversation,
-    decode_ask,
-    needs_cryptography,
+    Question,
+    read_question,
 )
-from dagora.parties.transport.messages import encode
-from dagora.parties.transport.transport import Transport, reason_to_tell
+from dagora.parties.transport.messages import decode, encode
+from dagora.parties.transport.transport import Transport, one_line, reason_to_tell
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.identity import Identity
-    from dagora.parties.horizontal.secure_sum.site import SumSite
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One question to a site, and the size of its answer: values of a sum, bytes of a shown answer."""
-
-    kind: str
-    task: str
-    size: int
+OWNER_KNOWS = "see its own output"
 
 
 def serve_site(
     transport: Transport,
     site: Site,
-    tasks: Mapping[str, Task],
+    policy: Policy,
     identity: Identity,
+    log: SiteLog,
+    tasks: Mapping[str, Task],
     *,
     coordinator: str = "coordinator",
-    minimum: int = 3,
     patience: float = 1200.0,
     idle: float = math.inf,
-    shown: Collection[str] = (),
-    log: list[Asked] | None = None,
-) -> list[Asked]:
-    """Answer the coordinator until it is done, then return the questions; `log` receives each as it comes.
+) -> None:
+    """Serve one run, until the coordinator is done.
 
-    The site waits `idle` seconds for a question and `patience` seconds for each step of a sum. It takes part
-    in no sum of fewer than `minimum` sites, and shows its own answer only to the tasks in `shown`. Its state
-    lasts for one run: the `site` given is not changed. The transport is closed at the end, with the reason if
-    there was an error.
+    The site waits `idle` seconds for a plan or a question, and `patience` seconds for the other sites' keys.
+    The transport is closed at the end, with the reason if there was an error; the log says how it ended.
     """
-    sums = needs_cryptography("dagora.parties.horizontal.secure_sum.site:SumSite")(
-        transport, identity, coordinator=coordinator, minimum=minimum, patience=patience
-    )
-    # State from an earlier run would not be part of the conversation that all sites share.
-    unasked = replace(site, memory={})
-    service = _Service(transport, unasked, tasks, shown, coordinator, sums, [] if log is None else log)
+    if identity.name != transport.name:
+        raise ProtocolError(f"site '{transport.name}' cannot sign as '{identity.name}'")
+    service = _Service(transport, site, policy, identity, log, tasks, coordinator, patience, idle)
     try:
-        while service.answer_next(idle):
+        service.agree()
+        while service.answer_next():
             pass
     except BaseException as error:
+        service.end(error)
         # The coordinator was sent a refusal, which arrives if the transport is closed without a reason.
         transport.close(None if service.refused else reason_to_tell(error))
         raise
+    service.end(None)
     transport.close()
-    return service.log
 
 
 @dataclass
 class _Service:
-    """Answers one question after the other."""
+    """One run of a site."""
 
     transport: Transport
     site: Site
+    policy: Policy
+    identity: Identity
+    log: SiteLog
     tasks: Mapping[str, Task]
-    shown: Collection[str]
     coordinator: str
-    sums: SumSite
-    log: list[Asked]
+    patience: float
+    idle: float
     conversation: Conversation = field(default_factory=Conversation)
-    ready: bool = False
     refused: bool = False
+    asked: set[tuple[int, ...]] = field(default_factory=set)
+    accepted: bool = False
 
-    def answer_next(self, idle: float) -> bool:
+    def agree(self) -> None:
+        """Check the plan, sign it, and check everyone's signatures."""
+        offered = self._receive(PLAN, {"plan": bytes, "certificate": bytes}, self.idle)
+        self.history = History.of(self.log.events)
+        try:
+            self.plan = Plan.decode(offered["plan"])
+            if self.identity.fingerprint(offered["certificate"]) != self.plan.coordinator:
+                raise ProtocolError("the plan is not for the coordinator that offers it")
+            self.rows = self._accept(self.plan)
+        except DagoraError as error:
+            self.log.add(
+                "refused", {"reason": one_line(str(error)), "plan": offered["plan"].decode(errors="replace")}
+            )
+            self._refuse(KEYS, error, f"refused the plan; {OWNER_KNOWS}")
+        CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
+        from dagora.parties.horizontal.secure_sum.site_masks import SiteMasks
+
+        masks, entry = SiteMasks.begin(self.identity, self.plan)
+        self.transport.send(self.coordinator, KEYS, entry.encode())
+        message = self.transport.receive(self.coordinator, ROSTER, self.patience)
+        self.masks = masks.check_roster(message, offered["certificate"], self.coordinator)
+
+    def _accept(self, plan: Plan) -> CodedRows:
+        """The rows as the plan codes them, if the policy allows the plan; the log says so."""
+        self.policy.check(plan, self.site.name, self.site.table.n_rows, self.history)
+        table = follow_codebook(self.site.table, plan.codebook)
+        rows = code_rows(table, plan.codebook, plan.largest_rows)
+        # State from an earlier run would not be part of the conversation that all sites share.
+        self.site = Site(self.site.name, table)
+        self._log(
+            "plan",
+            {
+                "plan": plan.to_dict(),
+                "plan_digest": plan.digest.hex(),
+                "roster": plan.roster_digest,
+                "codebook": plan.codebook.digest,
+                "rows_digest": rows.digest,
+                "rows": rows.n_rows,
+            },
+        )
+        self.accepted = True
+        return rows
+
+    def answer_next(self) -> bool:
         """Answer one question; return False when the coordinator is done."""
-        message = self.transport.receive(self.coordinator, ASK, idle)
-        asked = decode_ask(message, f"party '{self.coordinator}'")
-        self.conversation.add(message)
-        kind, task = asked["kind"], asked["task"]
-        if kind == "done":
-            return False
-        if kind == "set-up":
-            with self.transport.ledger.phase(kind):
-                self.sums.set_up()
-            self.ready = True
-            return True
-        with self.transport.ledger.phase(f"{len(self.log) + 1} {task}"):
-            if kind == "gather":
-                self._show(task, asked)
-            else:
-                self._add(task, asked, self.conversation.label(task))
+        message = self.transport.receive(self.coordinator, ASK, self.idle)
+        try:
+            question = read_question(message, self.plan)
+            self.conversation.add(message)
+            if question.kind == DONE:
+                return False
+            if question.kind == COUNTS:
+                self._count(question)
+        except DagoraError as error:
+            self._log("refused", {"reason": one_line(str(error))})
+            self._refuse(
+                ANSWER, error, str(error) if isinstance(error, ProtocolError) else f"refused; {OWNER_KNOWS}"
+            )
+        with self.transport.ledger.phase(f"{self.masks.round + 1} {question.task or question.kind}"):
+            self._answer(question)
         return True
 
-    def _show(self, task: str, asked: Mapping[str, Any]) -> None:
-        def compute(answer: Answer) -> bytes:
-            return encode({"answer": dict(answer)})
+    def _count(self, question: Question) -> None:
+        """Refuse tables beyond those that plan and policy allow in all."""
+        fresh = set(question.sets) - self.asked
+        if len(self.asked | fresh) > self.plan.tables:
+            raise ProtocolError(
+                f"the coordinator asks for more than the {self.plan.tables} tables of the plan"
+            )
+        new = self.history.named(COUNTS, fresh) - self.history.sums
+        self.policy.may_count(self.history, len(new))
+        self.asked |= fresh
 
-        payload = self._answer(task, asked, compute, self._refuse_to_show)
-        self.log.append(Asked("gather", task, len(payload)))
-        self.transport.send(self.coordinator, ANSWER, payload)
-
-    def _refuse_to_show(self, line: str) -> None:
-        self.transport.send(self.coordinator, ANSWER, refusal(line))
-
-    def _add(self, task: str, asked: Mapping[str, Any], label: str) -> None:
-        if not self.ready:
-            raise ProtocolError("the coordinator asks for a sum before keys were exchanged")
-        parties = len(self.sums.members)
-
-        def compute(answer: Any) -> Any:  # noqa: ANN401
-            if asked["kind"] == "count":
-                return encode_integers(answer, parties)
-            return encode_reals(answer, asked["largest"], parties)
-
-        vector = self._answer(task, asked, compute, self.sums.refuse)
-        self.log.append(Asked(asked["kind"], task, vector.size))
-        self.sums.answer(label, vector)
-
-    def _answer(
-        self, task: str, asked: Mapping[str, Any], encoded: Callable[[Any], T], refuse: Callable[[str], None]
-    ) -> T:
-        """Compute and encode an answer; the coordinator learns the type of an error, the owner all of it."""
-        if task not in self.tasks:
-            self._refuse(refuse, ProtocolError(f"this site does not know the task '{task}'"))
-        if asked["kind"] == "gather" and task not in self.shown:
-            self._refuse(refuse, ProtocolError(f"answers to '{task}' are added up, never shown"))
+    def _answer(self, question: Question) -> None:
+        """Compute the answer, write it into the log, then send it."""
         try:
-            answer = self.tasks[task](self.site, asked["question"])
-        except Exception as error:
-            line = f"cannot answer '{task}' ({type(error).__name__}); see its own output"
+            content = self._shown(question) if question.kind == SHOWN else self._summed(question)
+        except Exception as error:  # whatever it is, the coordinator learns no more than its type
+            line = f"cannot answer ({type(error).__name__}); {OWNER_KNOWS}"
             if isinstance(error, DagoraError):
-                self._refuse(refuse, error, line)
-            self._refuse(refuse, ProtocolError(f"the task '{task}' failed: {type(error).__name__}"), line)
-        try:
-            return encoded(answer)
-        except OutOfRangeError as error:
-            self._refuse(refuse, ProtocolError(f"cannot answer '{task}': {error}"))
-        except Exception as error:
-            self._refuse(refuse, ProtocolError(f"'{task}' has no valid answer: {type(error).__name__}"))
+                self._refuse(ANSWER, error, line)
+            task = question.task or question.kind
+            self._refuse(ANSWER, ProtocolError(f"the task '{task}' failed: {type(error).__name__}"), line)
+        self.transport.send(self.coordinator, ANSWER, content)
 
-    def _refuse(self, refuse: Callable[[str], None], error: DagoraError, line: str = "") -> NoReturn:
-        refuse(line or str(error))
+    def _summed(self, question: Question) -> bytes:
+        arguments = (question.sets,) if question.kind == COUNTS else ()
+        vector = SUMMED[question.kind](self.rows, *arguments)
+        masked = self.masks.mask(self.conversation.label, vector.view(np.uint64))
+        tables = {"tables": [list(some) for some in question.sets]} if question.kind == COUNTS else {}
+        self._log("answer", {"asks": question.kind, **tables, "numbers": int(vector.size)})
+        return encode({"masked": masked})
+
+    def _shown(self, question: Question) -> bytes:
+        if question.task not in self.tasks:
+            raise ProtocolError(f"this site does not know the task '{one_line(question.task)}'")
+        payload = encode({"answer": dict(self.tasks[question.task](self.site, question.content or {}))})
+        self._log("shown", {"task": question.task, "bytes": len(payload)})
+        return payload
+
+    def _log(self, event: str, content: Mapping[str, Any]) -> None:
+        self.log.add(event, content)
+        self.history.add({"event": event, **content})
+
+    def end(self, error: BaseException | None) -> None:
+        """Write into the log how the run ended, if a plan was accepted."""
+        if self.accepted:
+            why = "interrupted" if isinstance(error, KeyboardInterrupt) else one_line(str(error or "done"))
+            self.log.add("end", {"reason": why})
+
+    def _refuse(self, tag: str, error: DagoraError, line: str) -> NoReturn:
+        self.transport.send(self.coordinator, tag, refusal(line))
         self.refused = True
         raise error
+
+    def _receive(self, tag: str, fields: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+        message = self.transport.receive(self.coordinator, tag, timeout)
+        return decode(message, fields, what=f"'{self.coordinator}', '{tag}'")

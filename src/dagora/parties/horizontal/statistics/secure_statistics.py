@@ -1,12 +1,12 @@
 """The `Statistics` of rows that are not pooled: every count and moment is a secure sum over the sites.
 
 Counts of a set of columns are summed over all its cells, occupied or not, so that nobody learns which cells a
-site occupies. Many sets share one round. Moments are computed by `moments`.
+site occupies. Many sets share one round, and a set is asked for once, whatever the order of its columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -14,48 +14,39 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Schema
 from dagora.data.table import Table
 from dagora.errors import DataError, RowsUnavailableError
-from dagora.parties.horizontal.session.federation import Federation, Question, Site
-from dagora.parties.horizontal.statistics.moments import ask_moments, ask_size_and_orders
-from dagora.stats.statistics import (
-    CellCounts,
-    ColumnSets,
-    Contingency,
-    Moments,
-    flatten,
-    running_sum,
-)
+from dagora.parties.horizontal.plan.plan import MOST_CELLS
+from dagora.parties.horizontal.session.federation import Federation
+from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 from dagora.wording import option
 
-# Most cells of one set, and of one round.
-MOST_CELLS = 1 << 22
+Key = tuple[int, ...]
 
 
 class SecureStatistics:
-    """Statistics over a federation whose sites have adopted one schema."""
+    """Statistics over a federation."""
 
-    def __init__(self, federation: Federation, schema: Schema) -> None:
+    def __init__(self, federation: Federation) -> None:
         self.federation = federation
-        self._schema = schema
-        self._cardinalities = schema.cardinalities
-        self._known: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        self._cardinalities: list[int] = federation.schema.cardinalities.tolist()
+        self._known: dict[Key, NDArray[np.int64]] = {}
 
     @property
     def schema(self) -> Schema:
         """The agreed variables."""
-        return self._schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all sites together."""
-        return self._size_and_orders[0]
+        return self.federation.schema
 
     @cached_property
-    def _size_and_orders(self) -> tuple[int, NDArray[np.int64]]:
-        return ask_size_and_orders(self.federation)
+    def n_rows(self) -> int:
+        """Number of rows of all sites together."""
+        if not all(self._cardinalities):
+            return self.moments().n
+        for table in self._known.values():
+            return int(table.sum())
+        self._learn([()])
+        return int(self._known[()][0])
 
     def rows(self) -> Table:
         """Refuse: rows stay at their sites."""
@@ -67,15 +58,17 @@ class SecureStatistics:
         """Occupied joint counts of many sets, in as few rounds as their size allows."""
         columns, offsets = flatten(column_sets)
         keys = [tuple(columns[a:b].tolist()) for a, b in pairwise(offsets)]
-        self._learn([key for key in dict.fromkeys(keys) if key not in self._known])
-        found = [table[table > 0] for table in (self._known[key] for key in keys)]
+        self._learn(keys)
+        found = [table[table > 0] for table in map(self._table, keys)]
         values = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
         return CellCounts(values, running_sum(np.array([len(some) for some in found], dtype=np.int64)))
 
-    def _learn(self, keys: list[tuple[int, ...]]) -> None:
-        batch: list[tuple[int, ...]] = []
+    def _learn(self, keys: Iterable[Key]) -> None:
+        batch: list[Key] = []
         cells = 0
-        for key in keys:
+        for key in dict.fromkeys(tuple(sorted(key)) for key in keys):
+            if key in self._known:
+                continue
             size = self._cells(key)
             if batch and cells + size > MOST_CELLS:
                 self._ask(batch)
@@ -85,34 +78,43 @@ class SecureStatistics:
         if batch:
             self._ask(batch)
 
-    def _cells(self, key: tuple[int, ...]) -> int:
-        cards = [int(self._cardinalities[column]) for column in key]
+    def _cells(self, key: Key) -> int:
+        cards = [self._cardinalities[column] for column in key]
         for column, card in zip(key, cards, strict=True):
             if card == 0:
-                name = self._schema[column].name
+                name = self.schema[column].name
                 raise DataError(f"column '{name}' is continuous, so it has no counts: discretise it first")
         size = prod(cards)
-        if size > MOST_CELLS:
+        most = self.federation.largest_table
+        if size > most.cells or len(key) > most.columns:
             raise DataError(
-                f"a joint table of {len(key)} columns with {size} cells is too large to sum over sites: "
-                f"set {option('max_parents')}, or merge levels"
+                f"a joint table of {len(key)} columns and {size} cells is larger than the plan of this run "
+                f"allows ({most.columns} columns, {most.cells} cells): set {option('max_parents')}, or merge levels"
             )
         return size
 
-    def _ask(self, batch: list[tuple[int, ...]]) -> None:
-        columns, offsets = flatten(batch)
-        sums = self.federation.count("cells", {"columns": columns, "offsets": offsets})
+    def _ask(self, batch: list[Key]) -> None:
+        sums = self.federation.counts(batch)
         starts = running_sum(np.array([self._cells(key) for key in batch], dtype=np.int64))
         for key, (start, stop) in zip(batch, pairwise(starts), strict=True):
             self._known[key] = sums[start:stop]
 
+    def _table(self, key: Key) -> NDArray[np.int64]:
+        """All cells of a set in the order of its columns, whatever order it was asked for in."""
+        order = sorted(range(len(key)), key=key.__getitem__)
+        asked = self._known[tuple(key[i] for i in order)]
+        if order == list(range(len(key))):
+            return asked
+        shape = [self._cardinalities[key[i]] for i in order]
+        return asked.reshape(shape).transpose(np.argsort(order)).ravel()
+
     def contingency(self, columns: Sequence[int]) -> Contingency:
         """Occupied cells of one set in lexicographic order, with their counts."""
         key = tuple(int(column) for column in columns)
-        self._learn([key] if key not in self._known else [])
-        table = self._known[key]
+        self._learn([key])
+        table = self._table(key)
         occupied = np.flatnonzero(table)
-        shape = [int(self._cardinalities[column]) for column in key]
+        shape = [self._cardinalities[column] for column in key]
         cells = np.stack(np.unravel_index(occupied, shape), axis=1) if key else np.zeros((1, 0))
         return Contingency(cells.astype(np.int64), table[occupied])
 
@@ -122,51 +124,4 @@ class SecureStatistics:
 
     @cached_property
     def _moments(self) -> Moments:
-        n, orders = self._size_and_orders
-        return ask_moments(self.federation, n, orders)
-
-
-def cells(site: Site, question: Question) -> NDArray[np.int64]:
-    """The site's task: joint counts of sets of columns over all their cells, set after set."""
-    columns = np.asarray(question["columns"], dtype=np.int64)
-    offsets = np.asarray(question["offsets"], dtype=np.int64)
-    cards = site.table.schema.cardinalities
-    if (cards[columns] == 0).any():
-        raise DataError("a continuous column cannot be counted")
-    sizes = [prod(int(card) for card in cards[columns[a:b]]) for a, b in pairwise(offsets)]
-    if max(sizes, default=0) > MOST_CELLS or sum(sizes) > 2 * MOST_CELLS:
-        raise DataError("the question asks for more cells than a site counts")
-    codes = site.memory.get("codes")
-    if codes is None or codes[0] is not site.table:
-        matrix = np.zeros((len(cards), site.table.n_rows), dtype=np.uint16)
-        for position, variable in enumerate(site.table.schema):
-            if variable.kind is Kind.DISCRETE:
-                matrix[position] = site.table.columns[position]
-        codes = site.memory["codes"] = (site.table, matrix)
-    starts = running_sum(np.array(sizes, dtype=np.int64))
-    return count_cells(codes[1], cards, columns, offsets, starts)
-
-
-@kernel
-def count_cells(
-    codes: NDArray[np.uint16],
-    cards: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    starts: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Count every cell of every set; the first column of a set varies slowest."""
-    n = codes.shape[1]
-    counts = np.zeros(starts[-1], dtype=np.int64)
-    cell = np.empty(n, dtype=np.int64)
-    for k in range(len(offsets) - 1):
-        cell[:] = starts[k]
-        stride = 1
-        for a in range(offsets[k + 1] - 1, offsets[k] - 1, -1):
-            column = columns[a]
-            for row in range(n):
-                cell[row] += stride * codes[column, row]
-            stride *= cards[column]
-        for row in range(n):
-            counts[cell[row]] += 1
-    return counts
+        return self.federation.moments()

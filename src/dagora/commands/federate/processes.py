@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.federate.keys import COORDINATOR
 from dagora.commands.learn_options import LearnRequest
 from dagora.commands.live_line import live_line
-from dagora.wording import comma_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from dagora.data.table import Table
+    from dagora.parties.horizontal.plan.codebook import Codebook
+    from dagora.parties.horizontal.plan.plan import Plan
 
-COORDINATOR = "coordinator"
 # Lines of the coordinator that are not passed on: where it listens, and errors, which are printed at the end.
 HELD_BACK = re.compile(r"dagora: (listening|error: |interrupted|\S+ failed: )")
 
 
 def run_parties(
-    files: dict[str, Path], kinds: dict[str, list[str]], minimum: int, request: LearnRequest
+    files: dict[str, Path], codebook: Codebook, rows: int, minimum: int, request: LearnRequest
 ) -> str:
     """Start all parties, wait until they end, and return what the coordinator printed.
 
@@ -33,11 +34,6 @@ def run_parties(
     from dagora.commands.progress import interruptible
     from dagora.parties.processes.party_processes import PartyProcesses
     from dagora.parties.transport.certificates import temporary_certificates
-
-    flags = [
-        part for kind, columns in kinds.items() if columns for part in (f"--{kind}", comma_list(columns))
-    ]
-    flags += ["--minimum", str(minimum)]
 
     pass_on = live_line().pass_on
 
@@ -50,15 +46,40 @@ def run_parties(
         temporary_certificates([COORDINATOR, *files]) as credentials,
         PartyProcesses(on_line=None if request.quiet else relay) as processes,
     ):
-        start = ["federate", "coordinator", "--keys", str(credentials[COORDINATOR].ca.parent), "--port", "0"]
-        processes.start(COORDINATOR, [*start, "--sites", ",".join(files), *flags, *request.arguments()])
+        homes = {name: held.ca.parent for name, held in credentials.items()}
+        plan = write_trial(homes, codebook, rows, request.method)
+        start = ["federate", "coordinator", "--keys", str(homes[COORDINATOR]), "--port", "0"]
+        start += ["--minimum", str(minimum), "--largest-rows", str(plan.largest_rows)]
+        start += ["--table-columns", str(plan.columns_per_table), "--table-cells", str(plan.cells_per_table)]
+        processes.start(COORDINATOR, [*start, *request.arguments()])
         said = processes.wait_for_line(COORDINATOR, r"listening on (\S+)", timeout=60.0)
         for name, file in files.items():
-            keys = str(credentials[name].ca.parent)
-            arguments = ["federate", "client", str(file), "--keys", keys, "--connect", said[1]]
-            processes.start(name, [*arguments, "--quiet", "--show-weights", "--na", "none", *flags])
+            arguments = ["federate", "client", str(file), "--keys", str(homes[name]), "--connect", said[1]]
+            processes.start(name, [*arguments, "--quiet", "--na", "none"])
         with interruptible(lambda: processes.interrupt(COORDINATOR)):
             return processes.wait()[COORDINATOR].out
+
+
+def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method: str) -> Plan:
+    """Write the codebook and policies of a trial, in which one person has all the rows; return its plan."""
+    from dagora.files import write_whole
+    from dagora.parties.horizontal.plan.drafting import draft_trial
+    from dagora.parties.horizontal.policy.policy_file import (
+        CODEBOOK_NAME,
+        POLICY_NAME,
+        write_codebook,
+        write_policy,
+    )
+    from dagora.parties.horizontal.policy.trial import trial_policy
+    from dagora.parties.transport.authority import fingerprint
+
+    certificates = {name: fingerprint((home / "party.pem").read_bytes()) for name, home in homes.items()}
+    coordinator = certificates.pop(COORDINATOR)
+    plan = draft_trial(codebook, certificates, method, coordinator, largest_rows=max(1024, rows))
+    write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(codebook, certificates))
+    for name in certificates:
+        write_whole(homes[name] / POLICY_NAME, write_policy(trial_policy(plan), "a trial"))
+    return plan
 
 
 @contextmanager
@@ -92,11 +113,3 @@ def site_files(parts: dict[str, Table]) -> Iterator[dict[str, Path]]:
         for name, part in parts.items():
             write_table(part, files[name])
         yield files
-
-
-def declared(table: Table) -> dict[str, Any]:
-    """Names of the discrete and of the continuous columns, so that all parts of a table are read alike."""
-    from dagora.data.schema import Kind
-
-    kinds = {kind: [v.name for v in table.schema if v.kind is kind] for kind in Kind}
-    return {"discrete": kinds[Kind.DISCRETE], "continuous": kinds[Kind.CONTINUOUS]}

@@ -1,0 +1,234 @@
+"""`dagora federate policy`: write and check what the owner of a site allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dagora.commands.data_options import Reading, data_options
+from dagora.commands.federate.keys import COORDINATOR, MINIMUM
+from dagora.commands.live_line import quiet_option
+from dagora.commands.party_options import as_bad_input
+from dagora.extras import CRYPTOGRAPHY_FOR_SITES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dagora.data.table import Table
+    from dagora.parties.horizontal.plan.codebook import Codebook
+
+# A range drafted from a table reaches this much of its width beyond the smallest and the largest value.
+MARGIN = 0.1
+
+
+@click.group("policy", short_help="Write or check what a site may be asked.")
+def policy() -> None:
+    """Write or check the policy of a site: who may ask it what, together with whom."""
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Who a folder of certificates is for: one site, or all parties of a trial."""
+
+    sites: Mapping[str, Path]
+    certificates: Mapping[str, str]
+    trial: bool
+
+
+@policy.command("init", short_help="Write a policy with comments, from a table.")
+@click.argument("data", nargs=-1)
+@click.option(
+    "--keys",
+    "folder",
+    required=True,
+    metavar="FOLDER",
+    help="Folder of this site's certificate; or, for a trial, the folder with those of all parties.",
+)
+@click.option(
+    "--codebook", metavar="FILE", help="Take the columns from the consortium's codebook, not from a table."
+)
+@click.option(
+    "--coordinator", metavar="CERT", help="The coordinator's certificate: a .pem file or its fingerprint."
+)
+@click.option(
+    "--site",
+    "others",
+    multiple=True,
+    metavar="NAME=CERT",
+    help="Another site's certificate: a .pem file or its fingerprint (repeatable).",
+)
+@click.option("--overwrite", is_flag=True, help="Replace files that are there.")
+@MINIMUM
+@quiet_option()
+@data_options
+def init(
+    *,
+    data: tuple[str, ...],
+    folder: str,
+    codebook: str | None,
+    coordinator: str | None,
+    others: tuple[str, ...],
+    overwrite: bool,
+    minimum: int,
+    reading: Reading,
+) -> None:
+    """Write a policy with the usual limits and a comment for each line.
+
+    Columns, levels and ranges are drafted from the tables DATA: read them before you use them, since all
+    parties see them. With the folder that `dagora federate keys` has made, every site of a trial gets a
+    policy, and the coordinator the codebook.
+    """
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
+    from dagora.errors import OptionError
+    from dagora.files import write_whole
+    from dagora.parties.horizontal.policy.policy_file import (
+        CODEBOOK_NAME,
+        POLICY_NAME,
+        draft_policy,
+        write_codebook,
+        write_policy,
+    )
+
+    with as_bad_input():
+        found = find_folders(Path(folder), coordinator, others)
+    certificates = {name: known for name, known in found.certificates.items() if name != COORDINATOR}
+    if 1 < len(certificates) < minimum:
+        raise OptionError(
+            f"there are {len(certificates)} sites, fewer than --minimum {minimum}: with two sites each can "
+            "compute the other's part; --minimum 2 accepts that"
+        )
+    book = columns_from(data, codebook, reading)
+    drafted_from = ", ".join((*data, *([codebook] if codebook else [])))
+    text = write_policy(
+        draft_policy(
+            book, found.certificates.get(COORDINATOR, ""), certificates, least_sites=len(certificates)
+        ),
+        drafted_from,
+    )
+    files = {home / POLICY_NAME: text for home in found.sites.values()}
+    if found.trial:
+        files = {Path(folder, COORDINATOR, CODEBOOK_NAME): write_codebook(book, certificates), **files}
+    taken = [path for path in files if path.exists() and not overwrite]
+    if taken:
+        raise OptionError(f"{taken[0]}: is there already: --overwrite replaces it")
+    for path, content in files.items():
+        write_whole(path, content)
+        click.echo(str(path))
+    note_gaps(found)
+
+
+@policy.command("check", short_help="Read a policy back, and try a table on it.")
+@click.argument("policy_file", metavar="POLICY")
+@click.argument("data", required=False)
+def check(*, policy_file: str, data: str | None) -> None:
+    """Say what POLICY allows; with DATA, whether that table follows its columns.
+
+    `dagora federate client --dry-run PLAN` tries a plan on it.
+    """
+    from dagora.commands.data_options import CellReading
+    from dagora.method_registry import METHODS
+    from dagora.parties.horizontal.policy.policy_file import read_policy
+    from dagora.parties.horizontal.policy.words import policy_in_words
+
+    path = Path(policy_file)
+    found = read_policy(path, [method.name for method in METHODS])
+    for line in policy_in_words(found):
+        click.echo(line)
+    if data is not None:
+        table = CellReading().table(data, found.codebook)
+        click.echo(f"{data}: {table.n_rows} rows follow the codebook")
+
+
+def find_folders(folder: Path, coordinator: str | None, others: Sequence[str]) -> Folders:
+    """Find out whose certificates a folder holds, and collect everyone's fingerprints."""
+    from dagora.errors import OptionError
+    from dagora.parties.transport.certificates import Credentials
+
+    if (folder / "party.pem").is_file():
+        own = Credentials.load(folder)
+        if own.name == COORDINATOR:
+            raise OptionError(f"{folder} is for the coordinator: a policy is for a site")
+        known = {own.name: certificate_of(str(own.certificate))}
+        for given in others:
+            name, sign, certificate = given.partition("=")
+            if not sign or not name or name == own.name:
+                raise OptionError(f"--site takes NAME=CERT of another site, not '{given}'")
+            known[name] = certificate_of(certificate)
+        if coordinator is not None:
+            known[COORDINATOR] = certificate_of(coordinator)
+        return Folders({own.name: folder}, dict(sorted(known.items())), trial=False)
+    homes = sorted(path.parent for path in folder.glob("*/party.pem"))
+    names = [home.name for home in homes]
+    if COORDINATOR not in names or len(names) < 3:
+        raise OptionError(f"{folder} holds no certificates: make them with `dagora federate keys`")
+    if coordinator is not None or others:
+        raise OptionError(
+            f"{folder} holds the certificates of all parties: leave --coordinator and --site out"
+        )
+    certificates = {home.name: certificate_of(str(home / "party.pem")) for home in homes}
+    sites = {home.name: home for home in homes if home.name != COORDINATOR}
+    return Folders(sites, certificates, trial=True)
+
+
+def certificate_of(given: str) -> str:
+    """The fingerprint of a certificate that is given as a file, or as the fingerprint itself."""
+    from dagora.errors import FormatError, OptionError
+    from dagora.parties.horizontal.plan.plan import FINGERPRINT, read_fingerprint
+    from dagora.parties.transport.authority import fingerprint
+
+    if given.startswith(FINGERPRINT):
+        return read_fingerprint("a certificate", given)
+    try:
+        return fingerprint(Path(given).read_bytes())
+    except (OSError, ValueError):
+        raise OptionError(f"{given}: is not a certificate: give a .pem file, or sha256:…") from None
+    except FormatError as error:
+        raise OptionError(str(error)) from None
+
+
+def columns_from(data: Sequence[str], codebook: str | None, reading: Reading) -> Codebook:
+    """The columns of a codebook, or of tables that this person may see."""
+    from dagora.errors import OptionError
+    from dagora.parties.horizontal.plan.codebook import Codebook, cut_at
+    from dagora.parties.horizontal.policy.policy_file import read_codebook
+
+    if (codebook is None) is (not data):
+        raise OptionError("give either tables or --codebook FILE")
+    if codebook is not None:
+        return read_codebook(Path(codebook)).codebook
+    uncut = replace(reading, discretise=None, bins=None)
+    tables = {path: uncut.table(path, part=True) for path in data}
+    book = Codebook.of_tables(tables, margin=MARGIN)
+    if reading.discretise is None:
+        return book
+    return cut_at(book, chosen_edges(tables, book, reading))
+
+
+def chosen_edges(tables: Mapping[str, Table], book: Codebook, reading: Reading) -> dict[str, list[float]]:
+    """Where --discretise cuts the continuous columns, from all tables together."""
+    import numpy as np
+
+    from dagora.data.columns.intervals import check_intervals, choose_edges
+    from dagora.parties.horizontal.plan.coded_rows import follow_codebook
+
+    method, bins = reading.discretise or "", reading.bins or 2
+    check_intervals(method, bins)
+    following = [follow_codebook(table, book) for table in tables.values()]
+    edges = {}
+    for coding in book.continuous:
+        position = book.schema.index(coding.name)
+        values = np.concatenate([table.columns[position] for table in following])
+        edges[coding.name] = choose_edges(values, method, bins).tolist()
+    return edges
+
+
+def note_gaps(found: Folders) -> None:
+    """Say what the owner must still fill in."""
+    missing = [] if COORDINATOR in found.certificates else ["the coordinator's certificate (--coordinator)"]
+    if len(found.certificates) - (COORDINATOR in found.certificates) < 2:
+        missing.append("the other sites' certificates (--site)")
+    if missing:
+        click.echo(f"dagora: note: fill in {' and '.join(missing)} before you use the policy", err=True)

@@ -1,0 +1,56 @@
+"""What a site has answered so far, read from its log: what a policy counts for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Table = tuple[str, str, str, str]
+
+
+@dataclass
+class History:
+    """Distinct sums that were answered, the sets of sites that they went to, and the privacy spent.
+
+    A sum is named by the rows, the codebook, the sites and the question: asked for again, it tells nothing
+    new and is not counted again. `rho` is the privacy spent by releases with noise, by the plan and rows they
+    were made for.
+    """
+
+    sums: set[Table] = field(default_factory=set)
+    rosters: set[str] = field(default_factory=set)
+    rho: dict[tuple[str, str], float] = field(default_factory=dict)
+    _plan: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, events: Iterable[Mapping[str, Any]]) -> History:
+        """Read the events of a log."""
+        history = cls()
+        for event in events:
+            history.add(event)
+        return history
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Count one more event."""
+        if event["event"] == "plan":
+            self._plan = dict(event)
+        elif event["event"] == "answer":
+            self.rosters.add(self._plan["roster"])
+            if "rho" in event:
+                self.rho[self._plan["plan_digest"], self._plan["rows_digest"]] = float(event["rho"])
+            else:
+                self.sums.update(self.named(event["asks"], event.get("tables", ())))
+        elif event["event"] == "shown":
+            self.rosters.add(self._plan["roster"])
+
+    def named(self, kind: str, tables: Iterable[Iterable[int]]) -> set[Table]:
+        """The names of sums of the present plan."""
+        where = (self._plan["rows_digest"], self._plan["codebook"], self._plan["roster"])
+        listed = [",".join(map(str, table)) for table in tables] if kind == "counts" else [kind]
+        return {(*where, f"{kind} {question}") for question in listed}
+
+    @property
+    def spent(self) -> float:
+        """The privacy spent in all (zero-concentrated differential privacy, ρ)."""
+        return sum(self.rho.values())

@@ -1,0 +1,112 @@
+"""A site's log in words, for its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dagora.errors import FormatError
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, Plan
+
+# Tables that are named before the rest is only counted.
+NAMED = 8
+
+
+def log_in_words(events: Sequence[Mapping[str, Any]], *, everything: bool = False) -> Iterator[str]:
+    """One or more lines for each event."""
+    names: Sequence[str] = ()
+    answers = 0
+    for event in events:
+        when = str(event.get("time", ""))
+        kind = event["event"]
+        if kind == "plan":
+            plan = _plan_of(event)
+            names, answers = plan.codebook.schema.names, 0
+            first, *others = plan_in_words(plan)
+            yield f"{when}  accepted {first}, on {event.get('rows', '?')} rows"
+            yield from (f"    {line}" for line in others)
+        elif kind in {"answer", "shown"}:
+            answers += 1
+            yield f"{when}  answer {answers}: {answer_in_words(event, names, everything=everything)}"
+        elif kind == "refused":
+            yield f"{when}  refused: {event.get('reason', '')}"
+        elif kind == "end":
+            yield f"{when}  ended: {event.get('reason', '')}"
+        else:
+            yield f"{when}  {kind}"
+
+
+def plan_in_words(plan: Plan) -> list[str]:
+    """Who asks, with whom, for what, and the most that may be asked."""
+    lines = [
+        f"a plan for {plan.method} over {len(plan.codebook.columns)} columns with {', '.join(plan.sites)}"
+    ]
+    lines.append(f"plan {plan.digest.hex()[:16]}, coordinator {plan.coordinator or 'not named yet'}")
+    lines.append(f"columns: {', '.join(plan.codebook.schema.names)}")
+    if COUNTS in plan.questions:
+        lines.append(
+            f"at most {plan.tables} tables of counts, each of at most {plan.columns_per_table} columns and "
+            f"{plan.largest_table} cells"
+        )
+    if MOMENTS in plan.questions:
+        lines.append("means, variances and covariances of the continuous columns")
+    if BASIS in plan.questions:
+        lines.append(f"means and covariances of {plan.functions} functions of each continuous column")
+    if plan.shows:
+        lines.append(f"shown as this site's own, not summed: {', '.join(plan.shows)}")
+    if plan.privacy is not None:
+        lines.append(f"with noise: {', '.join(f'{key} {value}' for key, value in plan.privacy.items())}")
+    return lines
+
+
+def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everything: bool = False) -> str:
+    """What left the site, in one line.
+
+    >>> answer_in_words({"event": "answer", "asks": "counts", "tables": [[0, 1]], "numbers": 4}, ["a", "b"])
+    'into the sum: counts of 1 table (a × b), 4 cells'
+    """
+    if event["event"] == "shown":
+        return f"shown as its own: {event['task']}, {event['bytes']} bytes"
+    if event["asks"] == COUNTS:
+        tables = event["tables"]
+        shown = tables if everything else tables[:NAMED]
+        listed = ", ".join(
+            " × ".join(_name(column, names) for column in table) or "all rows" for table in shown
+        )
+        more = f" and {len(tables) - len(shown)} more" if len(tables) > len(shown) else ""
+        plural = "" if len(tables) == 1 else "s"
+        return (
+            f"into the sum: counts of {len(tables)} table{plural} ({listed}{more}), {event['numbers']} cells"
+        )
+    noise = f", with noise (rho {event['rho']:.4g})" if "rho" in event else ""
+    what = {MOMENTS: "sums and products of the continuous columns", BASIS: "sums and products of functions"}
+    return f"into the sum: {what.get(event['asks'], event['asks'])}, {event['numbers']} numbers{noise}"
+
+
+def summarise(events: Iterable[Mapping[str, Any]]) -> str:
+    """One line about one run: what was answered, and how it ended."""
+    listed = list(events)
+    tables = sum(len(event["tables"]) for event in listed if event.get("asks") == COUNTS)
+    sums = sum(event["event"] == "answer" and event.get("asks") != COUNTS for event in listed)
+    shown = sum(event["event"] == "shown" for event in listed)
+    parts = [
+        f"{number} {what}"
+        for number, what in (
+            (tables, "tables of counts"),
+            (sums, "sums of moments"),
+            (shown, "answers of its own"),
+        )
+        if number
+    ]
+    return f"answered {', '.join(parts) or 'nothing'}"
+
+
+def _name(column: int, names: Sequence[str]) -> str:
+    return names[column] if 0 <= column < len(names) else f"column {column}"
+
+
+def _plan_of(event: Mapping[str, Any]) -> Plan:
+    try:
+        return Plan.from_dict(event.get("plan"))
+    except FormatError as error:
+        raise FormatError(f"the log holds a plan that cannot be read: {error}") from None

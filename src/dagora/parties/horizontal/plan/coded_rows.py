@@ -1,0 +1,164 @@
+"""A site's rows as integers, by the codebook: codes of discrete columns, fixed point for continuous ones.
+
+A continuous value x becomes z = rint(2ᵇ · clip((x − c) / w, −1, 1)), where c and w are the centre and half the
+width of its range. The number b of bits follows from the largest number of rows N that the plan allows: sums
+of products of two such integers over N rows stay below 2⁶² in size. So everything that is ever added up is
+an integer from one row, and the sum over all rows does not depend on who has which row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.errors import DataError
+from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
+
+SUM_BITS = 62
+# A site refuses a range that would change more than this share of its rows.
+MOST_CLIPPED = 0.01
+
+
+def fraction_bits(largest_rows: int) -> int:
+    """The number b of bits of a continuous value.
+
+    >>> fraction_bits(1 << 22), fraction_bits(1000), fraction_bits(1 << 30)
+    (20, 26, 16)
+    """
+    return (SUM_BITS - (largest_rows - 1).bit_length()) // 2
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """The rows of a site by the codebook: `codes` by column (0 where continuous), `numbers` by continuous column."""
+
+    schema: Schema
+    codes: NDArray[np.uint16]
+    numbers: NDArray[np.int64]
+    bits: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def digest(self) -> str:
+        """A name for exactly these rows, which stays in the site's own log."""
+        said = sha256(repr((self.codes.shape, self.numbers.shape, self.bits)).encode())
+        said.update(np.ascontiguousarray(self.codes).tobytes())
+        said.update(np.ascontiguousarray(self.numbers).tobytes())
+        return said.hexdigest()
+
+
+def code_rows(table: Table, codebook: Codebook, largest_rows: int) -> CodedRows:
+    """The rows of a table that follows the codebook (see `follow_codebook`), as integers."""
+    bits = fraction_bits(largest_rows)
+    if table.n_rows > largest_rows:
+        raise DataError(
+            f"there are {table.n_rows} rows here, more than the {largest_rows} that the plan allows in all"
+        )
+    codes = np.zeros((len(codebook.columns), table.n_rows), dtype=np.uint16)
+    numbers = np.zeros((len(codebook.continuous), table.n_rows), dtype=np.int64)
+    next_number = 0
+    for position, (coding, values) in enumerate(zip(codebook, table.columns, strict=True)):
+        if coding.continuous:
+            numbers[next_number] = quantise(values, coding, bits)
+            next_number += 1
+        else:
+            codes[position] = values
+    return CodedRows(codebook.schema, codes, numbers, bits)
+
+
+def quantise(values: NDArray[np.float64], coding: Coding, bits: int) -> NDArray[np.int64]:
+    """Values as fixed point within their range.
+
+    >>> quantise(np.array([0.0, 5.0, 20.0]), Coding("x", low=0.0, high=10.0), 20).tolist()
+    [-1048576, 0, 1048576]
+    """
+    scaled = np.clip((values - coding.centre) / coding.half_width, -1.0, 1.0)
+    return np.rint(np.ldexp(scaled, bits)).astype(np.int64)
+
+
+def follow_codebook(table: Table, codebook: Codebook) -> Table:
+    """A site's table recoded by the codebook: its columns in that order, with those levels and ranges.
+
+    What does not follow the codebook is refused; the message may quote data and is for the site's owner.
+    """
+    lacking = [coding.name for coding in codebook if coding.name not in table.names]
+    if lacking:
+        raise DataError(f"column '{lacking[0]}' of the codebook is not in the table")
+    columns: list[NDArray[Any]] = []
+    for coding in codebook:
+        position = table.schema.index(coding.name)
+        columns.append(_follow(coding, table.schema[position], table.columns[position]))
+    return Table(
+        codebook.schema, tuple(columns), table.overview and table.overview.selecting(codebook.schema.names)
+    )
+
+
+def _follow(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[Any]:
+    if not coding.continuous and not coding.cuts:
+        if own.kind is Kind.CONTINUOUS:
+            raise DataError(
+                f"column '{coding.name}' holds numbers that are not levels, and the codebook lists levels for it"
+            )
+        return _recode(coding, own, values)
+    numbers = _as_numbers(coding, own, values)
+    if coding.cuts:
+        return np.searchsorted(np.array(coding.cuts), numbers, side="left").astype(np.uint16)
+    outside = int(((numbers < coding.low) | (numbers > coding.high)).sum())
+    if outside > MOST_CLIPPED * len(numbers):
+        raise DataError(
+            f"column '{coding.name}': {outside} of {len(numbers)} values are outside the codebook's range from "
+            f"{coding.low:g} to {coding.high:g}, more than {MOST_CLIPPED:.0%}: agree on a wider range"
+        )
+    return numbers
+
+
+def _recode(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[np.uint16]:
+    levels = coding.variable.levels
+    code = {level: position for position, level in enumerate(levels)}
+    used = set(np.unique(values).tolist())
+    strange = [level for position, level in enumerate(own.levels) if level not in code and position in used]
+    if strange and not coding.other:
+        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+        raise DataError(
+            f"column '{coding.name}' has levels that the codebook lacks "
+            f"({', '.join(map(repr, strange[:3]))}{more}): it lists {', '.join(map(repr, levels[:5]))}"
+            f"{', …' if len(levels) > 5 else ''}; write the column alike, or agree on other = true"
+        )
+    rest = code[OTHER] if coding.other else 0
+    return np.array([code.get(level, rest) for level in own.levels], dtype=np.uint16)[values]
+
+
+def _as_numbers(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[np.float64]:
+    if own.kind is Kind.CONTINUOUS:
+        return values
+    try:
+        return np.array([float(level) for level in own.levels])[values]
+    except ValueError:
+        raise DataError(f"column '{coding.name}' holds text, and the codebook has numbers for it") from None
+
+
+def reading_by(codebook: Codebook, reading: ReadingOptions) -> ReadingOptions:
+    """How a site reads its file: only the columns of the codebook, each of the kind that it says."""
+    from dataclasses import replace
+
+    names = [coding.name for coding in codebook]
+    numbers = [coding.name for coding in codebook if coding.continuous or coding.cuts]
+    return replace(
+        reading,
+        discrete=[name for name in names if name not in set(numbers)],
+        continuous=numbers,
+        only=frozenset(names),
+        levels={coding.name: coding.levels for coding in codebook if coding.levels},
+    )

@@ -1,0 +1,214 @@
+"""The plan of a run: one document, signed by the coordinator and every site before anything depends on rows.
+
+It says who takes part (by the fingerprints of their certificates), over which columns and codes, what will be
+learned, and the most that may be asked. There is one way to write a plan, so that equal plans have equal
+bytes; its digest is what is signed, and from it all keys of the run are derived.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from math import comb, prod
+from typing import Any
+
+from dagora.errors import FormatError, ProtocolError
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.transport.transport import check_name
+from dagora.wording import among
+
+VERSION = 1
+COUNTS, MOMENTS, BASIS = "counts", "moments", "basis"
+QUESTIONS = (COUNTS, MOMENTS, BASIS)
+LARGEST_ROWS = 1 << 22
+MOST_ROWS = 1 << 40
+MOST_CELLS = 1 << 22
+MOST_SITES = 1000
+MOST_FUNCTIONS = 32
+LONGEST_PLAN = 1 << 22
+FINGERPRINT = "sha256:"
+
+FIELDS = {
+    "version", "coordinator", "sites", "method", "settings", "columns", "questions", "columns_per_table",
+    "cells_per_table", "tables", "functions", "largest_rows", "shows", "privacy",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run may ask of whom.
+
+    `questions` are the kinds of sums (`counts` of tables of at most `columns_per_table` columns,
+    `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
+    column). `shows` are the tasks whose answers each site shows as its own. `largest_rows` bounds the rows of
+    all sites together. `method` and `settings` say what the coordinator does with the sums: its word.
+    """
+
+    sites: Mapping[str, str]
+    codebook: Codebook
+    method: str
+    questions: tuple[str, ...]
+    coordinator: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    columns_per_table: int = 3
+    cells_per_table: int = 4096
+    tables: int = 0
+    functions: int = 0
+    largest_rows: int = LARGEST_ROWS
+    shows: tuple[str, ...] = ()
+    privacy: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON holds it."""
+        return {
+            "version": VERSION,
+            "coordinator": self.coordinator,
+            "sites": dict(self.sites),
+            "method": self.method,
+            "settings": dict(self.settings),
+            "columns": self.codebook.to_list(),
+            "questions": list(self.questions),
+            "columns_per_table": self.columns_per_table,
+            "cells_per_table": self.cells_per_table,
+            "tables": self.tables,
+            "functions": self.functions,
+            "largest_rows": self.largest_rows,
+            "shows": list(self.shows),
+            "privacy": None if self.privacy is None else dict(self.privacy),
+        }
+
+    def encode(self) -> bytes:
+        """The one way to write this plan."""
+        text = json.dumps(
+            self.to_dict(), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
+        return text.encode()
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What is signed."""
+        return sha256(b"dagora plan\0" + self.encode()).digest()
+
+    @cached_property
+    def roster_digest(self) -> str:
+        """A name for exactly these sites."""
+        listed = json.dumps(sorted(self.sites.items()))
+        return sha256(b"dagora roster\0" + listed.encode()).hexdigest()
+
+    @property
+    def largest_table(self) -> int:
+        """The most cells that a table of this plan can have."""
+        cards = sorted(
+            (len(variable.levels) for variable in self.codebook.schema if variable.levels), reverse=True
+        )
+        return min(self.cells_per_table, prod(cards[: self.columns_per_table]))
+
+    @classmethod
+    def decode(cls, payload: bytes) -> Plan:
+        """Read and check a plan that came from elsewhere; only bytes that `encode` writes are accepted."""
+        if len(payload) > LONGEST_PLAN:
+            raise ProtocolError("the plan is too long")
+        try:
+            content = json.loads(payload.decode())
+            plan = cls.from_dict(content)
+            same = plan.encode() == payload
+        except FormatError as error:
+            raise ProtocolError(f"the plan is not valid: {error}") from None
+        except (ValueError, RecursionError):
+            raise ProtocolError("the plan is not valid: it cannot be read") from None
+        if not same:
+            raise ProtocolError("the plan is not valid: it is not written in the one way")
+        return plan
+
+    @classmethod
+    def from_dict(cls, content: object) -> Plan:
+        """Read a plan, and check every part of it."""
+        if not isinstance(content, dict):
+            raise FormatError("a plan is a table of named values")
+        unknown, lacking = set(content) - FIELDS, FIELDS - set(content)
+        if unknown:
+            raise FormatError(f"a plan has no '{min(unknown)}': {among(sorted(FIELDS))}")
+        if lacking:
+            raise FormatError(f"a plan needs '{min(lacking)}'")
+        if content["version"] != VERSION:
+            raise FormatError(f"plans of version {VERSION} are understood: use the same dagora everywhere")
+        method, settings, privacy = content["method"], content["settings"], content["privacy"]
+        if not (isinstance(method, str) and method.isprintable() and 0 < len(method) <= 80):
+            raise FormatError("method must be a short printable text")
+        if not isinstance(settings, dict) or not (privacy is None or isinstance(privacy, dict)):
+            raise FormatError("settings and privacy must be named values")
+        return cls(
+            sites=read_sites(content["sites"]),
+            codebook=Codebook.from_list(content["columns"]),
+            method=method,
+            questions=_words("questions", content["questions"], QUESTIONS),
+            coordinator=read_fingerprint("coordinator", content["coordinator"]),
+            settings=settings,
+            columns_per_table=whole_number("columns_per_table", content["columns_per_table"], 0, 64),
+            cells_per_table=whole_number("cells_per_table", content["cells_per_table"], 1, MOST_CELLS),
+            tables=whole_number("tables", content["tables"], 0, 1 << 62),
+            functions=whole_number("functions", content["functions"], 0, MOST_FUNCTIONS),
+            largest_rows=whole_number("largest_rows", content["largest_rows"], 1, MOST_ROWS),
+            shows=_words("shows", content["shows"], None),
+            privacy=privacy,
+        )
+
+
+def worst_case(columns: int, columns_per_table: int) -> int:
+    """How many tables there are of at most so many columns, without the one of none.
+
+    >>> worst_case(37, 3)
+    8473
+    """
+    return sum(comb(columns, size) for size in range(1, min(columns, columns_per_table) + 1))
+
+
+def whole_number(name: str, value: object, least: int, most: int) -> int:
+    """Check a whole number of a plan or policy."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise FormatError(f"{name} must be a whole number from {least} to {most}")
+    return value
+
+
+def read_fingerprint(name: str, value: object) -> str:
+    """Check the fingerprint of a certificate; it may still be unknown (empty)."""
+    if not isinstance(value, str) or (value and not _is_fingerprint(value)):
+        raise FormatError(f"{name} must be a fingerprint, {FINGERPRINT} and 64 hexadecimal digits")
+    return value
+
+
+def _is_fingerprint(value: str) -> bool:
+    digits = value.removeprefix(FINGERPRINT)
+    return len(digits) == 64 and value.startswith(FINGERPRINT) and set(digits) <= set("0123456789abcdef")
+
+
+def read_sites(content: object) -> dict[str, str]:
+    """Check the sites of a plan or policy: their names and the fingerprints of their certificates."""
+    if not isinstance(content, dict) or not 2 <= len(content) <= MOST_SITES:
+        raise FormatError(
+            f"sites must be 2 to {MOST_SITES} names with the fingerprints of their certificates"
+        )
+    sites = {}
+    for name, fingerprint in content.items():
+        try:
+            sites[check_name(name)] = read_fingerprint(f"the certificate of '{name}'", fingerprint)
+        except ProtocolError as error:
+            raise FormatError(str(error)) from None
+    known = [fingerprint for fingerprint in sites.values() if fingerprint]
+    if len(set(known)) < len(known):
+        raise FormatError("two sites have the same certificate")
+    return dict(sorted(sites.items()))
+
+
+def _words(name: str, value: object, allowed: tuple[str, ...] | None) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(word, str) and word.isprintable() for word in value):
+        raise FormatError(f"{name} must be a list of words")
+    for word in value:
+        if allowed is not None and word not in allowed:
+            raise FormatError(f"there are no {name} of the kind '{word}': {among(allowed)}")
+    if len(set(value)) < len(value) or len(value) > 20:
+        raise FormatError(f"{name} must be a short list of different words")
+    return tuple(value)

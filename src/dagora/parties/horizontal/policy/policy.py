@@ -1,0 +1,173 @@
+"""The owner's policy: what a site may be asked, by whom and with whom; everything else is refused.
+
+A plan is checked against it before the site signs, and each question against the plan. What is counted for
+ever is read from the site's log. A refusal says to the owner which line of the policy forbids what; the
+coordinator is told only that the plan was refused.
+
+What a policy cannot do: a site never sees the sum, so it cannot withhold small counts of it. Only limits on
+tables and cells, or noise, can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dagora.errors import DagoraError
+from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.plan import COUNTS, Plan
+from dagora.wording import comma_list
+
+ANY = "any"
+
+
+class PolicyError(DagoraError):
+    """A plan that the owner's policy forbids; the message is for the owner alone."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a site's owner allows.
+
+    `sites` and `coordinator` are fingerprints of certificates. All of `sites` must take part, unless
+    `least_sites` allows fewer. Tables have at most `columns_per_table` columns and `cells_per_table` cells,
+    and this site has at least `own_rows_per_cell` rows for each cell. `tables_per_run` and `tables_for_ever`
+    count distinct sums. `shows` are methods for which the site may show answers of its own. With `noise`,
+    only releases with noise are answered, until `rho_for_ever` is spent. `agreed_rosters` are other sets of
+    sites that the owner accepts although an earlier run had other sites. `lines` are the places of the keys
+    in the owner's file.
+    """
+
+    coordinator: str
+    sites: Mapping[str, str]
+    codebook: Codebook
+    methods: tuple[str, ...] = (ANY,)
+    questions: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    least_sites: int = 0
+    columns_per_table: int = 3
+    cells_per_table: int = 4096
+    own_rows_per_cell: float = 3.0
+    tables_per_run: int = 0
+    tables_for_ever: int = 0
+    noise: bool = False
+    rho_for_ever: float = 0.1
+    agreed_rosters: tuple[str, ...] = ()
+    place: str = "the policy"
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def check(self, plan: Plan, site: str, n_rows: int, history: History) -> None:
+        """Refuse a plan that the policy does not allow; the first reason is given."""
+        self._check_parties(plan, site, history)
+        self._check_columns(plan)
+        self._check_questions(plan, n_rows, history)
+
+    def _check_parties(self, plan: Plan, site: str, history: History) -> None:
+        if plan.coordinator != self.coordinator:
+            self._refuse(
+                "coordinator", f"the plan comes from another coordinator ({plan.coordinator or 'unnamed'})"
+            )
+        if site not in plan.sites:
+            self._refuse("sites", "the plan does not name this site")
+        for name, fingerprint in plan.sites.items():
+            if name not in self.sites:
+                self._refuse("sites", f"the plan names site '{name}', which is not listed here")
+            if self.sites[name] != fingerprint:
+                self._refuse("sites", f"the plan names another certificate for site '{name}' ({fingerprint})")
+        # With two sites, each can compute the other's part: that needs a word of the owner.
+        least = self.least_sites or max(3, len(self.sites))
+        if len(plan.sites) < least:
+            self._refuse(
+                "least_sites" if self.least_sites else "sites",
+                f"the plan is for {len(plan.sites)} sites, and {least} must take part",
+            )
+        others = history.rosters - {plan.roster_digest} - set(self.agreed_rosters)
+        if others and plan.roster_digest not in self.agreed_rosters:
+            self._refuse(
+                "agreed_rosters",
+                f"these rows were summed with other sites before ({comma_list(sorted(plan.sites))} now), and "
+                "the difference of two sums shows what one site has; if you accept that, add "
+                f'"{plan.roster_digest}" to agreed_rosters',
+            )
+
+    def _check_columns(self, plan: Plan) -> None:
+        for coding in plan.codebook:
+            own = self.codebook.get(coding.name)
+            if own is None:
+                self._refuse("column", f"the plan asks about '{coding.name}', which is not listed here")
+            elif own != coding:
+                self._refuse(
+                    "column",
+                    f"the plan writes column '{coding.name}' in another way: {difference(own, coding)}",
+                )
+
+    def _check_questions(self, plan: Plan, n_rows: int, history: History) -> None:
+        if ANY not in self.methods and plan.method not in self.methods:
+            self._refuse("methods", f"the plan is for the method {plan.method}")
+        for question in plan.questions:
+            if question not in self.questions:
+                self._refuse("questions", f"the plan asks for {question}")
+        if plan.shows and plan.method not in self.shows and ANY not in self.shows:
+            self._refuse("shows", f"the method {plan.method} shows answers of this site alone")
+        if plan.privacy is None and self.noise:
+            self._refuse("noise", "the plan asks for sums without noise")
+        if COUNTS in plan.questions and plan.privacy is None:
+            self._check_tables(plan, n_rows)
+        if plan.privacy is None:
+            asked = plan.tables + len([question for question in plan.questions if question != COUNTS])
+            if asked > self.tables_per_run:
+                self._refuse("tables_per_run", f"the plan may ask for {asked} sums")
+            if len(history.sums) >= self.tables_for_ever:
+                self._refuse("tables_for_ever", f"{len(history.sums)} different sums were answered already")
+
+    def _check_tables(self, plan: Plan, n_rows: int) -> None:
+        if plan.columns_per_table > self.columns_per_table:
+            self._refuse(
+                "columns_per_table", f"the plan may ask for tables of {plan.columns_per_table} columns"
+            )
+        if plan.largest_table > self.cells_per_table:
+            self._refuse("cells_per_table", f"the plan may ask for tables of {plan.largest_table} cells")
+        if plan.largest_table * self.own_rows_per_cell > n_rows:
+            self._refuse(
+                "own_rows_per_cell",
+                f"the plan may ask for tables of {plan.largest_table} cells, and this site has {n_rows} rows",
+            )
+
+    def may_count(self, history: History, new: int) -> None:
+        """Refuse sums that would pass the limit for ever."""
+        if len(history.sums) + new > self.tables_for_ever:
+            self._refuse(
+                "tables_for_ever",
+                f"{len(history.sums)} different sums were answered already, and {new} more are asked for",
+            )
+
+    def may_spend(self, history: History, rho: float) -> None:
+        """Refuse a release that would pass the limit on privacy for ever."""
+        if history.spent + rho > self.rho_for_ever * (1 + 1e-9):
+            self._refuse(
+                "rho_for_ever",
+                f"releases with noise have spent {history.spent:.4g} already, and the plan asks for {rho:.4g} more",
+            )
+
+    def _refuse(self, key: str, reason: str) -> None:
+        where = f"{self.place}, line {self.lines[key]}" if key in self.lines else self.place
+        raise PolicyError(f"{where} ({key}): {reason}")
+
+
+def difference(own: Coding, planned: Coding) -> str:
+    """In which way two codings of a column differ.
+
+    >>> difference(Coding("x", low=0.0, high=1.0), Coding("x", low=0.0, high=2.0))
+    'from 0 to 2, and here from 0 to 1'
+    """
+    return f"{_in_words(planned)}, and here {_in_words(own)}"
+
+
+def _in_words(coding: Coding) -> str:
+    if coding.continuous:
+        return f"from {coding.low:g} to {coding.high:g}"
+    if coding.cuts:
+        return f"cut at {', '.join(f'{cut:g}' for cut in coding.cuts[:5])}"
+    levels = ", ".join(coding.levels[:5]) + (", …" if len(coding.levels) > 5 else "")
+    return f"with the levels {levels}{' and other' if coding.other else ''}"

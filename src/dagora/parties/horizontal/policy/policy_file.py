@@ -1,0 +1,278 @@
+"""The owner's policy and the consortium's codebook as TOML files, which people read and change."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from dagora.errors import FormatError
+from dagora.files import naming, read_text
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.drafting import COLUMNS_PER_TABLE
+from dagora.parties.horizontal.plan.plan import (
+    COUNTS,
+    MOMENTS,
+    MOST_CELLS,
+    QUESTIONS,
+    read_fingerprint,
+    read_sites,
+    whole_number,
+    worst_case,
+)
+from dagora.parties.horizontal.policy.policy import ANY, Policy
+from dagora.parties.transport.transport import one_line
+from dagora.wording import among
+
+POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
+KEYS = tuple(entry.name for entry in fields(Policy) if entry.name not in {"codebook", "place", "lines"})
+REQUIRED = ("coordinator", "sites", "column")
+
+
+@dataclass(frozen=True)
+class Consortium:
+    """What the coordinator's codebook file holds: the columns and, where known, the sites' certificates."""
+
+    codebook: Codebook
+    sites: Mapping[str, str]
+
+
+def read_codebook(path: Path) -> Consortium:
+    """Read a codebook file; a policy file will do as well."""
+    content, _ = _read_toml(path)
+    with naming(path):
+        unknown = set(content) - {"column", *KEYS}
+        if unknown:
+            raise FormatError(f"there is no '{min(unknown)}' in a codebook: {among(('sites', 'column'))}")
+        sites = read_sites(content["sites"]) if content.get("sites") else {}
+        return Consortium(Codebook.from_list(content.get("column")), sites)
+
+
+def read_policy(path: Path, methods: Collection[str]) -> Policy:
+    """Read an owner's policy; a mistake gets one line with its place. `methods` are those that there are."""
+    content, lines = _read_toml(path)
+    place = str(path)
+
+    def at(key: str) -> str:
+        return f"{place}, line {lines[key]}" if key in lines else place
+
+    for key in content:
+        if key not in (*KEYS, "column"):
+            raise FormatError(f"{at(key)}: there is no '{key}' in a policy: {among((*KEYS, 'column'))}")
+    for key in REQUIRED:
+        if key not in content:
+            raise FormatError(f"{place}: a policy needs '{key}'")
+    try:
+        values = {key: _value(key, content[key]) for key in KEYS if key in content}
+        for key in ("methods", "shows"):
+            _check_methods(key, values.get(key, ()), methods)
+        codebook = Codebook.from_list(content["column"])
+    except _BadValue as problem:
+        raise FormatError(f"{at(problem.key)}: {problem}") from None
+    except FormatError as problem:
+        raise FormatError(f"{at('column')}: {problem}") from None
+    return Policy(codebook=codebook, place=place, lines=lines, **values)
+
+
+class _BadValue(FormatError):
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def _value(key: str, value: object) -> Any:  # noqa: ANN401
+    try:
+        return _READERS[key](key, value)
+    except FormatError as problem:
+        raise _BadValue(key, str(problem)) from None
+
+
+def _words(key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise FormatError(f"{key} must be a list of words in quotation marks")
+    return tuple(value)
+
+
+def _check_methods(key: str, listed: tuple[str, ...], methods: Collection[str]) -> None:
+    for word in listed:
+        if word != ANY and word not in methods:
+            raise _BadValue(key, f"there is no method '{word}': {among((ANY, *methods))}")
+
+
+def _questions(key: str, value: object) -> tuple[str, ...]:
+    words = _words(key, value)
+    for word in words:
+        if word not in QUESTIONS:
+            raise FormatError(f"there are no questions of the kind '{word}': {among(QUESTIONS)}")
+    return words
+
+
+def _number(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e18:
+        raise FormatError(f"{key} must be a number, 0 or more")
+    return float(value)
+
+
+def _yes_or_no(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise FormatError(f"{key} must be true or false")
+    return value
+
+
+def _certificate(key: str, value: object) -> str:
+    found = read_fingerprint(key, value)
+    if not found:
+        raise FormatError(f"{key} is empty: give the fingerprint of its certificate")
+    return found
+
+
+def _roster(_key: str, value: object) -> dict[str, str]:
+    sites = read_sites(value)
+    for name, fingerprint in sites.items():
+        if not fingerprint:
+            raise FormatError(f"the certificate of '{name}' is empty: give its fingerprint")
+    return sites
+
+
+_READERS = {
+    "coordinator": _certificate,
+    "sites": _roster,
+    "methods": _words,
+    "questions": _questions,
+    "shows": _words,
+    "least_sites": lambda key, value: whole_number(key, value, 2, 1000),
+    "columns_per_table": lambda key, value: whole_number(key, value, 0, 64),
+    "cells_per_table": lambda key, value: whole_number(key, value, 1, MOST_CELLS),
+    "own_rows_per_cell": _number,
+    "tables_per_run": lambda key, value: whole_number(key, value, 0, 1 << 62),
+    "tables_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
+    "noise": _yes_or_no,
+    "rho_for_ever": _number,
+    "agreed_rosters": _words,
+}
+
+_KEY = re.compile(r"^\s*(?:\[\[?\s*)?\"?([A-Za-z_]+)\"?\s*(?:=|\])")
+
+
+def _read_toml(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """The content of a TOML file, and the first line of every key and table."""
+    text = read_text(path)
+    try:
+        content = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise FormatError(f"{path}: {problem}") from None
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := _KEY.match(line):
+            lines.setdefault(found[1], number)
+    return content, lines
+
+
+def write_codebook(codebook: Codebook, sites: Mapping[str, str]) -> str:
+    """The text of a codebook file."""
+    listed = _sites_text(sites, "The sites, by the fingerprints of their certificates.") if sites else ""
+    return (
+        f"# The columns that the sites of a consortium have agreed on.\n\n{listed}{_columns_text(codebook)}"
+    )
+
+
+def draft_policy(
+    codebook: Codebook, coordinator: str, sites: Mapping[str, str], *, least_sites: int
+) -> Policy:
+    """A policy with the usual limits."""
+    discrete = sum(not coding.continuous for coding in codebook)
+    kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
+    tables = worst_case(discrete, COLUMNS_PER_TABLE) + 1 + (len(codebook.columns) > discrete)
+    return Policy(
+        coordinator=coordinator,
+        sites=sites,
+        codebook=codebook,
+        questions=tuple(kinds),
+        least_sites=least_sites,
+        tables_per_run=tables,
+        tables_for_ever=10 * tables,
+    )
+
+
+def write_policy(policy: Policy, drafted_from: str) -> str:
+    """The text of a policy, with a comment for each of its lines."""
+    return f"""\
+# What this site may be asked. Whatever is not allowed here is refused.
+# Drafted from {one_line(drafted_from)}: read every line before you use it.
+# `dagora federate policy check` reads it back; `dagora federate log` prints what was answered.
+
+# The coordinator, by the fingerprint of its certificate
+# (openssl x509 -in party.pem -noout -fingerprint -sha256).
+coordinator = {_quoted(policy.coordinator)}
+
+# What the sums are used for is the coordinator's word; these are the methods that it may name.
+methods = {_listed(policy.methods)}
+
+# Kinds of sums: "counts" of joint tables, "moments" (means and covariances), "basis" (moments of functions).
+questions = {_listed(policy.questions)}
+
+# Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned
+# from its rows), "admm", "admm-mlp" (as much as the covariance of its rows). None, unless you write them here.
+shows = {_listed(policy.shows)}
+
+# All sites below take part, or nobody answers. A smaller number allows runs with fewer of them; the others and
+# the coordinator together can always compute what this site has.
+least_sites = {policy.least_sites or len(policy.sites)}
+
+# Tables of counts: columns and cells of each, and the rows that this site must have for each cell.
+# A site never sees the sum and cannot hide small counts in it; these limits and noise are the only means.
+columns_per_table = {policy.columns_per_table}
+cells_per_table = {policy.cells_per_table}
+own_rows_per_cell = {policy.own_rows_per_cell:g}
+
+# Different sums in one run, and for ever (counted in the log beside this file).
+tables_per_run = {policy.tables_per_run}
+tables_for_ever = {policy.tables_for_ever}
+
+# With true, only sums with noise (differential privacy) are answered, until this much of rho is spent.
+noise = {str(policy.noise).lower()}
+rho_for_ever = {policy.rho_for_ever:g}
+
+# Other sets of sites that you accept although these rows were summed with different sites before.
+agreed_rosters = {_listed(policy.agreed_rosters)}
+
+{_sites_text(policy.sites, "The sites that take part, this one too, by the fingerprints of their certificates.")}\
+{_columns_text(policy.codebook)}"""
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return json.dumps(list(words), ensure_ascii=False)
+
+
+def _sites_text(sites: Mapping[str, str], comment: str) -> str:
+    listed = "".join(f"{_key(name)} = {_quoted(fingerprint)}\n" for name, fingerprint in sites.items())
+    return f"# {comment}\n[sites]\n{listed}\n"
+
+
+def _columns_text(codebook: Codebook) -> str:
+    note = """\
+# The columns and how they are written; every site needs the same. A continuous column has a range: values
+# outside are moved to its ends, and a site with more than 1 % of them refuses. Levels that are not listed are
+# refused, unless other = true makes them the level "other". Ranges and levels are seen by all parties: write
+# what is known in public, not what only your rows show.
+"""
+    return note + "\n".join(map(_column_text, codebook))
+
+
+def _column_text(coding: Coding) -> str:
+    lines = ["[[column]]"]
+    for key, value in coding.to_dict().items():
+        lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)

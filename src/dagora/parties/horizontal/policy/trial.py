@@ -1,0 +1,27 @@
+"""The policy of a trial, in which one person has all the tables and plays all parties."""
+
+from __future__ import annotations
+
+from dagora.parties.horizontal.plan.plan import MOST_CELLS, QUESTIONS, Plan
+from dagora.parties.horizontal.policy.policy import ANY, Policy
+
+NO_LIMIT = 1 << 62
+
+
+def trial_policy(plan: Plan) -> Policy:
+    """A policy that allows everything to the parties of a plan, and only to them."""
+    return Policy(
+        coordinator=plan.coordinator,
+        sites=plan.sites,
+        codebook=plan.codebook,
+        questions=QUESTIONS,
+        least_sites=len(plan.sites),
+        shows=(ANY,),
+        columns_per_table=64,
+        cells_per_table=MOST_CELLS,
+        own_rows_per_cell=0.0,
+        tables_per_run=NO_LIMIT,
+        tables_for_ever=NO_LIMIT,
+        rho_for_ever=1e9,
+        place="the policy of a trial",
+    )

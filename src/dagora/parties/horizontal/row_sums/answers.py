@@ -1,0 +1,89 @@
+"""What a site adds to a sum: for each question, a sum over its rows of integers that depend on one row each.
+
+So the answer for two sets of rows together is the sum of the two answers, bit for bit, and whatever a
+coordinator asks, in however many rounds, the sums that it sees are a function of all rows together: they
+cannot tell which site has which row. A task is registered in `SUMMED` only if it has this property; the
+tests check it for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.parties.horizontal.plan.coded_rows import CodedRows
+from dagora.stats.statistics import flatten, running_sum
+
+# Rows that are multiplied at a time.
+BLOCK = 1 << 16
+
+Sets = Sequence[tuple[int, ...]]
+
+
+def joint_counts(rows: CodedRows, sets: Sets) -> NDArray[np.int64]:
+    """Counts of all cells of each set of discrete columns, set after set; the first column varies slowest."""
+    cards = rows.schema.cardinalities
+    columns, offsets = flatten(sets)
+    sizes = [prod(int(cards[column]) for column in columns[a:b]) for a, b in pairwise(offsets)]
+    return count_cells(rows.codes, cards, columns, offsets, running_sum(np.array(sizes, dtype=np.int64)))
+
+
+def moments(rows: CodedRows) -> NDArray[np.int64]:
+    """The number of rows, the sums of the continuous columns, and of the products of all pairs of them."""
+    return first_and_second(rows.numbers, rows.bits)
+
+
+def first_and_second(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    """The number of rows, the sums of columns of integers up to 2ᵇ, and the upper triangle of their products."""
+    d, n = numbers.shape
+    products = np.zeros((d, d), dtype=np.int64)
+    for start in range(0, n, BLOCK):
+        products += exact_products(numbers[:, start : start + BLOCK], bits)
+    return np.concatenate([[n], numbers.sum(axis=1), products[np.triu_indices(d)]]).astype(np.int64)
+
+
+def exact_products(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    """Z Zᵀ of integers up to 2ᵇ in size, exactly, by products of doubles.
+
+    Each integer is split into two halves, whose products add up to less than 2⁵³ over a block of rows.
+    """
+    half = bits // 2
+    high = numbers >> half
+    upper, lower = high.astype(np.float64), (numbers - (high << half)).astype(np.float64)
+    mixed = (upper @ lower.T).astype(np.int64)
+    whole = (upper @ upper.T).astype(np.int64) << (2 * half)
+    result: NDArray[np.int64] = whole + ((mixed + mixed.T) << half) + (lower @ lower.T).astype(np.int64)
+    return result
+
+
+SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {"counts": joint_counts, "moments": moments}
+
+
+@kernel
+def count_cells(
+    codes: NDArray[np.uint16],
+    cards: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    starts: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Count every cell of every set; the arrays are the site's own, checked and consistent."""
+    n = codes.shape[1]
+    counts = np.zeros(starts[-1], dtype=np.int64)
+    cell = np.empty(n, dtype=np.int64)
+    for k in range(len(offsets) - 1):
+        cell[:] = starts[k]
+        stride = 1
+        for a in range(offsets[k + 1] - 1, offsets[k] - 1, -1):
+            column = columns[a]
+            for row in range(n):
+                cell[row] += stride * codes[column, row]
+            stride *= cards[column]
+        for row in range(n):
+            counts[cell[row]] += 1
+    return counts
