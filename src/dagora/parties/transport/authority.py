@@ -56,6 +56,12 @@ def common_name(pem: bytes) -> str:
     return str(found[0].value)
 
 
+def validity(pem: bytes) -> tuple[datetime, datetime]:
+    """From when until when a certificate is valid."""
+    certificate = x509.load_pem_x509_certificate(pem)
+    return certificate.not_valid_before_utc, certificate.not_valid_after_utc
+
+
 def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
