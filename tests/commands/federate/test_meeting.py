@@ -151,7 +151,7 @@ def test_a_client_that_vanishes_before_the_run_begins_may_come_back(
         host, _, port = stage.address().rpartition(":")
         credentials = Credentials.load(keys / "west")
         raw = socket.create_connection((host, int(port)))
-        tls = shake_hands(raw, client_context(credentials), server=False, timeout=PATIENCE)
+        tls = shake_hands(raw, client_context(credentials), timeout=PATIENCE)
         line = Connection(tls, COORDINATOR, Limits())
         line.send_frame(Kind.HELLO, b"", 0, b"", PATIENCE)
         attendance.wait_for("west")

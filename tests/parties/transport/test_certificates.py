@@ -4,16 +4,19 @@ import os
 import shutil
 import ssl
 import stat
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives import hashes
 
 from dagora.errors import ProtocolError
 from dagora.parties.transport import authority
 from dagora.parties.transport.certificates import (
     Credentials,
     client_context,
+    fingerprint,
     make_certificates,
     server_context,
     temporary_certificates,
@@ -129,3 +132,26 @@ def test_temporary_certificates_go_away():
         assert folder.is_dir()
         assert stat.S_IMODE(folder.parent.parent.stat().st_mode) == 0o700
     assert not folder.exists()
+
+
+def test_a_fingerprint_is_the_hash_of_the_certificate(credentials):
+    pem = credentials["b"].certificate.read_bytes()
+    known = x509.load_pem_x509_certificate(pem).fingerprint(hashes.SHA256()).hex()
+    assert fingerprint(pem) == f"sha256:{known}"
+    for wrong in (b"", b"nonsense", b"\xff", credentials["b"].key.read_bytes()):
+        with pytest.raises(ProtocolError, match="not a certificate"):
+            fingerprint(wrong)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620, 0o666])
+def test_a_key_that_others_may_read_is_refused(tmp_path, credentials, mode):
+    home = tmp_path / "a b"
+    shutil.copytree(credentials["b"].ca.parent, home)
+    (home / "party.key").chmod(mode)
+    with pytest.raises(ProtocolError) as caught:
+        Credentials.load(home)
+    line = str(caught.value)
+    assert line.startswith(f"{home / 'party.key'}: other users")
+    subprocess.run(line[line.index("chmod") :], shell=True, check=True)  # the way out works as it stands
+    assert Credentials.load(home).name == "b"

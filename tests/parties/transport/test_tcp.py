@@ -2,11 +2,13 @@
 
 import contextlib
 import os
+import re
 import socket
 import ssl
 import struct
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,7 +17,12 @@ from hypothesis import strategies as st
 
 from dagora.errors import ProtocolError
 from dagora.parties.transport import tcp
-from dagora.parties.transport.certificates import client_context, make_certificates, server_context
+from dagora.parties.transport.certificates import (
+    client_context,
+    fingerprint,
+    make_certificates,
+    server_context,
+)
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import Limits
@@ -93,22 +100,46 @@ def test_a_client_that_trusts_us_but_has_a_foreign_certificate_is_refused(meetin
     meeting.finish()
 
 
-def test_an_expired_certificate_is_refused(credentials, tmp_path, attendance):
-    old = make_certificates(tmp_path / "old", ["b"], days=1, starts=datetime.now(UTC) - timedelta(days=3))[
-        "b"
-    ]
+CLOCK = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
+
+
+@pytest.mark.parametrize(
+    ("starts", "seen", "told"),
+    [
+        (-3, "its certificate has expired by the clock here", "it refused our certificate as expired"),
+        (3, "its certificate is not valid yet by the clock here", "it refused our certificate as not valid"),
+    ],
+    ids=["expired", "not yet valid"],
+)
+@pytest.mark.parametrize("at_fault", ["listener", "connector"])
+def test_clocks_that_differ_are_named_at_both_ends(
+    credentials, tmp_path, attendance, starts, seen, told, at_fault
+):
+    begins = datetime.now(UTC) + timedelta(days=starts)
+    odd = make_certificates(tmp_path / "odd", ["host", "b"], days=1, starts=begins)
+    now = make_certificates(tmp_path / "now", ["host", "b"])
+    both = tmp_path / "both.pem"
+    both.write_bytes(odd["b"].ca.read_bytes() + now["b"].ca.read_bytes())
+    parties = {"host": now["host"], "b": now["b"]}
+    parties |= {"host": odd["host"]} if at_fault == "listener" else {"b": odd["b"]}
+    parties = {name: replace(party, ca=both) for name, party in parties.items()}
     refused = []
-    listener = Listener(old, ["b"], on_refusal=refused.append)
+    listener = Listener(parties["host"], ["b"], on_refusal=refused.append)
     accepting = start(listener.accept, PATIENCE)
-    mixed = type(old)("b", old.ca, credentials["b"].certificate, credentials["b"].key)
-    with pytest.raises(ProtocolError, match=f"^127.0.0.1:{listener.port}: its certificate has expired$"):
-        connect(mixed, HERE, listener.port, wait=PATIENCE)
+    with pytest.raises(ProtocolError) as caught:
+        connect(parties["b"], HERE, listener.port, wait=PATIENCE)
     eventually(lambda: bool(refused))
     attendance.give_up()
-    with pytest.raises(
-        ProtocolError, match=r"waited 60 s in vain for 'b' \(refused: a connection from .*expired\)"
-    ):
+    with pytest.raises(ProtocolError, match=r"^waited 60 s in vain for 'b' \(refused: a connection from "):
         accepting.result(PATIENCE)
+    here, there = str(caught.value), refused[0]
+    saw, heard = (here, there) if at_fault == "listener" else (there, here)
+    assert re.search(rf"{seen} \({CLOCK}\): .*set the clocks right$", saw)
+    assert re.search(
+        rf"{told} by its clock \(valid {CLOCK} to {CLOCK}; the clock here says {CLOCK}\): .*clocks right$",
+        heard,
+    )
+    assert f"valid {begins:%Y-%m-%d %H:%M} UTC to" in heard
 
 
 def test_a_client_without_a_certificate_is_refused(meeting, credentials):
@@ -221,6 +252,8 @@ def test_a_caller_that_resets_at_once_is_refused(meeting):
     [
         (b"x" * 24, "party 'b' sent bytes that are not a message of dagora"),
         (pack(Kind.MESSAGE, b"x", 0, 0), "party 'b' did not begin with a hello"),
+        (pack(Kind.MESSAGE, b"x", 0, 1 << 28), f"announced a message of {1 << 28} bytes; the limit is 0"),
+        (pack(Kind.MESSAGE, b"x", 0, 1), "party 'b' announced a message of 1 bytes; the limit is 0"),
         (pack(Kind.HELLO)[:10], "it left before the run began"),
         (b"", "it left before the run began"),
         (pack(Kind.HELLO) + b"x", "party 'b': it left before the run began"),
@@ -238,6 +271,26 @@ def test_a_party_that_does_not_begin_well_may_try_again(credentials, raw, why):
         others = [start(connect, credentials[n], HERE, listener.port, wait=PATIENCE) for n in ("b", "c")]
         for party in [*(other.result(PATIENCE) for other in others), accepting.result(PATIENCE)]:
             party.close()
+
+
+def test_a_listener_may_not_send_anything_large_before_the_run(credentials):
+    context = server_context(credentials["host"])
+
+    def announce(raw):
+        with context.wrap_socket(raw, server_side=True) as tls:
+            tls.recv(24)
+            tls.sendall(pack(Kind.MESSAGE, b"x", 0, 1 << 28))
+            tls.recv(24)
+
+    with serving(announce) as port, pytest.raises(ProtocolError) as caught:
+        connect(credentials["b"], HERE, port, wait=PATIENCE)
+    assert str(caught.value) == f"party 'host' announced a message of {1 << 28} bytes; the limit is 0"
+
+
+def test_the_certificate_of_the_peer_is_known(meeting, credentials):
+    host, b = meeting.finish()
+    assert host.fingerprints == {"b": fingerprint(credentials["b"].certificate.read_bytes())}
+    assert b.fingerprints == {"host": fingerprint(credentials["host"].certificate.read_bytes())}
 
 
 def test_an_unexpected_party_is_told_so(meeting, credentials):
@@ -268,8 +321,8 @@ def test_a_second_bearer_of_a_name_is_refused(credentials, attendance):
 def test_a_party_that_left_early_may_come_back(credentials, monkeypatch):
     await_welcome = tcp._await_welcome
 
-    def await_briefly(connection, deadline, wait, where):
-        await_welcome(connection, time.monotonic() + 0.1, wait, where)
+    def await_briefly(connection, deadline, wait, where, own):
+        await_welcome(connection, time.monotonic() + 0.1, wait, where, own)
 
     refused = []
     with Listener(credentials["host"], 2, on_refusal=refused.append) as listener:

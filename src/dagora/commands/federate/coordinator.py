@@ -138,7 +138,8 @@ def read_consortium(path: Path) -> Consortium:
 
     if not path.is_file():
         raise OptionError(
-            f"{path}: there is no codebook: write one with `dagora federate policy init`, or name it with --codebook"
+            f"{path}: there is no codebook: write one with `dagora federate policy init`, or name one with "
+            "--codebook"
         )
     return read_codebook(path)
 

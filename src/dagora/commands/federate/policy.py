@@ -175,15 +175,15 @@ def find_folders(folder: Path, coordinator: str | None, others: Sequence[str]) -
 
 def certificate_of(given: str) -> str:
     """The fingerprint of a certificate that is given as a file, or as the fingerprint itself."""
-    from dagora.errors import FormatError, OptionError
+    from dagora.errors import FormatError, OptionError, ProtocolError
     from dagora.parties.horizontal.plan.plan import FINGERPRINT, read_fingerprint
-    from dagora.parties.transport.authority import fingerprint
+    from dagora.parties.transport.certificates import fingerprint
 
     if given.startswith(FINGERPRINT):
         return read_fingerprint("a certificate", given)
     try:
         return fingerprint(Path(given).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ProtocolError):
         raise OptionError(f"{given}: is not a certificate: give a .pem file, or sha256:…") from None
     except FormatError as error:
         raise OptionError(str(error)) from None

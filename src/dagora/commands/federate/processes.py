@@ -71,7 +71,7 @@ def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method
         write_policy,
     )
     from dagora.parties.horizontal.policy.trial import trial_policy
-    from dagora.parties.transport.authority import fingerprint
+    from dagora.parties.transport.certificates import fingerprint
 
     certificates = {name: fingerprint((home / "party.pem").read_bytes()) for name, home in homes.items()}
     coordinator = certificates.pop(COORDINATOR)

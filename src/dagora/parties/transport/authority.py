@@ -56,9 +56,10 @@ def common_name(pem: bytes) -> str:
     return str(found[0].value)
 
 
-def fingerprint(pem: bytes) -> str:
-    """The SHA-256 hash of a certificate, as `openssl x509 -fingerprint -sha256` shows it, without colons."""
-    return f"sha256:{x509.load_pem_x509_certificate(pem).fingerprint(hashes.SHA256()).hex()}"
+def validity(pem: bytes) -> tuple[datetime, datetime]:
+    """From when until when a certificate is valid."""
+    certificate = x509.load_pem_x509_certificate(pem)
+    return certificate.not_valid_before_utc, certificate.not_valid_after_utc
 
 
 def _common_name(name: str) -> x509.Name:

@@ -13,6 +13,7 @@ import socket
 import ssl
 import time
 from enum import IntEnum
+from pathlib import Path
 
 from dagora.errors import ProtocolError
 from dagora.parties.transport.connection import Connection
@@ -33,8 +34,9 @@ class Stage(IntEnum):
 class Caller:
     """One connection from its acceptance to its hello."""
 
-    def __init__(self, tls: ssl.SSLSocket, address: tuple[str, int]) -> None:
+    def __init__(self, tls: ssl.SSLSocket, address: tuple[str, int], own: Path | None = None) -> None:
         self.tls = tls
+        self._own = own
         self.host = address[0]
         self.where = f"{address[0]}:{address[1]}"
         self.came = self.left_at = time.monotonic()
@@ -44,8 +46,10 @@ class Caller:
         self._heard = bytearray()
 
     @classmethod
-    def answered(cls, raw: socket.socket, address: tuple[str, int], context: ssl.SSLContext) -> Caller:
-        """A caller that was accepted; `ProtocolError` if it has left already."""
+    def answered(
+        cls, raw: socket.socket, address: tuple[str, int], context: ssl.SSLContext, own: Path
+    ) -> Caller:
+        """A caller that was accepted, and is shown our `own` certificate; `ProtocolError` if it has left."""
         try:
             raw.setblocking(False)
             raw.getpeername()  # fails for a caller that has left, while its socket can still be closed
@@ -53,7 +57,7 @@ class Caller:
         except (OSError, ValueError) as error:
             raw.close()
             raise ProtocolError(explain(error)) from None
-        return cls(tls, address)
+        return cls(tls, address, own)
 
     def advance(self, limits: Limits) -> Connection | None:
         """Do what can be done without waiting."""
@@ -78,7 +82,7 @@ class Caller:
             return None
         except (OSError, ValueError) as error:
             raise ProtocolError(
-                "it left before the run began" if self.stage is Stage.PROVED else explain(error)
+                "it left before the run began" if self.stage is Stage.PROVED else explain(error, self._own)
             ) from None
 
     def _read_hello(self, limits: Limits) -> Connection:

@@ -90,6 +90,24 @@ def fingerprint_of(der: bytes) -> str:
     return f"sha256:{hashlib.sha256(der).hexdigest()}"
 
 
+def validity(certificate: Path) -> str:
+    """In words: when a certificate of ours is valid, and what the clock here says."""
+    try:
+        first, last = _authority().validity(certificate.read_bytes())
+    except (OSError, ValueError):
+        return f"the clock here says {moment(datetime.now(UTC))}"
+    return f"valid {moment(first)} to {moment(last)}; the clock here says {moment(datetime.now(UTC))}"
+
+
+def moment(time: datetime) -> str:
+    """A time in words, to the minute.
+
+    >>> moment(datetime(2026, 11, 16, 2, 50, tzinfo=UTC))
+    '2026-11-16 02:50 UTC'
+    """
+    return f"{time:%Y-%m-%d %H:%M} UTC"
+
+
 def server_context(credentials: Credentials) -> ssl.SSLContext:
     """TLS for a listener: 1.3 only, and the client must show a certificate of our CA."""
     context = _context(credentials, ssl.PROTOCOL_TLS_SERVER)

@@ -11,23 +11,24 @@ from __future__ import annotations
 
 import selectors
 import socket
-import ssl
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
+from operator import itemgetter
 
 from dagora.errors import ProtocolError
 from dagora.parties.transport.caller import Caller, Stage
+from dagora.parties.transport.certificates import Credentials, server_context
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.transport import Limits, in_seconds, one_line
 
 FIRST_BYTE_SECONDS = 2.0
 HELLO_SECONDS = 5.0
 LEAVING_SECONDS = 0.5
-NEWCOMER_SECONDS = 0.1
-MOST_PER_ADDRESS = 64  # sites may share one: behind a router, or as processes of one machine
-MOST_UNFINISHED = 256
+NEWCOMER_SECONDS = 0.25
+MOST_PER_ADDRESS = 128  # sites may share one: behind a router, or as processes of one machine
+MOST_UNFINISHED = 512
 ACCEPTED_AT_ONCE = 16
 
 
@@ -43,9 +44,10 @@ class Refusal:
 class Door:
     """Callers of a listening socket on their way in."""
 
-    def __init__(self, listening: socket.socket, context: ssl.SSLContext, limits: Limits) -> None:
+    def __init__(self, listening: socket.socket, credentials: Credentials, limits: Limits) -> None:
         self._listening = listening
-        self._context = context
+        self._own = credentials.certificate
+        self._context = server_context(credentials)
         self._limits = limits
         self._callers: dict[int, Caller] = {}
         self._news: list[Connection | Refusal] = []
@@ -59,17 +61,18 @@ class Door:
 
     def look(self, seconds: float) -> list[Connection | Refusal]:
         """Wait until something happens, not longer than `seconds`; return who came in and who was refused."""
-        self._listen(on=self._has_room())
+        self._listen(on=self._may_come())
         self._serve(seconds)
         news, self._news = self._news, []
         return news
 
     def _serve(self, seconds: float) -> None:
-        for key, _ in self._selector.select(seconds):
-            if key.fileobj is self._listening:
-                self._accept()
-            elif key.fd in self._callers:
-                self._advance(self._callers[key.fd])
+        ready = {key.fd for key, _ in self._selector.select(seconds)}
+        for caller in [self._callers[fd] for fd in ready if fd in self._callers]:
+            self._advance(caller)
+        # Last, so that nobody gives way whose answer is here already.
+        if self._accepting and self._listening.fileno() in ready:
+            self._accept()
         self._end_the_late()
 
     def _listen(self, *, on: bool) -> None:
@@ -81,38 +84,41 @@ class Door:
 
     def _accept(self) -> None:
         for _ in range(ACCEPTED_AT_ONCE):
-            if not self._has_room():
+            if not self._may_come():
                 return
             try:
                 raw, address = self._listening.accept()
             except OSError:
                 return
             try:
-                caller = Caller.answered(raw, address[:2], self._context)
+                caller = Caller.answered(raw, address[:2], self._context, self._own)
             except ProtocolError as error:
                 self._news.append(Refusal(f"{address[0]}:{address[1]}", str(error)))
                 continue
+            self._make_room()
             self._follow(caller)
             self._advance(caller)
 
-    def _has_room(self) -> bool:
-        """Whether one more may come in; where places are short, an old unfinished caller gives way."""
+    def _crowd(self) -> list[Caller]:
+        """Unfinished callers of the address that has most of them, if places are short."""
         unproved = [caller for caller in self._callers.values() if caller.stage is not Stage.PROVED]
-        if not unproved:
-            return True
-        host, most = Counter(caller.host for caller in unproved).most_common(1)[0]
-        if most < MOST_PER_ADDRESS and len(unproved) < MOST_UNFINISHED:
-            return True
-        now = time.monotonic()
-        weakest = min(
-            (each for each in unproved if each.host == host and now - each.came >= NEWCOMER_SECONDS),
-            key=lambda caller: (caller.stage, caller.came),
-            default=None,
+        host, most = max(
+            Counter(caller.host for caller in unproved).items(), key=itemgetter(1), default=("", 0)
         )
-        if weakest is None:
-            return False
-        self._give_up(weakest, "it did not finish, and others wait")
-        return True
+        if most < MOST_PER_ADDRESS and len(unproved) < MOST_UNFINISHED:
+            return []
+        return [caller for caller in unproved if caller.host == host]
+
+    def _may_come(self) -> bool:
+        """Whether there is room for one more, or somebody who can give way."""
+        crowd = self._crowd()
+        return not crowd or any(map(_is_no_newcomer, crowd))
+
+    def _make_room(self) -> None:
+        settled = filter(_is_no_newcomer, self._crowd())
+        weakest = min(settled, key=lambda caller: (caller.stage, caller.came), default=None)
+        if weakest is not None:
+            self._give_up(weakest, "it did not finish, and others wait")
 
     def _advance(self, caller: Caller) -> None:
         before = caller.stage, caller.events
@@ -194,3 +200,7 @@ class Door:
         while self._callers:
             self._serve(LEAVING_SECONDS / 5)
         self._selector.close()
+
+
+def _is_no_newcomer(caller: Caller) -> bool:
+    return time.monotonic() - caller.came >= NEWCOMER_SECONDS

@@ -13,15 +13,17 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import cast
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport.certificates import fingerprint_of
+from dagora.parties.transport.certificates import fingerprint_of, moment, validity
 from dagora.parties.transport.transport import check_name, one_line
 
 _VERIFY = {
-    9: "its certificate is not valid yet: check the clocks",
-    10: "its certificate has expired",
+    9: "its certificate is not valid yet by the clock here ({now}): set the clocks right",
+    10: "its certificate has expired by the clock here ({now}): make new ones, or set the clocks right",
     18: "its certificate is not signed by our CA",
     19: "its certificate is not signed by our CA",
     20: "its certificate is not signed by our CA",
@@ -29,6 +31,7 @@ _VERIFY = {
     7: "its certificate is not signed by our CA",
     26: "its certificate is not a party's",
 }
+_CLOCKS = ("SSLV3_ALERT_CERTIFICATE_EXPIRED", "SSLV3_ALERT_BAD_CERTIFICATE")
 _REASONS = {
     "UNSUPPORTED_PROTOCOL": "it does not speak TLS 1.3",
     "TLSV1_ALERT_PROTOCOL_VERSION": "it does not speak TLS 1.3",
@@ -44,8 +47,8 @@ _REASONS = {
     "PEER_DID_NOT_RETURN_A_CERTIFICATE": "it showed no certificate",
     "TLSV1_ALERT_UNKNOWN_CA": "it refused our certificate: its CA is another one",
     "TLSV1_ALERT_DECRYPT_ERROR": "it refused our certificate: its CA is another one",
-    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "it refused our certificate: it has expired",
-    "SSLV3_ALERT_BAD_CERTIFICATE": "it refused our certificate",
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "it refused our certificate as expired by its clock",
+    "SSLV3_ALERT_BAD_CERTIFICATE": "it refused our certificate as not valid by its clock",
     "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "it refused our certificate",
     "TLSV13_ALERT_CERTIFICATE_REQUIRED": "it asks for a certificate",
 }
@@ -56,16 +59,16 @@ class HungUpError(ProtocolError):
 
 
 def shake_hands(
-    raw: socket.socket, context: ssl.SSLContext, *, server: bool, timeout: float
+    raw: socket.socket, context: ssl.SSLContext, *, timeout: float, own: Path | None = None
 ) -> ssl.SSLSocket:
-    """Turn a socket into a TLS connection, or close it and raise `ProtocolError` with the reason.
+    """Turn a socket that we have connected into a TLS connection, or close it and raise `ProtocolError`.
 
     The error's text is made to follow the name of the peer: "its certificate has expired".
     """
     try:
         raw.settimeout(timeout)
         raw.getpeername()  # fails for a caller that has left already, while its socket can still be closed
-        tls = context.wrap_socket(raw, server_side=server, do_handshake_on_connect=False)
+        tls = context.wrap_socket(raw, do_handshake_on_connect=False)
     except (OSError, ValueError) as error:
         raw.close()
         raise ProtocolError(explain(error)) from None
@@ -74,7 +77,7 @@ def shake_hands(
     except (OSError, ValueError) as error:
         close_refused(tls)
         kind = HungUpError if hung_up(error) else ProtocolError
-        raise kind(explain(error)) from None
+        raise kind(explain(error, own)) from None
     return tls
 
 
@@ -93,16 +96,17 @@ def peer_fingerprint(tls: ssl.SSLSocket) -> str:
     return fingerprint_of(tls.getpeercert(binary_form=True) or b"")
 
 
-def explain(error: BaseException) -> str:
-    """Say in words why TLS failed.
+def explain(error: BaseException, own: Path | None = None) -> str:
+    """Say in words why TLS failed; `own` is our certificate, which the peer may have refused.
 
     >>> explain(TimeoutError())
     'it did not answer in time'
     """
     if isinstance(error, ssl.SSLCertVerificationError):
-        return _VERIFY.get(
+        words = _VERIFY.get(
             error.verify_code, f"its certificate is not valid: {one_line(error.verify_message)}"
         )
+        return words.replace("{now}", moment(datetime.now(UTC)))
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
     if isinstance(error, ConnectionRefusedError):
@@ -110,7 +114,11 @@ def explain(error: BaseException) -> str:
     if hung_up(error):
         return "it closed the connection"
     if isinstance(error, ssl.SSLError):
-        return _REASONS.get(error.reason or "", f"TLS failed: {one_line(error.reason or str(error))}")
+        words = _REASONS.get(error.reason or "", f"TLS failed: {one_line(error.reason or str(error))}")
+        dated = error.reason in _CLOCKS
+        return (
+            f"{words} ({validity(own)}): make new ones, or set the clocks right" if dated and own else words
+        )
     return one_line(getattr(error, "strerror", None) or str(error)).lower()
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport.certificates import Credentials, server_context
+from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.connection import LINGER, Connection, LostError
 from dagora.parties.transport.door import Door, Refusal
 from dagora.parties.transport.handshake import explain
@@ -51,7 +51,6 @@ class Listener:
         on_refusal: Callable[[str], None] | None = None,
     ) -> None:
         self.name = credentials.name
-        context = server_context(credentials)
         self._expected = expected if isinstance(expected, int) else tuple(check_name(n) for n in expected)
         self._limits = limits or Limits()
         self._timeout = timeout
@@ -65,7 +64,11 @@ class Listener:
         except OSError as error:
             raise ProtocolError(f"cannot listen on {host}:{port}: {explain(error)}; choose another") from None
         self._socket.setblocking(False)
-        self._door = Door(self._socket, context, self._limits)
+        try:
+            self._door = Door(self._socket, credentials, self._limits)
+        except BaseException:
+            self._socket.close()
+            raise
         self.host: str = host
         self.port: int = self._socket.getsockname()[1]
 

@@ -12,6 +12,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Self
 
 from dagora.errors import ProtocolError
@@ -138,9 +139,9 @@ def connect(
         except ProtocolError as error:
             raise fault or error from None
         try:
-            connection = _greet(raw, context, limits, where, peer, deadline)
+            connection = _greet(raw, context, credentials, limits, where, peer, deadline)
             with _leaving(connection):
-                _await_welcome(connection, deadline, wait, where)
+                _await_welcome(connection, deadline, wait, where, credentials.certificate)
         except HungUpError as error:
             fault = error
         else:
@@ -152,6 +153,7 @@ def connect(
 def _greet(
     raw: socket.socket,
     context: ssl.SSLContext,
+    credentials: Credentials,
     limits: Limits,
     where: str,
     peer: str | None,
@@ -160,7 +162,7 @@ def _greet(
     """Shake hands and say hello."""
     patience = max(0.1, min(HANDSHAKE_SECONDS, deadline - time.monotonic()))
     try:
-        tls = shake_hands(raw, context, server=False, timeout=patience)
+        tls = shake_hands(raw, context, timeout=patience, own=credentials.certificate)
     except ProtocolError as error:
         raise type(error)(f"{where}: {error}") from None
     try:
@@ -206,7 +208,7 @@ def _reach(host: str, port: int, deadline: float, wait: float) -> socket.socket:
         pause = min(2 * pause, 0.5)
 
 
-def _await_welcome(connection: Connection, deadline: float, wait: float, where: str) -> None:
+def _await_welcome(connection: Connection, deadline: float, wait: float, where: str, own: Path) -> None:
     peer = connection.peer
     try:
         header, _, payload = connection.read_frame(max(0.1, deadline - time.monotonic()), BEFORE_THE_RUN)
@@ -216,7 +218,7 @@ def _await_welcome(connection: Connection, deadline: float, wait: float, where: 
         # A refused certificate is noticed only here: in TLS 1.3 the client finishes first.
         cause = error.__cause__
         told = isinstance(cause, ssl.SSLError) and not hung_up(cause)
-        text = explain(cause) if cause is not None and told else "it closed the connection"
+        text = explain(cause, own) if cause is not None and told else "it closed the connection"
         kind = ProtocolError if told else HungUpError
         raise kind(f"party '{peer}' at {where}: {text}", party=peer) from None
     except ProtocolError as error:

@@ -138,7 +138,8 @@ def read_log(path: Path) -> LogFile:
             follows = False
         if not follows:
             raise FormatError(
-                f"{path}: line {number} was changed, or a line before it is missing: the log cannot be relied on"
+                f"{path}: line {number} was changed, or a line before it is missing: the log cannot be "
+                "relied on"
             )
         events.append(entry)
         last = sha256(line).hexdigest()

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -190,7 +191,8 @@ class Codebook:
                 lacking = [name for name in some if name not in others]
                 if lacking:
                     raise DisagreementError(
-                        f"'{lacking[0]}' is a column of {here} but not of {there}: sites need the same columns"
+                        f"'{lacking[0]}' is a column of {here} but not of {there}: "
+                        "sites need the same columns"
                     )
         return cls(tuple(_common_coding(name, tables, margin) for name in names))
 
@@ -291,14 +293,9 @@ def _cuts(name: str, cuts: object) -> tuple[float, ...]:
     if not isinstance(cuts, list) or not cuts or not all(map(_is_number, cuts)):
         raise FormatError(f"column '{name}': cuts must be a list of numbers")
     numbers = tuple(map(float, cuts))
-    if not _increasing(numbers) or len(numbers) >= MAX_LEVELS:
+    if any(a >= b for a, b in pairwise(numbers)) or len(numbers) >= MAX_LEVELS:
         raise FormatError(f"column '{name}': cuts must increase, and be fewer than {MAX_LEVELS}")
     return numbers
-
-
-def _increasing(numbers: Iterable[float]) -> bool:
-    listed = list(numbers)
-    return all(a < b for a, b in zip(listed, listed[1:], strict=False))
 
 
 def _range(name: str, given: object) -> tuple[float, float]:

@@ -1,9 +1,9 @@
 """A site's rows as integers, by the codebook: codes of discrete columns, fixed point for continuous ones.
 
-A continuous value x becomes z = rint(2ᵇ · clip((x − c) / w, −1, 1)), where c and w are the centre and half the
-width of its range. The number b of bits follows from the largest number of rows N that the plan allows: sums
-of products of two such integers over N rows stay below 2⁶² in size. So everything that is ever added up is
-an integer from one row, and the sum over all rows does not depend on who has which row.
+A continuous value x becomes z = rint(2ᵇ · clip((x − c) / w, −1, 1)), where c and w are the centre and half
+the width of its range. The number b of bits follows from the largest number of rows N that the plan allows:
+sums of products of two such integers over N rows stay below 2⁶² in size. So everything that is ever added up
+is an integer from one row, and the sum over all rows does not depend on who has which row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def fraction_bits(largest_rows: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """The rows of a site by the codebook: `codes` by column (0 where continuous), `numbers` by continuous column."""
+    """The rows of a site: `codes` of every column (0 where continuous), `numbers` of the continuous ones."""
 
     schema: Schema
     codes: NDArray[np.uint16]
@@ -109,7 +109,7 @@ def _follow(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[Any]
     if not coding.continuous and not coding.cuts:
         if own.kind is Kind.CONTINUOUS:
             raise DataError(
-                f"column '{coding.name}' holds numbers that are not levels, and the codebook lists levels for it"
+                f"column '{coding.name}' holds numbers that are not levels, and the codebook lists levels"
             )
         return _recode(coding, own, values)
     numbers = _as_numbers(coding, own, values)
@@ -118,8 +118,8 @@ def _follow(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[Any]
     outside = int(((numbers < coding.low) | (numbers > coding.high)).sum())
     if outside > MOST_CLIPPED * len(numbers):
         raise DataError(
-            f"column '{coding.name}': {outside} of {len(numbers)} values are outside the codebook's range from "
-            f"{coding.low:g} to {coding.high:g}, more than {MOST_CLIPPED:.0%}: agree on a wider range"
+            f"column '{coding.name}': {outside} of {len(numbers)} values are outside the codebook's range "
+            f"from {coding.low:g} to {coding.high:g}, more than {MOST_CLIPPED:.0%}: agree on a wider range"
         )
     return numbers
 

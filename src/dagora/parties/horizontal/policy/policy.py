@@ -147,7 +147,7 @@ class Policy:
         if history.spent + rho > self.rho_for_ever * (1 + 1e-9):
             self._refuse(
                 "rho_for_ever",
-                f"releases with noise have spent {history.spent:.4g} already, and the plan asks for {rho:.4g} more",
+                f"releases with noise have spent {history.spent:.4g} already, and {rho:.4g} more is asked for",
             )
 
     def _refuse(self, key: str, reason: str) -> None:

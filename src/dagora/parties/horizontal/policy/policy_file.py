@@ -71,14 +71,14 @@ def read_policy(path: Path, methods: Collection[str]) -> Policy:
         for key in ("methods", "shows"):
             _check_methods(key, values.get(key, ()), methods)
         codebook = Codebook.from_list(content["column"])
-    except _BadValue as problem:
+    except _BadValueError as problem:
         raise FormatError(f"{at(problem.key)}: {problem}") from None
     except FormatError as problem:
         raise FormatError(f"{at('column')}: {problem}") from None
     return Policy(codebook=codebook, place=place, lines=lines, **values)
 
 
-class _BadValue(FormatError):
+class _BadValueError(FormatError):
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
         self.key = key
@@ -88,7 +88,7 @@ def _value(key: str, value: object) -> Any:  # noqa: ANN401
     try:
         return _READERS[key](key, value)
     except FormatError as problem:
-        raise _BadValue(key, str(problem)) from None
+        raise _BadValueError(key, str(problem)) from None
 
 
 def _words(key: str, value: object) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def _words(key: str, value: object) -> tuple[str, ...]:
 def _check_methods(key: str, listed: tuple[str, ...], methods: Collection[str]) -> None:
     for word in listed:
         if word != ANY and word not in methods:
-            raise _BadValue(key, f"there is no method '{word}': {among((ANY, *methods))}")
+            raise _BadValueError(key, f"there is no method '{word}': {among((ANY, *methods))}")
 
 
 def _questions(key: str, value: object) -> tuple[str, ...]:
@@ -216,11 +216,11 @@ methods = {_listed(policy.methods)}
 questions = {_listed(policy.questions)}
 
 # Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned
-# from its rows), "admm", "admm-mlp" (as much as the covariance of its rows). None, unless you write them here.
+# from its rows), "admm", "admm-mlp" (as much as the covariance of its rows). None, unless they stand here.
 shows = {_listed(policy.shows)}
 
-# All sites below take part, or nobody answers. A smaller number allows runs with fewer of them; the others and
-# the coordinator together can always compute what this site has.
+# All sites below take part, or nobody answers. A smaller number allows runs with fewer of them. The others
+# and the coordinator together can always compute what this site has.
 least_sites = {policy.least_sites or len(policy.sites)}
 
 # Tables of counts: columns and cells of each, and the rows that this site must have for each cell.
@@ -240,7 +240,7 @@ rho_for_ever = {policy.rho_for_ever:g}
 # Other sets of sites that you accept although these rows were summed with different sites before.
 agreed_rosters = {_listed(policy.agreed_rosters)}
 
-{_sites_text(policy.sites, "The sites that take part, this one too, by the fingerprints of their certificates.")}\
+{_sites_text(policy.sites, "The sites, this one too, by the fingerprints of their certificates.")}\
 {_columns_text(policy.codebook)}"""
 
 

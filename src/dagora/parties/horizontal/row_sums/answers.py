@@ -39,7 +39,7 @@ def moments(rows: CodedRows) -> NDArray[np.int64]:
 
 
 def first_and_second(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
-    """The number of rows, the sums of columns of integers up to 2ᵇ, and the upper triangle of their products."""
+    """The number of rows, the sums of columns of integers up to 2ᵇ, and of all products of two columns."""
     d, n = numbers.shape
     products = np.zeros((d, d), dtype=np.int64)
     for start in range(0, n, BLOCK):

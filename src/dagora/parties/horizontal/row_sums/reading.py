@@ -16,7 +16,7 @@ FEWEST_STEPS = 256
 
 
 def read_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> Moments:
-    """Means and scatter from the sums of `answers.moments`, computed in exact integers up to the last division."""
+    """Means and scatter from the sums of `answers.moments`, in exact integers up to the last division."""
     columns = codebook.continuous
     d = len(columns)
     n = int(sums[0])
@@ -30,7 +30,7 @@ def read_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> Mome
     for coding, step in zip(columns, steps, strict=True):
         if 0 < step < FEWEST_STEPS:
             raise DataError(
-                f"column '{coding.name}' varies by less than {1 / (1 << bits) * FEWEST_STEPS:.1g} of its range "
+                f"column '{coding.name}' varies by less than {FEWEST_STEPS / (1 << bits):.1g} of its range "
                 f"from {coding.low:g} to {coding.high:g}: agree on a narrower range"
             )
     scatter = (exact / n).astype(np.float64)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import Protocol
 
 from cryptography import x509
@@ -22,8 +21,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport.authority import common_name, fingerprint
-from dagora.parties.transport.certificates import Credentials
+from dagora.parties.transport.authority import common_name
+from dagora.parties.transport.certificates import Credentials, fingerprint, fingerprint_of
 
 
 class Identity(Protocol):
@@ -76,15 +75,6 @@ class KnownKeys:
         return True
 
 
-def fingerprint_of(content: bytes) -> str:
-    """The hash of a key or certificate.
-
-    >>> fingerprint_of(b"")[:15]
-    'sha256:e3b0c442'
-    """
-    return f"sha256:{sha256(content).hexdigest()}"
-
-
 def hand_out_keys(names: Sequence[str]) -> dict[str, KnownKeys]:
     """Make a key for each party, and give all parties the public keys.
 
@@ -120,7 +110,7 @@ class CertifiedIdentity:
         """The hash of the certificate, as other programs print it."""
         try:
             return fingerprint(certificate)
-        except ValueError:
+        except ProtocolError:
             return ""
 
     def verify(self, name: str, message: bytes, signature: bytes, certificate: bytes) -> bool:

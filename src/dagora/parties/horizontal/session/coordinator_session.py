@@ -109,7 +109,7 @@ class CoordinatorSession:
         )
         if found.n > self.plan.largest_rows:
             raise DataError(
-                f"the sites have {found.n} rows together, and the plan is for {self.plan.largest_rows} at most"
+                f"the sites have {found.n} rows together, and the plan allows {self.plan.largest_rows}"
             )
         return found
 
@@ -150,7 +150,7 @@ class CoordinatorSession:
     def _end(self, lost: Mapping[str, str]) -> NoReturn:
         name, reason = next(iter(lost.items()))
         raise ProtocolError(
-            f"site '{name}' was lost ({reason}): the run ends here, since all sites take part in a sum or nobody",
+            f"site '{name}' was lost ({reason}): the run ends, since all sites take part in a sum or nobody",
             party=name,
         )
 

@@ -1,4 +1,4 @@
-"""A site that serves a coordinator: it signs a plan that its owner's policy allows, and answers its questions.
+"""A site that serves a coordinator: it signs a plan that its owner's policy allows, and answers questions.
 
 Nothing that depends on rows is sent before the plan was checked against the policy, signed by all sites and
 written into the log. Each question is checked against the plan and written into the log, on disk, before its
