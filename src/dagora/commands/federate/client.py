@@ -15,11 +15,11 @@ from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import address, as_bad_input, seconds_option
 from dagora.events import ignore
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.files import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dagora.data.table import Table
     from dagora.parties.horizontal.log.site_log import SiteLog
     from dagora.parties.horizontal.policy.policy import Policy
 
@@ -72,6 +72,7 @@ def client(
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
     from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log
+    from dagora.parties.horizontal.plan.coded_rows import check_number_of_rows
     from dagora.parties.horizontal.policy.policy import ANY
     from dagora.parties.horizontal.policy.policy_file import POLICY_NAME
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
@@ -91,9 +92,11 @@ def client(
     if show_weights:
         policy = replace(policy, shows=(ANY,))
     table = reading.table(data, policy.codebook)
+    with naming(data):
+        check_number_of_rows(table.n_rows, policy.largest_rows)
     path = Path(log_file) if log_file else Path(folder, FILE_NAME)
     if plan_file is not None:
-        rehearse(plan_file, credentials.name, table, policy, path)
+        rehearse(plan_file, credentials.name, policy, path)
         return
     host, port = address(connect or "")
     identity = CertifiedIdentity(credentials)
@@ -132,12 +135,12 @@ def account_of(log: SiteLog, *, quiet: bool) -> Iterator[None]:
             click.echo(f"dagora: {summarise(log.events[before:])}", err=True)
 
 
-def rehearse(plan_file: str, site: str, table: Table, policy: Policy, log_file: Path) -> None:
+def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
     """Say whether a plan would be accepted, and the most that it may ask for."""
     import json
 
     from dagora.errors import FormatError
-    from dagora.files import naming, read_text
+    from dagora.files import read_text
     from dagora.parties.horizontal.log.history import History
     from dagora.parties.horizontal.log.site_log import read_log
     from dagora.parties.horizontal.log.words import plan_in_words
@@ -155,5 +158,5 @@ def rehearse(plan_file: str, site: str, table: Table, policy: Policy, log_file: 
         click.echo(line)
     # Before the sites have met, the plan may leave certificates open.
     known = {name: fingerprint or policy.sites.get(name, "") for name, fingerprint in plan.sites.items()}
-    policy.check(replace(plan, sites=known), site, table.n_rows, history)
+    policy.check(replace(plan, sites=known), site, history)
     click.echo("this site's policy allows it")

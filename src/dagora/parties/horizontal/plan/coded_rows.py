@@ -8,7 +8,7 @@ is an integer from one row, and the sum over all rows does not depend on who has
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -62,10 +62,7 @@ class CodedRows:
 def code_rows(table: Table, codebook: Codebook, largest_rows: int) -> CodedRows:
     """The rows of a table that follows the codebook (see `follow_codebook`), as integers."""
     bits = fraction_bits(largest_rows)
-    if table.n_rows > largest_rows:
-        raise DataError(
-            f"there are {table.n_rows} rows here, more than the {largest_rows} that the plan allows in all"
-        )
+    check_number_of_rows(table.n_rows, largest_rows)
     codes = np.zeros((len(codebook.columns), table.n_rows), dtype=np.uint16)
     numbers = np.zeros((len(codebook.continuous), table.n_rows), dtype=np.int64)
     next_number = 0
@@ -76,6 +73,14 @@ def code_rows(table: Table, codebook: Codebook, largest_rows: int) -> CodedRows:
         else:
             codes[position] = values
     return CodedRows(codebook.schema, codes, numbers, bits)
+
+
+def check_number_of_rows(n_rows: int, largest_rows: int) -> None:
+    """Refuse a site with more rows than all sites together may have."""
+    if n_rows > largest_rows:
+        raise DataError(
+            f"there are {n_rows} rows, more than the {largest_rows} agreed on for all sites together"
+        )
 
 
 def quantise(values: NDArray[np.float64], coding: Coding, bits: int) -> NDArray[np.int64]:
@@ -137,22 +142,22 @@ def _recode(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[np.u
             f"{', …' if len(levels) > 5 else ''}; write the column alike, or agree on other = true"
         )
     rest = code[OTHER] if coding.other else 0
-    return np.array([code.get(level, rest) for level in own.levels], dtype=np.uint16)[values]
+    codes = np.array([code.get(level, rest) for level in own.levels], dtype=np.uint16)
+    return np.asarray(codes[values], dtype=np.uint16)
 
 
 def _as_numbers(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[np.float64]:
     if own.kind is Kind.CONTINUOUS:
         return values
     try:
-        return np.array([float(level) for level in own.levels])[values]
+        numbers = np.array([float(level) for level in own.levels])
     except ValueError:
         raise DataError(f"column '{coding.name}' holds text, and the codebook has numbers for it") from None
+    return np.asarray(numbers[values], dtype=np.float64)
 
 
 def reading_by(codebook: Codebook, reading: ReadingOptions) -> ReadingOptions:
     """How a site reads its file: only the columns of the codebook, each of the kind that it says."""
-    from dataclasses import replace
-
     names = [coding.name for coding in codebook]
     numbers = [coding.name for coding in codebook if coding.continuous or coding.cuts]
     return replace(

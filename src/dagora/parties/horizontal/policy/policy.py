@@ -2,7 +2,8 @@
 
 A plan is checked against it before the site signs, and each question against the plan. What is counted for
 ever is read from the site's log. A refusal says to the owner which line of the policy forbids what; the
-coordinator is told only that the plan was refused.
+coordinator is told only that the plan was refused. No check looks at rows, not even at their number, so that
+a coordinator that offers one plan after the other learns nothing about them from what is refused.
 
 What a policy cannot do: a site never sees the sum, so it cannot withhold small counts of it. Only limits on
 tables and cells, or noise, can.
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from dagora.errors import DagoraError
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
-from dagora.parties.horizontal.plan.plan import COUNTS, Plan
+from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, Plan
 from dagora.wording import comma_list
 
 ANY = "any"
@@ -31,9 +32,9 @@ class Policy:
     """What a site's owner allows.
 
     `sites` and `coordinator` are fingerprints of certificates. All of `sites` must take part, unless
-    `least_sites` allows fewer. Tables have at most `columns_per_table` columns and `cells_per_table` cells,
-    and this site has at least `own_rows_per_cell` rows for each cell. `tables_per_run` and `tables_for_ever`
-    count distinct sums. `shows` are methods for which the site may show answers of its own. With `noise`,
+    `least_sites` allows fewer. All of them together have at most `largest_rows` rows, which settles how
+    continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
+    cells; `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for which the site may show answers of its own. With `noise`,
     only releases with noise are answered, until `rho_for_ever` is spent. `agreed_rosters` are other sets of
     sites that the owner accepts although an earlier run had other sites. `lines` are the places of the keys
     in the owner's file.
@@ -46,9 +47,9 @@ class Policy:
     questions: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
     least_sites: int = 0
+    largest_rows: int = LARGEST_ROWS
     columns_per_table: int = 3
     cells_per_table: int = 4096
-    own_rows_per_cell: float = 3.0
     tables_per_run: int = 0
     tables_for_ever: int = 0
     noise: bool = False
@@ -57,11 +58,11 @@ class Policy:
     place: str = "the policy"
     lines: Mapping[str, int] = field(default_factory=dict)
 
-    def check(self, plan: Plan, site: str, n_rows: int, history: History) -> None:
+    def check(self, plan: Plan, site: str, history: History) -> None:
         """Refuse a plan that the policy does not allow; the first reason is given."""
         self._check_parties(plan, site, history)
         self._check_columns(plan)
-        self._check_questions(plan, n_rows, history)
+        self._check_questions(plan, history)
 
     def _check_parties(self, plan: Plan, site: str, history: History) -> None:
         if plan.coordinator != self.coordinator:
@@ -92,6 +93,8 @@ class Policy:
             )
 
     def _check_columns(self, plan: Plan) -> None:
+        if plan.largest_rows != self.largest_rows:
+            self._refuse("largest_rows", f"the plan is for at most {plan.largest_rows} rows in all")
         for coding in plan.codebook:
             own = self.codebook.get(coding.name)
             if own is None:
@@ -102,7 +105,7 @@ class Policy:
                     f"the plan writes column '{coding.name}' in another way: {difference(own, coding)}",
                 )
 
-    def _check_questions(self, plan: Plan, n_rows: int, history: History) -> None:
+    def _check_questions(self, plan: Plan, history: History) -> None:
         if ANY not in self.methods and plan.method not in self.methods:
             self._refuse("methods", f"the plan is for the method {plan.method}")
         for question in plan.questions:
@@ -113,7 +116,7 @@ class Policy:
         if plan.privacy is None and self.noise:
             self._refuse("noise", "the plan asks for sums without noise")
         if COUNTS in plan.questions and plan.privacy is None:
-            self._check_tables(plan, n_rows)
+            self._check_tables(plan)
         if plan.privacy is None:
             asked = plan.tables + len([question for question in plan.questions if question != COUNTS])
             if asked > self.tables_per_run:
@@ -121,18 +124,13 @@ class Policy:
             if len(history.sums) >= self.tables_for_ever:
                 self._refuse("tables_for_ever", f"{len(history.sums)} different sums were answered already")
 
-    def _check_tables(self, plan: Plan, n_rows: int) -> None:
+    def _check_tables(self, plan: Plan) -> None:
         if plan.columns_per_table > self.columns_per_table:
             self._refuse(
                 "columns_per_table", f"the plan may ask for tables of {plan.columns_per_table} columns"
             )
         if plan.largest_table > self.cells_per_table:
             self._refuse("cells_per_table", f"the plan may ask for tables of {plan.largest_table} cells")
-        if plan.largest_table * self.own_rows_per_cell > n_rows:
-            self._refuse(
-                "own_rows_per_cell",
-                f"the plan may ask for tables of {plan.largest_table} cells, and this site has {n_rows} rows",
-            )
 
     def may_count(self, history: History, new: int) -> None:
         """Refuse sums that would pass the limit for ever."""
@@ -147,7 +145,7 @@ class Policy:
         if history.spent + rho > self.rho_for_ever * (1 + 1e-9):
             self._refuse(
                 "rho_for_ever",
-                f"releases with noise have spent {history.spent:.4g} already, and {rho:.4g} more is asked for",
+                f"releases with noise have spent {history.spent:.4g} already, and {rho:.4g} more is asked",
             )
 
     def _refuse(self, key: str, reason: str) -> None:

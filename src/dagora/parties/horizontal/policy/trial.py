@@ -19,7 +19,7 @@ def trial_policy(plan: Plan) -> Policy:
         shows=(ANY,),
         columns_per_table=64,
         cells_per_table=MOST_CELLS,
-        own_rows_per_cell=0.0,
+        largest_rows=plan.largest_rows,
         tables_per_run=NO_LIMIT,
         tables_for_ever=NO_LIMIT,
         rho_for_ever=1e9,

@@ -36,6 +36,9 @@ class Identity(Protocol):
     def certificate(self) -> bytes:
         """What others need to check the signature."""
 
+    def fingerprint(self, certificate: bytes) -> str:
+        """The name by which plans and policies know a certificate; empty if it is none."""
+
     def sign(self, message: bytes) -> bytes:
         """Sign as `name`."""
 

@@ -11,7 +11,7 @@ the same order; once sites were told different things, their answers add up to n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from dagora.errors import DataError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
 from dagora.parties.horizontal.plan.plan import COUNTS, MOMENTS, Plan
-from dagora.parties.horizontal.replies import Replies, collect, tell
+from dagora.parties.horizontal.replies import collect, tell
 from dagora.parties.horizontal.row_sums.reading import read_moments
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
 from dagora.parties.horizontal.session.federation import Question as Content
@@ -33,7 +33,7 @@ from dagora.parties.horizontal.session.questions import (
     Conversation,
     Question,
 )
-from dagora.parties.transport.messages import Array, encode
+from dagora.parties.transport.messages import Array, Field, encode
 from dagora.parties.transport.transport import Transport, reason_to_tell
 from dagora.stats.statistics import Moments
 
@@ -141,8 +141,8 @@ class CoordinatorSession:
         if lost:
             self._end(lost)
 
-    def _collect(self, tag: str, fields: Mapping[str, object]) -> dict[str, dict[str, object]]:
-        replies: Replies = collect(self._transport, self.parties, tag, fields, self._patience)
+    def _collect(self, tag: str, fields: Mapping[str, Field]) -> dict[str, dict[str, Any]]:
+        replies = collect(self._transport, self.parties, tag, fields, self._patience)
         if replies.lost:
             self._end(replies.lost)
         return replies.contents

@@ -127,11 +127,11 @@ class OpenFederation:
 
     def counts(self, sets: Sets) -> NDArray[np.int64]:
         """Sum of the sites' counts."""
-        return np.sum([joint_counts(rows, sets) for rows in self._rows], axis=0, dtype=np.int64)
+        return np.asarray(np.sum([joint_counts(rows, sets) for rows in self._rows], axis=0, dtype=np.int64))
 
     def moments(self) -> Moments:
         """Moments from the sum of the sites' sums."""
-        sums = np.sum([moments(rows) for rows in self._rows], axis=0, dtype=np.int64)
+        sums = np.asarray(np.sum([moments(rows) for rows in self._rows], axis=0, dtype=np.int64))
         return read_moments(sums, self.codebook, fraction_bits(self.largest_rows))
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:

@@ -119,7 +119,7 @@ class _Service:
 
     def _accept(self, plan: Plan) -> CodedRows:
         """The rows as the plan codes them, if the policy allows the plan; the log says so."""
-        self.policy.check(plan, self.site.name, self.site.table.n_rows, self.history)
+        self.policy.check(plan, self.site.name, self.history)
         table = follow_codebook(self.site.table, plan.codebook)
         rows = code_rows(table, plan.codebook, plan.largest_rows)
         # State from an earlier run would not be part of the conversation that all sites share.
