@@ -45,13 +45,6 @@ if TYPE_CHECKING:
 @click.option(
     "--table-cells", type=click.IntRange(1), default=4096, show_default=True, help="Most cells of a table."
 )
-@click.option(
-    "--largest-rows",
-    type=click.IntRange(1),
-    default=1 << 22,
-    show_default=True,
-    help="Most rows of all sites together: the fewer, the finer continuous values are rounded.",
-)
 @click.option("--write-plan", metavar="PLAN.json", help="Write the plan for the sites to look at, and end.")
 @MINIMUM
 @learn_options_over_sites
@@ -66,7 +59,6 @@ def coordinator(
     patience: float,
     table_columns: int | None,
     table_cells: int,
-    largest_rows: int,
     write_plan: str | None,
     minimum: int,
     request: LearnRequest,
@@ -107,7 +99,7 @@ def coordinator(
         shows=shown_by(request.method),
         columns_per_table=columns_per_table,
         cells_per_table=table_cells,
-        largest_rows=largest_rows,
+        largest_rows=consortium.largest_rows,
     )
     if write_plan:
         save_plan(plan, write_plan)

@@ -60,6 +60,13 @@ class Folders:
     metavar="NAME=CERT",
     help="Another site's certificate: a .pem file or its fingerprint (repeatable).",
 )
+@click.option(
+    "--rare",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="Levels in fewer rows of DATA than this are not named: they become the level other.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
 @MINIMUM
 @quiet_option()
@@ -71,6 +78,7 @@ def init(
     codebook: str | None,
     coordinator: str | None,
     others: tuple[str, ...],
+    rare: int,
     overwrite: bool,
     minimum: int,
     reading: Reading,
@@ -100,11 +108,17 @@ def init(
             f"there are {len(certificates)} sites, fewer than --minimum {minimum}: with two sites each can "
             "compute the other's part; --minimum 2 accepts that"
         )
-    book = columns_from(data, codebook, reading)
+    book, rows = columns_from(data, codebook, reading, rare)
+    if not found.trial:
+        rows *= max(1, len(certificates))
     drafted_from = ", ".join((*data, *([codebook] if codebook else [])))
     text = write_policy(
         draft_policy(
-            book, found.certificates.get(COORDINATOR, ""), certificates, least_sites=len(certificates)
+            book,
+            found.certificates.get(COORDINATOR, ""),
+            certificates,
+            least_sites=max(2, len(certificates)),
+            rows=rows,
         ),
         drafted_from,
     )
@@ -189,22 +203,26 @@ def certificate_of(given: str) -> str:
         raise OptionError(str(error)) from None
 
 
-def columns_from(data: Sequence[str], codebook: str | None, reading: Reading) -> Codebook:
-    """The columns of a codebook, or of tables that this person may see."""
+def columns_from(
+    data: Sequence[str], codebook: str | None, reading: Reading, rare: int
+) -> tuple[Codebook, int]:
+    """The columns of a codebook, or of tables that this person may see; and how many rows these have."""
     from dagora.errors import OptionError
     from dagora.parties.horizontal.plan.codebook import Codebook, cut_at
+    from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE
     from dagora.parties.horizontal.policy.policy_file import read_codebook
 
     if (codebook is None) is (not data):
         raise OptionError("give either tables or --codebook FILE")
     if codebook is not None:
-        return read_codebook(Path(codebook)).codebook
+        return read_codebook(Path(codebook)).codebook, 10 * CELLS_PER_TABLE
     uncut = replace(reading, discretise=None, bins=None)
     tables = {path: uncut.table(path, part=True) for path in data}
-    book = Codebook.of_tables(tables, margin=MARGIN)
+    rows = sum(table.n_rows for table in tables.values())
+    book = Codebook.of_tables(tables, margin=MARGIN, rare=rare)
     if reading.discretise is None:
-        return book
-    return cut_at(book, chosen_edges(tables, book, reading))
+        return book, rows
+    return cut_at(book, chosen_edges(tables, book, reading)), rows
 
 
 def chosen_edges(tables: Mapping[str, Table], book: Codebook, reading: Reading) -> dict[str, list[float]]:

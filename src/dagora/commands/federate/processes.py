@@ -49,8 +49,8 @@ def run_parties(
         homes = {name: held.ca.parent for name, held in credentials.items()}
         plan = write_trial(homes, codebook, rows, request.method)
         start = ["federate", "coordinator", "--keys", str(homes[COORDINATOR]), "--port", "0"]
-        start += ["--minimum", str(minimum), "--largest-rows", str(plan.largest_rows)]
-        start += ["--table-columns", str(plan.columns_per_table), "--table-cells", str(plan.cells_per_table)]
+        start += ["--minimum", str(minimum), "--table-columns", str(plan.columns_per_table)]
+        start += ["--table-cells", str(plan.cells_per_table)]
         processes.start(COORDINATOR, [*start, *request.arguments()])
         said = processes.wait_for_line(COORDINATOR, r"listening on (\S+)", timeout=60.0)
         for name, file in files.items():
@@ -76,7 +76,7 @@ def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method
     certificates = {name: fingerprint((home / "party.pem").read_bytes()) for name, home in homes.items()}
     coordinator = certificates.pop(COORDINATOR)
     plan = draft_trial(codebook, certificates, method, coordinator, largest_rows=max(1024, rows))
-    write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(codebook, certificates))
+    write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(codebook, certificates, plan.largest_rows))
     for name in certificates:
         write_whole(homes[name] / POLICY_NAME, write_policy(trial_policy(plan), "a trial"))
     return plan

@@ -171,10 +171,10 @@ class Codebook:
         return cls(tuple(map(Coding.from_dict, content)))
 
     @classmethod
-    def of_tables(cls, tables: Mapping[str, Table], *, margin: float = 0.0) -> Codebook:
+    def of_tables(cls, tables: Mapping[str, Table], *, margin: float = 0.0, rare: int = 0) -> Codebook:
         """A codebook that fits tables which one person may see, by the sites that have them.
 
-        Discrete columns get all levels that occur. Ranges reach from the smallest to the largest value, and
+        Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`. Ranges reach from the smallest to the largest value, and
         further on both sides by `margin` of that width, rounded outwards to two digits.
 
         >>> table = Table.from_numpy([["no", 1.25], ["yes", 2.5]], names=["a", "x"])
@@ -194,7 +194,8 @@ class Codebook:
                         f"'{lacking[0]}' is a column of {here} but not of {there}: "
                         "sites need the same columns"
                     )
-        return cls(tuple(_common_coding(name, tables, margin) for name in names))
+        common = tuple(_common_coding(name, tables, margin) for name in names)
+        return cls(tuple(_without_rare(coding, tables, rare) for coding in common) if rare else common)
 
 
 def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Coding:
@@ -231,6 +232,22 @@ def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Cod
         if len(values):
             low, high = min(low, float(values.min())), max(high, float(values.max()))
     return fitting_range(name, low, high, margin)
+
+
+def _without_rare(coding: Coding, tables: Mapping[str, Table], rare: int) -> Coding:
+    """The column with its rare levels under the name `other`; without them all, nothing would be left."""
+    rows = dict.fromkeys(coding.levels, 0)
+    for table in tables.values():
+        position = table.schema.index(coding.name)
+        if coding.levels:
+            levels = table.schema[position].levels
+            counted = np.bincount(table.columns[position], minlength=len(levels)).tolist()
+            for level, count in zip(levels, counted, strict=True):
+                rows[level] += count
+    common = tuple(level for level in coding.levels if rows[level] >= rare)
+    if len(common) == len(coding.levels):
+        return coding
+    return replace(coding, levels=common or (OTHER,), other=True)
 
 
 def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> Coding:

@@ -13,11 +13,13 @@ from typing import Any
 from dagora.errors import FormatError
 from dagora.files import naming, read_text
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
-from dagora.parties.horizontal.plan.drafting import COLUMNS_PER_TABLE
+from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
 from dagora.parties.horizontal.plan.plan import (
     COUNTS,
+    LARGEST_ROWS,
     MOMENTS,
     MOST_CELLS,
+    MOST_ROWS,
     QUESTIONS,
     read_fingerprint,
     read_sites,
@@ -30,6 +32,7 @@ from dagora.wording import among
 
 POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
 KEYS = tuple(entry.name for entry in fields(Policy) if entry.name not in {"codebook", "place", "lines"})
+ROWS_PER_CELL = 10
 REQUIRED = ("coordinator", "sites", "column")
 
 
@@ -39,6 +42,7 @@ class Consortium:
 
     codebook: Codebook
     sites: Mapping[str, str]
+    largest_rows: int
 
 
 def read_codebook(path: Path) -> Consortium:
@@ -49,7 +53,8 @@ def read_codebook(path: Path) -> Consortium:
         if unknown:
             raise FormatError(f"there is no '{min(unknown)}' in a codebook: {among(('sites', 'column'))}")
         sites = read_sites(content["sites"]) if content.get("sites") else {}
-        return Consortium(Codebook.from_list(content.get("column")), sites)
+        rows = _largest_rows("largest_rows", content.get("largest_rows", LARGEST_ROWS))
+        return Consortium(Codebook.from_list(content.get("column")), sites, rows)
 
 
 def read_policy(path: Path, methods: Collection[str]) -> Policy:
@@ -117,6 +122,10 @@ def _number(key: str, value: object) -> float:
     return float(value)
 
 
+def _largest_rows(key: str, value: object) -> int:
+    return whole_number(key, value, 1, MOST_ROWS)
+
+
 def _yes_or_no(key: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise FormatError(f"{key} must be true or false")
@@ -144,10 +153,10 @@ _READERS = {
     "methods": _words,
     "questions": _questions,
     "shows": _words,
+    "largest_rows": _largest_rows,
     "least_sites": lambda key, value: whole_number(key, value, 2, 1000),
     "columns_per_table": lambda key, value: whole_number(key, value, 0, 64),
     "cells_per_table": lambda key, value: whole_number(key, value, 1, MOST_CELLS),
-    "own_rows_per_cell": _number,
     "tables_per_run": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "tables_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "noise": _yes_or_no,
@@ -172,18 +181,27 @@ def _read_toml(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
     return content, lines
 
 
-def write_codebook(codebook: Codebook, sites: Mapping[str, str]) -> str:
+_ROWS_TEXT = """\
+# The most rows that all sites have together: the fewer, the finer continuous values are rounded. All sites
+# and the coordinator need the same number."""
+
+
+def write_codebook(codebook: Codebook, sites: Mapping[str, str], largest_rows: int = LARGEST_ROWS) -> str:
     """The text of a codebook file."""
     listed = _sites_text(sites, "The sites, by the fingerprints of their certificates.") if sites else ""
-    return (
-        f"# The columns that the sites of a consortium have agreed on.\n\n{listed}{_columns_text(codebook)}"
-    )
+    return f"""\
+# What the sites of a consortium have agreed on.
+
+{_ROWS_TEXT}
+largest_rows = {largest_rows}
+
+{listed}{_columns_text(codebook)}"""
 
 
 def draft_policy(
-    codebook: Codebook, coordinator: str, sites: Mapping[str, str], *, least_sites: int
+    codebook: Codebook, coordinator: str, sites: Mapping[str, str], *, least_sites: int, rows: int
 ) -> Policy:
-    """A policy with the usual limits."""
+    """A policy with the usual limits, where all sites together have about so many rows."""
     discrete = sum(not coding.continuous for coding in codebook)
     kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
     tables = worst_case(discrete, COLUMNS_PER_TABLE) + 1 + (len(codebook.columns) > discrete)
@@ -193,6 +211,8 @@ def draft_policy(
         codebook=codebook,
         questions=tuple(kinds),
         least_sites=least_sites,
+        # A round number, since the coordinator can find it out.
+        cells_per_table=min(CELLS_PER_TABLE, 1 << max(3, (rows // ROWS_PER_CELL).bit_length() - 1)),
         tables_per_run=tables,
         tables_for_ever=10 * tables,
     )
@@ -223,11 +243,13 @@ shows = {_listed(policy.shows)}
 # and the coordinator together can always compute what this site has.
 least_sites = {policy.least_sites or len(policy.sites)}
 
-# Tables of counts: columns and cells of each, and the rows that this site must have for each cell.
-# A site never sees the sum and cannot hide small counts in it; these limits and noise are the only means.
+{_ROWS_TEXT}
+largest_rows = {policy.largest_rows}
+
+# Tables of counts: columns and cells of each. A site never sees the sum and cannot hide small counts in it:
+# these limits, and noise, are the only means. Ten rows of all sites together for each cell is a usual rule.
 columns_per_table = {policy.columns_per_table}
 cells_per_table = {policy.cells_per_table}
-own_rows_per_cell = {policy.own_rows_per_cell:g}
 
 # Different sums in one run, and for ever (counted in the log beside this file).
 tables_per_run = {policy.tables_per_run}

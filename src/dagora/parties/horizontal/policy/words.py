@@ -17,8 +17,7 @@ def policy_in_words(policy: Policy) -> list[str]:
     lines.append(f"sums: {', '.join(policy.questions) or 'none'}{' with noise only' if policy.noise else ''}")
     if COUNTS in policy.questions:
         lines.append(
-            f"tables of at most {policy.columns_per_table} columns and {policy.cells_per_table} cells, with "
-            f"{policy.own_rows_per_cell:g} rows here for each cell"
+            f"tables of at most {policy.columns_per_table} columns and {policy.cells_per_table} cells"
         )
     lines.append(f"at most {policy.tables_per_run} sums in a run and {policy.tables_for_ever} for ever")
     lines.append(f"{len(policy.codebook.columns)} columns: {', '.join(policy.codebook.schema.names)}")
