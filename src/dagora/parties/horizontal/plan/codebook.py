@@ -174,8 +174,9 @@ class Codebook:
     def of_tables(cls, tables: Mapping[str, Table], *, margin: float = 0.0, rare: int = 0) -> Codebook:
         """A codebook that fits tables which one person may see, by the sites that have them.
 
-        Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`. Ranges reach from the smallest to the largest value, and
-        further on both sides by `margin` of that width, rounded outwards to two digits.
+        Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`. Ranges
+        reach from the smallest to the largest value, and further on both sides by `margin` of that width,
+        rounded outwards to two digits.
 
         >>> table = Table.from_numpy([["no", 1.25], ["yes", 2.5]], names=["a", "x"])
         >>> [coding.to_dict() for coding in Codebook.of_tables({"north": table}, margin=0.1)]

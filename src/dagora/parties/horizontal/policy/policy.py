@@ -34,10 +34,10 @@ class Policy:
     `sites` and `coordinator` are fingerprints of certificates. All of `sites` must take part, unless
     `least_sites` allows fewer. All of them together have at most `largest_rows` rows, which settles how
     continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
-    cells; `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for which the site may show answers of its own. With `noise`,
-    only releases with noise are answered, until `rho_for_ever` is spent. `agreed_rosters` are other sets of
-    sites that the owner accepts although an earlier run had other sites. `lines` are the places of the keys
-    in the owner's file.
+    cells; `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for which the site
+    may show answers of its own. With `noise`, only releases with noise are answered, until `rho_for_ever` is
+    spent. `agreed_rosters` are other sets of sites that the owner accepts although an earlier run had other
+    sites. `lines` are the places of the keys in the owner's file.
     """
 
     coordinator: str
