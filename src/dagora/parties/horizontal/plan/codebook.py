@@ -28,7 +28,7 @@ from dagora.wording import among
 OTHER = "other"
 MOST_COLUMNS = 10_000
 LONGEST_TEXT = 500
-LARGEST_NUMBER = 1e150
+LARGEST_NUMBER = 1e308
 FIELDS = ("name", "levels", "other", "cuts", "range")
 
 
