@@ -65,14 +65,14 @@ def sum_section(options: argparse.Namespace) -> Section:
     note(f"secure sums over {sites} sites")
     cost = federated_sums.cost_of_sums(sites, columns * (columns + 3) // 2, rounds=options.rounds)
     header = (
-        "sites", "values", "client: CPU ms per sum", "client: set-up", "client: shares of an epoch",
-        "coordinator: CPU ms per sum", "KB from a client per sum",
+        "sites", "values", "client: CPU ms per sum", "client: set-up", "coordinator: CPU ms per sum",
+        "KB from a client per sum",
     )  # fmt: skip
     row = [str(sites), str(cost.values)]
-    row += map(digits, (cost.client, cost.set_up, cost.sharing, cost.coordinator, cost.kilobytes))
+    row += map(digits, (cost.client, cost.set_up, cost.coordinator, cost.kilobytes))
     text = (
         f"All first and second moments of {columns} columns in one vector, {options.rounds} sums, median. "
-        "Set-up (keys, first shares) comes once; shares of new seeds come after 4, 20, 84, 148 … sums."
+        "Set-up (checking everyone's signatures, agreeing on keys) comes once."
     )
     shown = f"{digits(cost.client)} ms"
     kept = "small run" if options.small else verdict(cost.client <= SUM_MILLISECONDS)
@@ -92,12 +92,12 @@ def round_section(options: argparse.Namespace) -> Section:
         [name, str(sites), digits(1e3 * median(times)), digits(1e3 * sorted(times)[len(times) * 9 // 10])]
         for name, times in (("processes, TLS", tls), ("threads, in memory", memory))
     ]
-    # A sum is a question, an answer, the opening and the shares: two round trips.
-    extra = 1e3 * (median(tls) - median(memory)) / 2
+    # A sum is a question and an answer: one round trip.
+    extra = 1e3 * (median(tls) - median(memory))
     kept = "small run" if options.small else verdict(extra <= ROUND_MILLISECONDS)
     text = (
-        f"One number per site, {options.rounds} sums; a sum takes two round trips. All processes share the "
-        "cores of this machine, so that the difference is what sockets, TLS and switching cost."
+        f"One number per site, {options.rounds} sums; a sum takes one round trip. All processes share the "
+        "cores of this machine, so that the difference is what sockets, TLS, switching and the logs on disk cost."
     )
     table = markdown_table(("parties", "sites", "ms per sum", "90 %"), rows)
     promise = f"≤ {ROUND_MILLISECONDS:.0f} ms more per round trip than in memory"

@@ -5,16 +5,21 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 from dagora.data.table import Table
-from dagora.parties.horizontal.secure_sum.coordinator import SecureSum
-from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, hand_out_keys
-from dagora.parties.horizontal.secure_sum.site import SumSite, epoch_rounds
+from dagora.parties.horizontal.log.site_log import MemoryLog, SiteLog, open_log
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.drafting import draft_trial
+from dagora.parties.horizontal.plan.plan import Plan
+from dagora.parties.horizontal.policy.trial import trial_policy
+from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, Identity, hand_out_keys
+from dagora.parties.horizontal.secure_sum.roster import Roster
+from dagora.parties.horizontal.secure_sum.site_masks import SiteMasks
 from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import Site
 from dagora.parties.horizontal.session.serving import serve_site
@@ -25,132 +30,112 @@ from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import Transport
 
 COORDINATOR = "coordinator"
+BOOK = Codebook((Coding("a", levels=("no", "yes")),))
+TABLE = Table.from_numpy([["no"], ["yes"]], names=["a"])
+# Sums that warm up, and are left out.
+FIRST = 4
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU milliseconds; `client` is of a sum that needs no new shares, `sharing` what an epoch adds."""
+    """CPU milliseconds of a client's set-up and of each sum, at a client and at the coordinator."""
 
     values: int
     client: float
     set_up: float
-    sharing: float
     coordinator: float
     kilobytes: float
 
 
+def plan_of(identities: dict[str, Identity], names: list[str]) -> Plan:
+    prints = {name: who.fingerprint(who.certificate) for name, who in identities.items()}
+    return draft_trial(BOOK, {name: prints[name] for name in names}, "hill-climb", prints[COORDINATOR])
+
+
 def cost_of_sums(sites: int, values: int, rounds: int) -> Cost:
-    """Add vectors of some length over threads; the CPU clock is each thread's own."""
+    """Mask and add vectors of some length; the clock is that of the CPU."""
     names = [f"site{k:02d}" for k in range(sites)]
-    network = memory_network([COORDINATOR, *names], hub=COORDINATOR, timeout=600.0)
-    identities = hand_out_keys(names)
-
-    def serve(name: str) -> tuple[float, list[float], int]:
-        site = SumSite(network[name], identities[name])
-        vector = np.arange(values, dtype=np.uint64)
-        begun = time.thread_time()
-        site.set_up()
-        set_up, times = time.thread_time() - begun, []
-        for k in range(rounds):
-            sent, begun = network[name].ledger.books().total.wire_sent, time.thread_time()
-            site.answer(f"sum/{k}", vector)
-            times.append(time.thread_time() - begun)
-        return set_up, times, network[name].ledger.books().total.wire_sent - sent
-
-    with ThreadPoolExecutor(sites) as pool:
-        working = [pool.submit(serve, name) for name in names]
-        sums = SecureSum(network[COORDINATOR], names)
-        sums.set_up()
-        adding = []
-        for k in range(rounds):
-            begun = time.thread_time()
-            opened = sums.sum(f"sum/{k}")
-            adding.append(time.thread_time() - begun)
-            assert (opened.values == sites * np.arange(values, dtype=np.uint64)).all()
-        measured = [work.result() for work in working]
-    firsts = first_rounds(rounds)
-    usual = [t for _, times, _ in measured for k, t in enumerate(times) if k not in firsts]
-    sharing = [t for _, times, _ in measured for k, t in enumerate(times) if k in firsts and k > 0]
-    client = 1e3 * median(usual)
-    return Cost(
-        values,
-        client,
-        1e3 * median(set_up for set_up, _, _ in measured),
-        1e3 * median(sharing) - client if sharing else 0.0,
-        1e3 * median(adding),
-        measured[0][2] / 1e3,
-    )
+    identities = hand_out_keys([COORDINATOR, *names])
+    plan = plan_of(identities, names)
+    begun = {name: SiteMasks.begin(identities[name], plan) for name in names}
+    roster = Roster.of(plan, {name: entry for name, (_, entry) in begun.items()})
+    message = roster.encode(identities[COORDINATOR].sign(roster.statement()))
+    certificate = identities[COORDINATOR].certificate
+    start = time.process_time()
+    masks = [begun[name][0].check_roster(message, certificate, COORDINATOR) for name in names]
+    set_up = (time.process_time() - start) / sites
+    vector = np.arange(values, dtype=np.uint64)
+    client, adding = [], []
+    for k in range(rounds):
+        start = time.process_time()
+        answers = [site.mask(f"sum/{k}", vector) for site in masks]
+        client.append((time.process_time() - start) / sites)
+        start = time.process_time()
+        total = np.zeros_like(vector)
+        for answer in answers:
+            total += answer
+        adding.append(time.process_time() - start)
+        assert (total == np.uint64(sites) * vector).all()
+    return Cost(values, 1e3 * median(client), 1e3 * set_up, 1e3 * median(adding), vector.nbytes / 1e3)
 
 
-def first_rounds(rounds: int) -> set[int]:
-    """The sums before which new seeds are shared."""
-    firsts, start, epoch = set(), 0, 0
-    while start < rounds:
-        firsts.add(start)
-        start += epoch_rounds(epoch)
-        epoch += 1
-    return firsts
-
-
-def one_number(site: Site, question: object) -> np.ndarray:  # noqa: ARG001
-    return np.array([site.table.n_rows])
-
-
-TASKS = {"rows": one_number}
-
-
-def small_site(name: str) -> Site:
-    return Site(name, Table.from_numpy([[0.5], [1.5]]))
-
-
-def client(folder: str, port: int) -> None:
+def client(folder: str, port: int, plan: bytes) -> None:
     credentials = Credentials.load(folder)
     line = connect(credentials, "127.0.0.1", port, peer=COORDINATOR)
-    serve_site(line, small_site(credentials.name), TASKS, CertifiedIdentity(credentials))
+    with open_log(Path(folder, "log.jsonl")) as log:
+        serve(line, CertifiedIdentity(credentials), Plan.decode(plan), log)
+
+
+def serve(line: Transport, identity: Identity, plan: Plan, log: SiteLog) -> None:
+    serve_site(line, Site(identity.name, TABLE), trial_policy(plan), identity, log, {})
 
 
 def seconds_per_sum_over_tls(sites: int, rounds: int) -> list[float]:
-    """Wall seconds of each sum over processes, the first few and those with new seeds left out."""
+    """Wall seconds of each sum over processes, with logs on disk, the first few left out."""
     names = [f"site{k:02d}" for k in range(sites)]
     spawn = multiprocessing.get_context("spawn")
     with (
         temporary_certificates([COORDINATOR, *names]) as credentials,
         Listener(credentials[COORDINATOR], names) as listener,
     ):
+        identities: dict[str, Identity] = {n: CertifiedIdentity(held) for n, held in credentials.items()}
+        plan = plan_of(identities, names)
         others = [
-            spawn.Process(target=client, args=(str(credentials[name].key.parent), listener.port))
+            spawn.Process(
+                target=client, args=(str(credentials[name].key.parent), listener.port, plan.encode())
+            )
             for name in names
         ]
         for other in others:
             other.start()
-        times = ask(listener.accept(300.0), names, rounds)
+        times = ask(listener.accept(300.0), plan, identities[COORDINATOR], rounds)
         for other in others:
             other.join()
     return times
 
 
 def seconds_per_sum_in_memory(sites: int, rounds: int) -> list[float]:
-    """The same with threads."""
+    """The same with threads, and logs in memory."""
     names = [f"site{k:02d}" for k in range(sites)]
     network = memory_network([COORDINATOR, *names], hub=COORDINATOR)
-    identities = hand_out_keys(names)
+    identities: dict[str, Identity] = dict(hand_out_keys([COORDINATOR, *names]))
+    plan = plan_of(identities, names)
     threads = [
-        threading.Thread(target=serve_site, args=(network[n], small_site(n), TASKS, identities[n]))
-        for n in names
+        threading.Thread(target=serve, args=(network[n], identities[n], plan, MemoryLog())) for n in names
     ]
     for thread in threads:
         thread.start()
-    times = ask(network[COORDINATOR], names, rounds)
+    times = ask(network[COORDINATOR], plan, identities[COORDINATOR], rounds)
     for thread in threads:
         thread.join()
     return times
 
 
-def ask(line: Transport, names: list[str], rounds: int) -> list[float]:
+def ask(line: Transport, plan: Plan, identity: Identity, rounds: int) -> list[float]:
     times = []
-    with CoordinatorSession(line, names) as session:
+    with CoordinatorSession(line, plan, identity) as session:
         for _ in range(rounds):
             begun = time.perf_counter()
-            assert session.count("rows", {})[0] == 2 * len(names)
+            assert session.counts([()])[0] == 2 * len(plan.sites)
             times.append(time.perf_counter() - begun)
-    return [seconds for k, seconds in enumerate(times) if k not in first_rounds(rounds)]
+    return times[FIRST:]

@@ -1,0 +1,93 @@
+"""The rule behind the promises: what is summed is additive over rows, in integers, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dagora.data.table import Table
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook, fraction_bits
+from dagora.parties.horizontal.row_sums.answers import SUMMED, exact_products, joint_counts, moments
+from dagora.parties.horizontal.row_sums.reading import read_moments
+from dagora.stats.table import TableStatistics
+
+ARGUMENTS = {"counts": ([(), (0,), (0, 1), (1,)],), "moments": ()}
+
+
+def mixed(rng, rows):
+    values = np.column_stack([rng.integers(0, 2, rows), rng.integers(0, 4, rows), rng.normal(size=(rows, 3))])
+    return Table.from_numpy(
+        values, names=["a", "b", "x", "y", "z"], discrete=["a", "b"], continuous=["x", "y", "z"]
+    )
+
+
+def test_every_summed_task_is_tried_here():
+    assert set(ARGUMENTS) == set(SUMMED)
+
+
+@pytest.mark.parametrize("task", SUMMED)
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), first=st.integers(0, 60))
+def test_the_answer_for_rows_together_is_the_sum_of_the_answers(task, seed, first):
+    table = mixed(np.random.default_rng(seed), 60)
+    book = Codebook.of_tables({"all": table})
+    whole = follow_codebook(table, book)
+    parts = [whole.take(np.arange(first)), whole.take(np.arange(first, 60))]
+    answers = [SUMMED[task](code_rows(part, book, 1 << 22), *ARGUMENTS[task]) for part in (whole, *parts)]
+    assert all(answer.dtype == np.int64 for answer in answers)
+    np.testing.assert_array_equal(answers[0], answers[1] + answers[2])
+
+
+@pytest.mark.parametrize("task", SUMMED)
+def test_the_answer_does_not_depend_on_the_order_of_rows(task):
+    rng = np.random.default_rng(1)
+    table = mixed(rng, 200_000)
+    book = Codebook.of_tables({"all": table})
+    shuffled = table.take(rng.permutation(200_000))
+    one, two = (SUMMED[task](code_rows(t, book, 1 << 22), *ARGUMENTS[task]) for t in (table, shuffled))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_task_that_rounds_its_total_would_be_caught():
+    """Rounding a site's own total is what made the bisection of units possible."""
+    rows = np.array([0.4, 0.4])
+    assert np.rint(rows.sum()) != np.rint(rows[:1].sum()) + np.rint(rows[1:].sum())
+
+
+@pytest.mark.parametrize("bits", [1, 2, 15, 20, 25, 26])
+def test_products_are_exact_up_to_the_largest_numbers(bits):
+    rng = np.random.default_rng(bits)
+    top = 1 << bits
+    numbers = np.concatenate(
+        [rng.integers(-top, top + 1, (3, 400)), np.full((3, 50), top), np.full((3, 50), -top)], axis=1
+    )
+    expected = (numbers.astype(object) @ numbers.T.astype(object)).astype(np.int64)
+    np.testing.assert_array_equal(exact_products(numbers, bits), expected)
+
+
+def test_counts_are_those_of_a_loop():
+    table = mixed(np.random.default_rng(4), 50)
+    rows = code_rows(table, Codebook.of_tables({"all": table}), 1024)
+    expected = np.zeros((2, 4), dtype=np.int64)
+    for a, b in zip(table.codes(0), table.codes(1), strict=True):
+        expected[a, b] += 1
+    np.testing.assert_array_equal(joint_counts(rows, [(0, 1)]), expected.ravel())
+
+
+@pytest.mark.parametrize("largest", [1024, 1 << 22, 1 << 30])
+def test_moments_are_those_of_the_rounded_rows(largest):
+    table = mixed(np.random.default_rng(6), 300)
+    book = Codebook.of_tables({"all": table})
+    rows, bits = code_rows(table, book, largest), fraction_bits(largest)
+    found = read_moments(moments(rows), book, bits)
+    unit = np.array([coding.half_width for coding in book.continuous])[:, None] / 2.0**bits
+    centre = np.array([coding.centre for coding in book.continuous])[:, None]
+    rounded = Table.from_numpy((centre + unit * rows.numbers).T, names=["x", "y", "z"], continuous=["all"])
+    theirs = TableStatistics(rounded).moments()
+    assert found.n == theirs.n
+    np.testing.assert_allclose(found.mean, theirs.mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(found.scatter, theirs.scatter, rtol=1e-10, atol=1e-9)
+    # And close to the rows themselves, as close as the rounding allows.
+    exact = TableStatistics(table.select(["x", "y", "z"])).moments()
+    np.testing.assert_allclose(found.scatter, exact.scatter, rtol=0, atol=2000 * 2.0**-bits)

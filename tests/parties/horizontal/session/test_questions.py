@@ -1,0 +1,110 @@
+"""Whatever a coordinator sends, a site refuses it in one line or computes on numbers that it has checked."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dagora.errors import ProtocolError
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.session.questions import Question, describe, read_question
+from dagora.parties.transport.messages import encode
+
+BOOK = Codebook(
+    (
+        Coding("a", levels=("no", "yes")),
+        Coding("b", levels=("x", "y", "z")),
+        Coding("c", low=0.0, high=1.0),
+        Coding("d", cuts=(1.0, 2.0)),
+    )
+)
+PLAN = draft_plan(BOOK, {"north": "", "south": "", "west": ""}, "hill-climb", cells_per_table=9)
+
+
+def counts(columns, offsets):
+    return encode({"kind": "counts", "columns": np.array(columns, dtype=np.int64),
+                   "offsets": np.array(offsets, dtype=np.int64)})  # fmt: skip
+
+
+def test_what_is_allowed_comes_through():
+    for question in (
+        Question("moments"),
+        Question("counts", ((), (0,), (0, 1), (1, 3))),
+        Question("counts", ()),
+        Question("done"),
+    ):
+        assert read_question(question.encode(), PLAN) == question
+
+
+BIG = 2**62
+HOSTILE = {
+    "offsets beyond the end": (counts([0], [0, 1000]), "begin and end"),
+    "offsets before the start": (counts([0], [-5, 1]), "begin and end"),
+    "offsets that run back": (counts([0, 1], [0, 2, 1, 2]), "begin and end"),
+    "no offsets": (counts([], []), "begin and end"),
+    "columns left over": (counts([0, 1], [0, 1]), "begin and end"),
+    "a huge offset": (counts([0], [0, BIG]), "begin and end"),
+    "a column that is not there": (counts([4], [0, 1]), "a column that the plan does not have"),
+    "a negative column": (counts([-1], [0, 1]), "a column that the plan does not have"),
+    "a huge column": (counts([BIG], [0, 1]), "a column that the plan does not have"),
+    "a column twice": (counts([0, 0], [0, 2]), "in order, each once"),
+    "columns out of order": (counts([1, 0], [0, 2]), "in order, each once"),
+    "a table twice": (counts([0, 0], [0, 1, 2]), "a table twice"),
+    "a continuous column": (counts([2], [0, 1]), "a continuous column"),
+    "too many columns": (counts([0, 1, 2, 3], [0, 4]), "tables of 3 columns"),
+    "too many cells": (counts([0, 1, 3], [0, 3]), "tables of 9 cells"),
+    "floats": (encode({"kind": "counts", "columns": np.zeros(1), "offsets": np.array([0, 1])}), "'columns'"),
+    "another shape": (
+        encode({"kind": "counts", "columns": np.zeros((1, 1), np.int64), "offsets": np.array([0, 1])}),
+        "'columns'",
+    ),
+    "a unit": (encode({"kind": "moments", "unit": np.ones(1)}), "unknown field"),
+    "a mean": (encode({"kind": "moments", "mean": np.ones(1)}), "unknown field"),
+    "basis functions": (encode({"kind": "basis", "functions": 3}), "allows no basis"),
+    "a shown task": (encode({"kind": "shown", "task": "local-weights", "content": {}}), "is shown"),
+    "no kind": (encode({}), "of no known kind"),
+    "a strange kind": (encode({"kind": "total"}), "of no known kind"),
+    "a kind that is no text": (encode({"kind": 3}), "of no known kind"),
+    "no message": (b"rubbish", "not a message of dagora"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_is_not_in_the_plan_is_refused(what):
+    payload, words = HOSTILE[what]
+    with pytest.raises(ProtocolError, match=words):
+        read_question(payload, PLAN)
+
+
+numbers = st.one_of(st.integers(-3, 6), st.integers(-(2**63), 2**63 - 1))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(numbers, max_size=8), st.lists(numbers, max_size=8))
+def test_random_sets_are_refused_or_valid(columns, offsets):
+    try:
+        question = read_question(counts(columns, offsets), PLAN)
+    except ProtocolError:
+        return
+    for some in question.sets:
+        assert list(some) == sorted(set(some))
+        assert all(column in {0, 1, 3} for column in some)
+        assert len(some) <= 3
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=60), st.integers(0, 200))
+def test_damaged_questions_are_refused_or_valid(noise, place):
+    whole = Question("counts", ((0,), (0, 1))).encode()
+    place %= len(whole)
+    damaged = whole[:place] + noise + whole[place + len(noise) :]
+    try:
+        read_question(damaged, PLAN)
+    except ProtocolError as error:
+        assert "\n" not in str(error)
+
+
+def test_questions_in_words_name_the_columns():
+    said = describe(Question("counts", ((0, 1),)), BOOK.schema.names)
+    assert said == "joint counts of 1 table: a × b"
