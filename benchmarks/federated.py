@@ -97,7 +97,7 @@ def round_section(options: argparse.Namespace) -> Section:
     kept = "small run" if options.small else verdict(extra <= ROUND_MILLISECONDS)
     text = (
         f"One number per site, {options.rounds} sums; a sum takes one round trip. All processes share the "
-        "cores of this machine, so that the difference is what sockets, TLS, switching and the logs on disk cost."
+        "cores of this machine, so that the difference is what sockets, TLS, switching and logs on disk cost."
     )
     table = markdown_table(("parties", "sites", "ms per sum", "90 %"), rows)
     promise = f"≤ {ROUND_MILLISECONDS:.0f} ms more per round trip than in memory"

@@ -1,0 +1,128 @@
+"""Hostile questions to a site, with bounds checks of kernels on: none may crash it or leave the plan.
+
+    NUMBA_BOUNDSCHECK=1 python benchmarks/fuzz_questions.py [--questions 100000] [--output FILE.md]
+
+For each kind of question, valid messages are damaged, cut, mixed and filled with hostile numbers, and sent
+through the code that reads and answers them at a site. An answer must be a sum that the plan allows;
+everything else must be one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from pathlib import Path
+
+os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
+
+import numpy as np
+
+from dagora.data.table import Table
+from dagora.errors import ProtocolError
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
+from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.row_sums.answers import SUMMED
+from dagora.parties.horizontal.session.questions import Question, read_question
+from dagora.parties.transport.messages import encode
+from report import deliver, machine, markdown_table
+from runs import note
+
+BOOK = Codebook(
+    (
+        Coding("a", levels=("no", "yes")),
+        Coding("b", levels=("x", "y", "z")),
+        Coding("c", low=-4.0, high=4.0),
+        Coding("d", cuts=(0.5, 1.5)),
+    )
+)
+PLAN = draft_plan(BOOK, {"north": "", "south": "", "west": ""}, "hill-climb", cells_per_table=12)
+EDGES = np.array(
+    [0, 1, 2, 3, 4, -1, -2, 7, 43, 2**15, 2**16, 2**31, -(2**31), 2**40, 2**62, 2**63 - 1, -(2**63)]
+)
+
+
+def site_rows():
+    rng = np.random.default_rng(0)
+    values = {
+        "a": rng.choice(["no", "yes"], 30),
+        "b": rng.choice(["x", "y", "z"], 30),
+        "c": rng.normal(size=30),
+        "d": rng.normal(size=30),
+    }
+    import pandas as pd
+
+    table = Table.from_frame(pd.DataFrame(values), continuous=["c", "d"])
+    return code_rows(follow_codebook(table, BOOK), BOOK, PLAN.largest_rows)
+
+
+def hostile(kind: str, rng: np.random.Generator) -> bytes:
+    """A message that may be valid, nearly valid, or rubbish."""
+    how = rng.integers(5)
+    if kind == "counts" and how < 3:
+        many = rng.integers(0, 6, size=2)
+        pool = EDGES if how else EDGES[:5]
+        columns = rng.choice(pool, many[0])
+        offsets = (
+            np.sort(rng.choice(np.arange(many[0] + 1), many[1])) if how == 1 else rng.choice(pool, many[1])
+        )
+        if how == 2 and many[0]:
+            offsets = np.array([0, many[0]])
+        return encode({"kind": "counts", "columns": columns, "offsets": offsets})
+    valid = Question("counts", ((0,), (0, 1), (1, 3))) if kind == "counts" else Question(kind)
+    message = bytearray(valid.encode())
+    if how == 3:
+        for place in rng.integers(len(message), size=rng.integers(1, 6)):
+            message[place] = rng.integers(256)
+    else:
+        a, b = np.sort(rng.integers(len(message) + 1, size=2))
+        message[a:b] = rng.bytes(rng.integers(0, 20))
+    return bytes(message)
+
+
+def fuzz(kind: str, questions: int, seed: int = 0) -> Counter:
+    """Send hostile questions; count how they ended."""
+    rows, rng, ended = site_rows(), np.random.default_rng(seed), Counter()
+    for _ in range(questions):
+        try:
+            question = read_question(hostile(kind, rng), PLAN)
+        except ProtocolError as error:
+            ended["refused" if str(error).isprintable() else "refused with raw characters"] += 1
+            continue
+        if question.kind == "done":
+            ended["done"] += 1
+            continue
+        answer = SUMMED[question.kind](rows, *((question.sets,) if question.kind == "counts" else ()))
+        assert answer.dtype == np.int64
+        assert len(answer) == question.size(BOOK.schema)
+        if question.kind == "counts":
+            assert int(answer.sum()) == 30 * len(question.sets)
+            assert len(set(question.sets)) == len(question.sets)
+            assert all(len(some) <= PLAN.columns_per_table for some in question.sets)
+        ended["answered, within the plan"] += 1
+    return ended
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Hostile questions to a site.")
+    parser.add_argument("--questions", type=int, default=100_000, help="of each kind")
+    parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
+    options = parser.parse_args()
+    lines = []
+    how_they_end = ("refused", "refused with raw characters", "answered, within the plan", "done")
+    for kind in SUMMED:
+        note(f"{options.questions} questions like {kind}")
+        ended = fuzz(kind, options.questions)
+        lines.append([kind, *(str(ended[how]) for how in how_they_end)])
+    table = markdown_table(("kind", *how_they_end), lines)
+    bounds = "on" if os.environ["NUMBA_BOUNDSCHECK"] == "1" else "OFF"
+    text = f"{options.questions} questions of each kind, bounds checks of kernels {bounds}; no crash."
+    deliver(
+        "\n\n".join(["## Hostile questions", text, table, machine("dagora", "numpy", "numba")]),
+        options.output,
+    )
+
+
+if __name__ == "__main__":
+    main()

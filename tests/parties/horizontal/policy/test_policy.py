@@ -1,0 +1,102 @@
+"""What the policy does not allow is refused, with the line of the owner's file that says so."""
+
+from dataclasses import replace
+
+import pytest
+
+from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.policy.policy import Policy, PolicyError
+from dagora.parties.horizontal.policy.policy_file import draft_policy, read_policy, write_policy
+from dagora.parties.horizontal.policy.trial import trial_policy
+
+PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}
+COORDINATOR = "sha256:" + "f" * 64
+BOOK = Codebook(
+    (
+        Coding("a", levels=("no", "yes")),
+        Coding("b", levels=("x", "y", "z"), other=True),
+        Coding("x", low=0.0, high=1.0),
+    )
+)
+PLAN = draft_plan(BOOK, PRINTS, "hill-climb", coordinator=COORDINATOR, cells_per_table=64)
+POLICY = draft_policy(BOOK, COORDINATOR, PRINTS, least_sites=3, rows=1000)
+METHODS = ["hill-climb", "vote", "admm"]
+
+
+def test_the_drafted_policy_allows_the_drafted_plan():
+    POLICY.check(PLAN, "north", History())
+
+
+OTHER_BOOK = Codebook((Coding("a", levels=("yes", "no")), *BOOK.columns[1:]))
+FORBIDDEN = {
+    "coordinator": (PLAN, {"coordinator": "sha256:" + "e" * 64}),
+    "sites": (PLAN, {"sites": {**PRINTS, "west": "sha256:" + "7" * 64}}),
+    "sites: a stranger": (PLAN, {"sites": {"north": PRINTS["north"], "south": PRINTS["south"]}}),
+    "sites: not this one": (
+        replace(PLAN, sites={k: v for k, v in PRINTS.items() if k != "north"}),
+        {"least_sites": 2},
+    ),
+    "least_sites": (replace(PLAN, sites={k: PRINTS[k] for k in ("north", "west")}), {}),
+    "column: another order of levels": (replace(PLAN, codebook=OTHER_BOOK), {}),
+    "column: unknown": (PLAN, {"codebook": Codebook(BOOK.columns[:2])}),
+    "column: other range": (
+        replace(PLAN, codebook=Codebook((*BOOK.columns[:2], Coding("x", low=0.0, high=1.0000001)))),
+        {},
+    ),
+    "methods": (PLAN, {"methods": ("notears",)}),
+    "questions": (PLAN, {"questions": ("moments",)}),
+    "shows": (replace(PLAN, method="vote", shows=("local-weights",)), {"shows": ("best",)}),
+    "columns_per_table": (PLAN, {"columns_per_table": 2}),
+    "cells_per_table": (PLAN, {"cells_per_table": 7}),
+    "tables_per_run": (PLAN, {"tables_per_run": 3}),
+    "tables_for_ever": (PLAN, {"tables_for_ever": 0}),
+    "largest_rows": (replace(PLAN, largest_rows=100), {}),
+    "noise": (PLAN, {"noise": True}),
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_a_forbidden_plan_is_refused_with_its_line(what, tmp_path):
+    plan, change = FORBIDDEN[what]
+    path = tmp_path / "policy.toml"
+    path.write_text(write_policy(replace(POLICY, **change), "a table"))
+    policy = read_policy(path, [*METHODS, "notears", "best"])
+    key = what.partition(":")[0]
+    with pytest.raises(PolicyError, match=rf"policy.toml, line (\d+) \({key}\): ") as told:
+        policy.check(plan, "north", History())
+    line = int(str(told.value).partition("line ")[2].partition(" ")[0])
+    assert key in path.read_text().splitlines()[line - 1]
+
+
+def test_other_sites_than_before_need_the_owner():
+    history = History(rosters={"other"})
+    with pytest.raises(PolicyError, match=PLAN.roster_digest):
+        POLICY.check(PLAN, "north", history)
+    replace(POLICY, agreed_rosters=(PLAN.roster_digest,)).check(PLAN, "north", history)
+    POLICY.check(PLAN, "north", History(rosters={PLAN.roster_digest}))
+
+
+def test_a_policy_of_two_sites_needs_a_word():
+    two = {name: PRINTS[name] for name in ("north", "south")}
+    plan = replace(PLAN, sites=two)
+    with pytest.raises(PolicyError, match="2 sites, and 3 must take part"):
+        replace(POLICY, sites=two, least_sites=0).check(plan, "north", History())
+    replace(POLICY, sites=two, least_sites=2).check(plan, "north", History())
+
+
+def test_a_policy_is_read_as_it_was_written(tmp_path):
+    path = tmp_path / "policy.toml"
+    for policy in (POLICY, trial_policy(PLAN)):
+        path.write_text(write_policy(policy, "a table\nwith a line break"))
+        again = read_policy(path, METHODS)
+        assert replace(again, place=policy.place, lines={}) == replace(policy, lines={})
+        assert isinstance(again, Policy)
+
+
+def test_a_limit_on_privacy_adds_up_over_runs():
+    history = History(rho={("plan", "rows"): 0.08})
+    POLICY.may_spend(history, 0.02)
+    with pytest.raises(PolicyError, match="0.08 already, and 0.03 more"):
+        POLICY.may_spend(history, 0.03)
