@@ -96,7 +96,7 @@ def learn(
     )
     source = read_source(data, jobs, reading)
     known.check_nodes(source.names)
-    known = source.obeying(known)
+    known = source.obeying(known, entry)
     chosen = choose_score(entry, score, source)
     method_options, score_options = split_options(
         entry, chosen, {**source.noise_defaults(entry.name), **options}
@@ -124,7 +124,8 @@ def learn(
     errors, doubts = estimation(local)
     settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
     if source.noise is not None:
-        settings["privacy"] = source.noise.privacy.to_dict()
+        settings["privacy"] = source.noise.terms()
+        doubts += source.noise.warnings(entry.name)
     doubts = [*notes, *doubts, *outcome.warnings, *source.data_warnings]
     announce(doubts)  # those about reading were given when the data were read
     return Result(
@@ -170,9 +171,7 @@ class Source:
     @property
     def data_warnings(self) -> list[str]:
         """Warnings about odd data."""
-        if self.noise is not None:
-            return self.noise.privacy.warnings(self.statistics.n_rows)
-        return [] if self.rows is None else data_warnings(self.rows)
+        return [] if self.rows is None or self.noise is not None else data_warnings(self.rows)
 
     @property
     def noise(self) -> HasPrivacy | None:
@@ -181,17 +180,17 @@ class Source:
 
     @property
     def noise_account(self) -> list[str]:
-        """What was noised and what that promises; empty without noise."""
-        return [] if self.noise is None else self.noise.privacy.describe()
+        """What noise promises, and what to expect from it; empty without noise."""
+        return [] if self.noise is None else self.noise.account()
 
     def noise_defaults(self, method: str) -> Mapping[str, Value]:
         """Options of a method that noise changes."""
         return {} if self.noise is None else self.noise.defaults(method)
 
-    def obeying(self, knowledge: Knowledge) -> Knowledge:
+    def obeying(self, knowledge: Knowledge, method: Method) -> Knowledge:
         """The knowledge, with the parent limit of noisy data where it has none; a higher one is refused."""
         most = None if self.noise is None else self.noise.max_parents
-        if most is None:
+        if most is None or method.takes in OWN_OBJECTIVE:
             return knowledge
         if (knowledge.max_parents or 0) > most:
             raise OptionError(

@@ -29,7 +29,7 @@ def discrete_gaussian(key: bytes, variance: Fraction, size: int) -> NDArray[np.i
     """Draw from the discrete Gaussian of parameter σ² = `variance`; the same key gives the same draws.
 
     >>> discrete_gaussian(bytes(32), Fraction(9), 8)
-    array([ 6,  3,  0, -1, -2, -1,  5, -1])
+    array([-3,  4, -5, -3,  0,  1,  6,  3])
     """
     stream = KeyStream(key)
     found = np.empty(0, dtype=object)

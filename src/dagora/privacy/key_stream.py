@@ -26,7 +26,7 @@ class KeyStream:
 
     >>> stream = KeyStream(bytes(32))
     >>> stream.below(6, 5), KeyStream(bytes(32)).below(6, 5)
-    (array([5, 0, 3, 5, 2], dtype=object), array([5, 0, 3, 5, 2], dtype=object))
+    (array([5, 5, 5, 0, 2], dtype=object), array([5, 5, 5, 0, 2], dtype=object))
     """
 
     def __init__(self, key: bytes) -> None:
@@ -50,16 +50,17 @@ class KeyStream:
 
     def below(self, bound: int, count: int) -> Integers:
         """So many independent integers, uniform on 0, 1, …, bound − 1 (values that are too large go)."""
-        bits = (bound - 1).bit_length()
-        width = max(1, (bits + 7) // 8)
-        spare = 8 * width - bits
-        found: list[int] = []
+        found = np.empty(0, dtype=object)
         while len(found) < count:
-            drawn = self.take(width * (count - len(found)))
-            values = (
-                int.from_bytes(drawn[at : at + width], "big") >> spare for at in range(0, len(drawn), width)
-            )
-            found += [value for value in values if value < bound]
-        integers = np.empty(count, dtype=object)
-        integers[:] = found
-        return integers
+            drawn = self._bits((bound - 1).bit_length(), count - len(found))
+            found = np.concatenate([found, drawn[drawn < bound]])
+        return found
+
+    def _bits(self, bits: int, count: int) -> Integers:
+        """So many integers of so many random bits, each from whole words of 64."""
+        width = max(1, (bits + 63) // 64)
+        words = np.frombuffer(self.take(8 * width * count), dtype=">u8").reshape(count, width).astype(object)
+        joined = words[:, 0]
+        for column in range(1, width):
+            joined = (joined << 64) | words[:, column]
+        return joined >> (64 * width - bits)

@@ -17,6 +17,9 @@ from dagora.privacy.terms import PrivacyTerms, require_kind
 from dagora.scores.local_score import LocalScore
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, running_sum
 
+# Methods that change one arrow at a time: with one parent each, arrows soon stand in each other's way.
+STOP_SHORT = frozenset({"hill-climb", "tabu", "k2"})
+
 
 class NoisyPairs:
     """What can be learned from pair tables that carry noise: forests, by searches on BIC.
@@ -43,11 +46,6 @@ class NoisyPairs:
     def n_rows(self) -> int:
         """The number of rows, as estimated from the release."""
         return round(self._tables.rows)
-
-    @property
-    def privacy(self) -> PrivacyTerms:
-        """The terms of the release."""
-        return self._terms
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Counts of sets of at most two columns, rounded; cells of zero or less are left out."""
@@ -86,6 +84,24 @@ class NoisyPairs:
         if name != "bic":
             raise OptionError(f"the score {name} does not know noise for privacy: use bic")
         return PairScore(self._schema, self._tables, **options)  # type: ignore[arg-type]  # those of bic
+
+    def terms(self) -> Mapping[str, Value]:
+        """The terms of the release, as JSON."""
+        return self._terms.to_dict()
+
+    def account(self) -> list[str]:
+        """The promise, what was noised, and what to expect."""
+        return [
+            *self._terms.describe(),
+            "expect a forest, with at most one parent each; directions mean nothing",
+        ]
+
+    def warnings(self, method: str) -> list[str]:
+        """Too few rows for the noise; a method that misses the best forest."""
+        found = self._terms.warnings(self._tables.rows)
+        if method in STOP_SHORT:
+            found.append(f"{method} often stops short of the best forest, which ges finds: use ges")
+        return found
 
     def defaults(self, method: str) -> Mapping[str, Value]:  # noqa: ARG002 (no method needs any)
         """Options of a method that noise changes."""

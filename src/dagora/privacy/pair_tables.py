@@ -55,10 +55,10 @@ class PairTables:
 def agreeing_tables(cardinalities: NDArray[np.int64], summed: NDArray[np.int64], noise: float) -> PairTables:
     """Make tables agree; `summed` has the cells of all pairs one after the other, `noise` is their variance.
 
-    >>> agreeing = agreeing_tables(np.array([2, 2, 2]), np.array([5, 1, 0, 6, 5, 0, 1, 4, 3, 1, 3, 3]), 1.0)
+    >>> agreeing = agreeing_tables(np.array([2, 2, 2]), np.array([5, 1, 0, 6, 5, 0, 1, 4, 3, 1, 1, 3]), 1.0)
     >>> agreeing.rows, agreeing.margins[0], agreeing.table(0, 1), agreeing.variance(0, 1)
-    (10.0, array([5., 5.]), array([[4.25, 0.75],
-           [0.25, 4.75]]), 0.25)
+    (10.0, array([5., 5.]), array([[ 4.75,  0.25],
+           [-0.25,  5.25]]), 0.25)
     """
     sizes = [int(r) for r in cardinalities]
     pairs = pairs_of(len(sizes))

@@ -54,7 +54,7 @@ def site_noise(key: bytes, terms: PrivacyTerms, size: int) -> NDArray[np.int64]:
 
     >>> terms = PrivacyTerms("pairs", columns=3, sites=1, epsilon=1.0, delta=1e-6, colluders=0)
     >>> site_noise(bytes(32), terms, 4)
-    array([  5,   6,   0, -11])
+    array([-5,  0,  2,  7])
     """
     return discrete_gaussian(key, terms.sigma2_site, size)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,25 +134,17 @@ class HasPrivacy(Protocol):
 
     max_parents: int | None
 
-    @property
-    def privacy(self) -> PrivacyRecord:
-        """The terms of the release."""
+    def terms(self) -> Mapping[str, Value]:
+        """The terms of the release, as JSON."""
+
+    def account(self) -> list[str]:
+        """Sentences: the promise, what was noised, and what to expect."""
+
+    def warnings(self, method: str) -> list[str]:
+        """What a user of this method should not miss."""
 
     def defaults(self, method: str) -> Mapping[str, Value]:
         """Options of a method that noise changes."""
-
-
-class PrivacyRecord(Protocol):
-    """The terms of a release, for people."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form."""
-
-    def describe(self) -> list[str]:
-        """Sentences."""
-
-    def warnings(self, rows: float) -> list[str]:
-        """What a user should not miss, given the number of rows."""
 
 
 @runtime_checkable
