@@ -41,7 +41,7 @@ def test_little_noise_gives_the_moments(simulation: dagora.Simulation) -> None:
 
 
 def test_the_noise_of_a_covariance_has_its_variance(simulation: dagora.Simulation) -> None:
-    """In units of the range: s for two columns, √2 s for one; over 200 releases of the same rows."""
+    """In units of the range: s for two columns, √2 s for one; over 60 releases of the same rows."""
     table = simulation.table
     terms = agree_on_terms(table.schema, 1, epsilon=1.0)
     listed = list(ranges(table).values())
@@ -51,7 +51,7 @@ def test_the_noise_of_a_covariance_has_its_variance(simulation: dagora.Simulatio
     scale = np.outer(*[np.array(listed)[:, 1]] * 2)
     plain = noisy_statistics(terms, table.schema, listed, exact).moments().covariance / scale
     found = []
-    for k in range(200):
+    for k in range(60):
         summed = exact + site_noise(key(k), terms, len(exact))
         found.append(
             noisy_statistics(terms, table.schema, listed, summed).moments().covariance / scale - plain

@@ -12,7 +12,7 @@ from dagora.data.table import Table
 from dagora.demo_network import greenhouse
 from dagora.learning import make_score
 from dagora.privacy.noisy_pairs import NoisyPairs
-from dagora.privacy.pair_score import PairScore
+from dagora.privacy.pair_score import PairScore, association
 from dagora.privacy.pair_tables import PairTables, agreeing_tables, pairs_of
 from dagora.privacy.release import feature_size, features, release, site_noise
 from dagora.privacy.terms import agree_on_terms
@@ -65,6 +65,23 @@ def test_without_noise_the_score_is_bic(seed: int, penalty: float) -> None:
     families = [(x, ()) for x in range(d)] + [(x, (y,)) for x in range(d) for y in range(d) if x != y]
     assert ours.families(families) == pytest.approx(bic.families(families), rel=1e-9)
     assert ours.n_rows == table.n_rows
+
+
+def test_noise_takes_its_share_of_the_evidence() -> None:
+    """Against the formula, cell by cell; a count below 0 counts as 0."""
+    table, expected, variance = (
+        np.array([[40.0, -3.0], [10.0, 23.0]]),
+        np.array([[30.0, 7.0], [20.0, 13.0]]),
+        9.0,
+    )
+    cells = [
+        (40 * np.log(40 / 30) - 40 + 30) * 30 / 39,
+        7 * 7 / 16,
+        (10 * np.log(10 / 20) - 10 + 20) * 20 / 29,
+        (23 * np.log(23 / 13) - 23 + 13) * 13 / 22,
+    ]
+    assert association(table, expected, variance) == pytest.approx(sum(cells))
+    assert association(table * [[1, 0], [1, 1]], expected * [[1, 0], [1, 1]], 0.0) > 0
 
 
 def test_exact_tables_stay_as_they_are(table: Table) -> None:

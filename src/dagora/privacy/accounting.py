@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache
 
 from dagora.errors import OptionError
 
@@ -62,6 +63,7 @@ def smallest(function: Callable[[float], float], low: float, high: float) -> flo
     return function((low + high) / 2)
 
 
+@cache
 def rho_of(epsilon: float, delta: float) -> float:
     """The largest ρ that implies (ε, δ).
 

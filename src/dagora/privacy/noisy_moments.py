@@ -124,8 +124,8 @@ class NoisyMoments:
     def account(self) -> list[str]:
         """The promise, what was noised, and what to expect."""
         expected = (
-            f"expect each correlation to be off by about {self._correlation_noise:.2g}: scores and tests work "
-            f"as if on {self.effective_rows} rows"
+            f"expect each correlation to be off by about {self._correlation_noise:.2g}: scores and tests "
+            f"work as if on {self.effective_rows} rows"
         )
         return [*self._terms.describe(), expected]
 
