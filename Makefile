@@ -39,6 +39,7 @@ bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/notears.py
 	$(BIN)/python benchmarks/federated.py
 	$(BIN)/python benchmarks/private.py
+	$(BIN)/python benchmarks/privacy.py
 	$(BIN)/python benchmarks/samplers.py
 	$(BIN)/python benchmarks/gp_scores.py
 	$(BIN)/python benchmarks/rbnets.py

@@ -46,6 +46,7 @@ FLOORS = (
     ("demo_network",),
     ("formats",),
     ("scores",),
+    ("privacy",),
     ("search",),
     ("optimise",),
     ("constraint",),

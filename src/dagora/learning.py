@@ -20,7 +20,7 @@ from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from dagora.method_registry import Method, method_named
-from dagora.options import Option, check_options
+from dagora.options import Option, Value, check_options
 from dagora.result import Result, TracePoint
 from dagora.run import Run
 from dagora.scores.candidates.candidate_score import CandidateScore
@@ -35,7 +35,7 @@ from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable, data_warnings
-from dagora.stats.statistics import HasFederation, Statistics
+from dagora.stats.statistics import HasFederation, HasPrivacy, Statistics
 from dagora.stats.table import TableStatistics
 from dagora.version import __version__
 from dagora.wording import announce, option, spoken
@@ -96,8 +96,11 @@ def learn(
     )
     source = read_source(data, jobs, reading)
     known.check_nodes(source.names)
+    known = source.obeying(known, entry)
     chosen = choose_score(entry, score, source)
-    method_options, score_options = split_options(entry, chosen, options)
+    method_options, score_options = split_options(
+        entry, chosen, {**source.noise_defaults(entry.name), **options}
+    )
     trace: list[TracePoint] = []
     steps: dict[str, int] = {}  # the last step of each phase; every phase counts from zero
 
@@ -120,13 +123,16 @@ def learn(
         outcome = replace(outcome, status="time-limit" if clock.exhausted else "finished", message=late)
     errors, doubts = estimation(local)
     settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
+    if source.noise is not None:
+        settings["privacy"] = source.noise.terms()
+        doubts += source.noise.warnings(entry.name)
     doubts = [*notes, *doubts, *outcome.warnings, *source.data_warnings]
     announce(doubts)  # those about reading were given when the data were read
     return Result(
         graph=outcome.graph,
         method=entry.name,
         status=outcome.status,
-        message="; ".join(filter(None, (outcome.message, source.dropped_rows))),
+        message="; ".join(filter(None, (outcome.message, source.dropped_rows, *source.noise_account))),
         score=outcome.score,
         score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
@@ -165,7 +171,33 @@ class Source:
     @property
     def data_warnings(self) -> list[str]:
         """Warnings about odd data."""
-        return [] if self.rows is None else data_warnings(self.rows)
+        return [] if self.rows is None or self.noise is not None else data_warnings(self.rows)
+
+    @property
+    def noise(self) -> HasPrivacy | None:
+        """The statistics, where they carry noise for privacy."""
+        return self.rows if isinstance(self.rows, HasPrivacy) else None
+
+    @property
+    def noise_account(self) -> list[str]:
+        """What noise promises, and what to expect from it; empty without noise."""
+        return [] if self.noise is None else self.noise.account()
+
+    def noise_defaults(self, method: str) -> Mapping[str, Value]:
+        """Options of a method that noise changes."""
+        return {} if self.noise is None else self.noise.defaults(method)
+
+    def obeying(self, knowledge: Knowledge, method: Method) -> Knowledge:
+        """The knowledge, with the parent limit of noisy data where it has none; a higher one is refused."""
+        most = None if self.noise is None else self.noise.max_parents
+        if most is None or method.takes in OWN_OBJECTIVE:
+            return knowledge
+        if (knowledge.max_parents or 0) > most:
+            raise OptionError(
+                f"{option('max_parents', knowledge.max_parents)} asks for more than was released with noise: "
+                f"set {option('max_parents', most)}"
+            )
+        return as_knowledge(knowledge, most)
 
     @property
     def overview(self) -> Overview | None:

@@ -9,6 +9,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.loading import load
 from dagora.options import Option, check_options, find_in_any_case
+from dagora.stats.statistics import HasOwnScores
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Score:
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Create the score for some data."""
         values = check_options(f"the score {self.name}", self.options, options)
+        if isinstance(statistics, HasOwnScores):
+            return cast("LocalScore", statistics.score(self.name, values))
         return cast("LocalScore", load(self.factory)(statistics, **values))
 
 

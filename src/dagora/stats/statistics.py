@@ -6,7 +6,7 @@ that may not pool their rows. Every method that is based on counts or covariance
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol, runtime_checkable
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.data.table import Table
+from dagora.options import Value
 
 # Sets of columns by position: a sequence of sequences, or an array with one set of equal size per row.
 ColumnSets = Sequence[Sequence[int]] | NDArray[np.int64]
@@ -122,6 +123,36 @@ class HasFederation(Protocol):
     @property
     def federation(self) -> object:
         """The federation that the statistics are computed by."""
+
+
+@runtime_checkable
+class HasPrivacy(Protocol):
+    """Statistics that carry noise for privacy: they know the terms, and what goes with the noise.
+
+    `max_parents` is the most parents that the release says anything about (None: any number).
+    """
+
+    max_parents: int | None
+
+    def terms(self) -> Mapping[str, Value]:
+        """The terms of the release, as JSON."""
+
+    def account(self) -> list[str]:
+        """Sentences: the promise, what was noised, and what to expect."""
+
+    def warnings(self, method: str) -> list[str]:
+        """What a user of this method should not miss."""
+
+    def defaults(self, method: str) -> Mapping[str, Value]:
+        """Options of a method that noise changes."""
+
+
+@runtime_checkable
+class HasOwnScores(Protocol):
+    """Statistics on which scores are not computed as usual."""
+
+    def score(self, name: str, options: Mapping[str, object]) -> object:
+        """The local score of that name; one that has no meaning here is refused."""
 
 
 def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
