@@ -24,7 +24,7 @@ from dagora.commands.ctrl_c import INTERRUPTED, ending_compilation
 from dagora.commands.live_line import LiveLine
 from dagora.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError
 from dagora.version import __version__
-from dagora.wording import to_command_line
+from dagora.wording import shown, to_command_line
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
@@ -106,7 +106,7 @@ def warnings_in_one_line(line: LiveLine) -> Iterator[None]:
         if not issubclass(category, DagoraWarning):
             usual(message, category, *where, **how)
         elif not line.silent:
-            click.echo(f"dagora: warning: {message}", err=True)
+            click.echo(f"dagora: warning: {shown(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -151,5 +151,5 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
 
 def refuse(message: str, code: int = 2) -> int:
     """Print one line that says what is wrong, and return the exit code (by default that of bad input)."""
-    click.echo(f"dagora: error: {' '.join(message.split())}", err=True)
+    click.echo(f"dagora: error: {shown(' '.join(message.split()))}", err=True)
     return code

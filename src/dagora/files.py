@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import os
 import secrets
@@ -22,8 +23,15 @@ from dagora.errors import DagoraError, FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from _typeshed import WriteableBuffer as Buffer
+
 
 PathLike = str | os.PathLike[str]
+
+# A gzip file may unpack to a thousand times its size; tables and networks come to 5 to 50 times.
+UNPACKED_FREELY = 1 << 26
+UNPACKED_RATIO = 100
+CHUNK = 1 << 20
 
 
 def write_whole(path: PathLike, content: str | bytes, *, error: type[DagoraError] = FormatError) -> None:
@@ -115,24 +123,56 @@ def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:
     dagora.errors.FormatError: no such folder/graph.json: no such file
     """
     file = Path(path)
+    packed = file.suffix.lower() == ".gz"
     try:
-        content = file.read_bytes()
+        with open_unpacked(file, error=error) if packed else file.open("rb") as handle:
+            content = handle.read()
     except FileNotFoundError:
         raise error(f"{path}: no such file") from None
     except IsADirectoryError:
         raise error(f"{path}: is a folder, not a file") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as failure:
+        raise error(f"{path}: is not a valid gzip file: {_reason(failure)}") from None
     except (OSError, ValueError) as failure:
         raise error(f"{path}: cannot be read: {_reason(failure)}") from None
-    if file.suffix.lower() == ".gz":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as failure:
-            raise error(f"{path}: is not a valid gzip file: {_reason(failure)}") from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as failure:
         line = content.count(b"\n", 0, failure.start) + 1
         raise error(f"{path}: line {line}: is not UTF-8 text; save the file as UTF-8") from None
+
+
+def open_unpacked(path: PathLike, *, error: type[DagoraError] = FormatError) -> BinaryIO:
+    """Open a gzip file; one that unpacks to far more than its size is refused while it is read."""
+    return cast("BinaryIO", io.BufferedReader(_Unpacked(Path(path), error), CHUNK))
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, up to a limit."""
+
+    def __init__(self, path: Path, error: type[DagoraError]) -> None:
+        super().__init__()
+        self._path, self._error = path, error
+        self._packed = gzip.open(path)  # noqa: SIM115 (closed with this)
+        size = path.stat().st_size if path.is_file() else 0
+        self._limit = self._left = max(UNPACKED_FREELY, UNPACKED_RATIO * size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        got = self._packed.readinto(buffer)
+        self._left -= got
+        if self._left < 0:
+            raise self._error(
+                f"{self._path}: unpacks to more than {self._limit >> 20} MiB, far more than its size: "
+                "if you trust it, unpack it first (gunzip) and give that file"
+            )
+        return got
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
 
 
 def json_text(content: object, *, indent: int | None = None) -> str:

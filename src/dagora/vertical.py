@@ -74,7 +74,9 @@ def learn_with(
     clock, used = Budget(), time.process_time()
     with ExitStack() as stack:
         stack.enter_context(leaving(transport))
-        session = None if log is None else stack.enter_context(log.session(role, transport.peers[0]))
+        peer = transport.peers[0]
+        shown = transport.fingerprints.get(peer)
+        session = None if log is None else stack.enter_context(log.session(role, peer, shown))
 
         def agreed(terms: AgreedTerms) -> None:
             if session is not None:

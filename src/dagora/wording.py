@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shlex
 import sys
 import threading
@@ -21,6 +22,10 @@ from dagora.errors import DagoraWarning
 PACKAGE = str(Path(__file__).resolve().parent)
 # Options whose value on the command line is a list with commas.
 LISTS = frozenset({"discrete", "continuous", "drop"})
+# Controls of terminals, marks and overrides of direction, breaks of lines, invisible tags, half characters.
+CONTROLS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 _counting = threading.Lock()
 _commands = 0  # how many commands this process is answering; several threads may
@@ -89,6 +94,24 @@ def among(names: Iterable[str], most: int = 10) -> str:
     listed = list(names)
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return f"known are {', '.join(listed[:most])}{more}"
+
+
+def hidden_controls(text: str) -> list[str]:
+    r"""Characters that change what a screen shows instead of being shown: escapes, line breaks, directions.
+
+    >>> hidden_controls("age"), hidden_controls("a\x1b[2Jge"), hidden_controls("a\u202ege")
+    ([], ['U+001B'], ['U+202E'])
+    """
+    return sorted({f"U+{ord(control):04X}" for control in CONTROLS.findall(text)})
+
+
+def shown(text: str) -> str:
+    r"""Text as it may go to a screen or a log: what would change the screen is spelt out.
+
+    >>> print(shown("a\x1b[2Jge"))
+    a\x1b[2Jge
+    """
+    return CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def comma_list(names: Iterable[str]) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dagora.wording import shown
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -103,4 +105,4 @@ def tidy_end() -> Iterator[None]:
 
 def warn(line: str) -> None:
     """Print a warning."""
-    click.echo(f"dagora: warning: {line}", err=True)
+    click.echo(f"dagora: warning: {shown(line)}", err=True)

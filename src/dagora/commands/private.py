@@ -120,6 +120,7 @@ def host(
         click.echo(f"dagora: listening on {where}:{listener.port} for the guest", err=True)
         live_line().phase("waiting for the guest")
         transport = listener.accept(timeout=wait)
+    request.greet(GUEST, transport.fingerprints[GUEST])
     result = learn_with(
         transport,
         "host",
@@ -164,6 +165,7 @@ def join(
     sessions = own_log(log, folder, max_sessions, party_data.table.names)
     live_line().phase("waiting for the host")
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
+    request.greet(HOST, transport.fingerprints[HOST])
     result = learn_with(
         transport,
         "guest",
@@ -210,7 +212,7 @@ def run_parties(host_data: str, guest_data: str, request: PrivateRequest) -> Res
 
     def relay(party: str, line: str) -> None:
         # Errors are printed once, at the end; how the columns were understood was told already.
-        told = ("dagora: listening", "dagora: error", "dagora: warning")
+        told = ("dagora: listening", "dagora: the guest shows", "dagora: error", "dagora: warning")
         if party == HOST and not line.startswith(told):
             pass_on(line)
 

@@ -72,6 +72,11 @@ class PrivateRequest:
             path, self.key, drop=split_list(drop), missing=self.missing, na=self.na, separator=self.separator
         )
 
+    def greet(self, peer: str, fingerprint: str) -> None:
+        """Say whose certificate was shown: its owner can compare it with what the peer says it has."""
+        if not self.quiet:
+            click.echo(f"dagora: the {peer} shows the certificate {fingerprint}", err=True)
+
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
         if not self.quiet:

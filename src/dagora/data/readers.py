@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import gzip
 import hashlib
 import io
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import check_names, kept_positions
@@ -26,6 +25,7 @@ from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
+from dagora.files import open_unpacked
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ENDINGS = (*SEPARATORS, ".parquet", ".feather", ".arrow")
 BLOCK = 1 << 22
+CELLS_FREELY = 1 << 26
+CELLS_PER_BYTE = 64
 
 
 def read_table(
@@ -184,7 +186,12 @@ def not_utf8(file: Path) -> str:
 
 def open_bytes(file: Path) -> BinaryIO:
     """Open a file that may be compressed."""
-    return cast("BinaryIO", gzip.open(file)) if file.suffix.lower() == ".gz" else file.open("rb")
+    return open_unpacked(file, error=DataError) if is_packed(file) else file.open("rb")
+
+
+def is_packed(file: Path) -> bool:
+    """Whether the name says that the file is compressed."""
+    return file.suffix.lower() == ".gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +270,11 @@ def parse_delimited(
 
     positions = [str(i) for i in range(len(header.names))]
     handler = reading.pop("invalid_row_handler", None)
-    packed = "gzip" if file.suffix.lower() == ".gz" else None
-    with pa.input_stream(str(file), compression=packed) as source:
+    with contextlib.ExitStack() as stack:
+        if is_packed(file):
+            source = pa.PythonFile(stack.enter_context(open_bytes(file)), mode="r")
+        else:
+            source = stack.enter_context(pa.input_stream(str(file)))
         table = arrow_csv.read_csv(
             source,
             read_options=arrow_csv.ReadOptions(
@@ -341,6 +351,7 @@ def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[
 
         with pq.ParquetFile(file) as source:
             names = check_names(source.schema_arrow.names)
+            check_cells(source.metadata.num_rows * len(names), file)
             table = source.read()
     else:
         with pa.OSFile(str(file)) as handle:
@@ -355,3 +366,12 @@ def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[
             table = source.read_all()
     kept = [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
     return [names[i] for i in kept], [table.column(i) for i in kept]
+
+
+def check_cells(cells: int, file: Path) -> None:
+    """Refuse a file that says of itself that it becomes far larger than it is."""
+    if cells > max(CELLS_FREELY, CELLS_PER_BYTE * file.stat().st_size):
+        raise DataError(
+            f"it unpacks to {cells} cells, far more than its size: if you trust it, write it again as .csv "
+            "and give that file"
+        )

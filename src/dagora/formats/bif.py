@@ -48,6 +48,9 @@ TOKEN = re.compile(
 NUMBERS = re.compile(r'([^;{}()"]*);')
 BLOCK = re.compile(r'(?:[^"}]++|"[^"]*")*+\}')
 STRING_OR_COMMENT = re.compile(r'"[^"]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+UNWRITTEN_NUMBERS = 1 << 21  # most numbers of all tables that only default rows stand for
+MOST_PARENTS = 63  # NumPy's limit on dimensions, less the variable itself
+LONGEST_COUNT = 6  # digits of a number of levels
 SUM_TOLERANCE = 1e-3
 """Published tables are rounded (the repository's are off by up to 3e-7); more than this is a mistake."""
 
@@ -125,6 +128,8 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
+        # A number that is written takes a digit and a blank at least.
+        self.room = UNWRITTEN_NUMBERS + len(text) // 2
         self.originals = Originals()
         self.kept: deque[tuple[int, str]] = deque()
         self._blank_comments()
@@ -229,9 +234,10 @@ class _Parser:
         _, sign = self._token()
         if sign == "[":
             _, number = self._token()
-            if not number.isdecimal():
+            if not number.isdecimal() or len(number) > LONGEST_COUNT:
                 raise self._error(
-                    f"the number of levels of '{name}' is '{number}', not a whole number", start
+                    f"the number of levels of '{name}' is '{number[:20]}', not a number below a million",
+                    start,
                 )
             declared = int(number)
             self._expect("]")
@@ -276,6 +282,7 @@ class _Parser:
         """Read rows until the brace closes; axes are the parents as listed, then the child."""
         shape = tuple(len(self.levels[name]) for name in (*parents, child))
         size, count = shape[-1], math.prod(shape[:-1])
+        self._check_size(child, len(parents), size * count, start)
         codes = [self.codes[parent] for parent in parents]
         rows: dict[int, list[float]] = {}
         default: list[float] | None = None
@@ -322,6 +329,18 @@ class _Parser:
         if rows:
             array[list(rows)] = list(rows.values())
         return array.reshape(shape)
+
+    def _check_size(self, child: str, parents: int, numbers: int, start: int) -> None:
+        """Refuse tables that a `default` row would make far larger than the file, all together."""
+        if parents > MOST_PARENTS:
+            raise self._error(f"'{child}' has {parents} parents; {MOST_PARENTS} can be read", start)
+        self.room -= numbers
+        if self.room < 0:
+            raise self._error(
+                f"the table of '{child}' makes the network far larger than the file: "
+                "write its rows out instead of a default row, or give it fewer parents",
+                start,
+            )
 
     def _row_index(
         self, child: str, parents: list[str], codes: list[dict[str, int]], levels: list[str], here: int

@@ -1,6 +1,8 @@
 """Messages come back as they were; nothing else is ever believed."""
 
 import math
+import struct
+import tracemalloc
 
 import hypothesis.strategies as st
 import numpy as np
@@ -9,23 +11,33 @@ from hypothesis import example, given, settings
 from hypothesis.extra import numpy as hnp
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport.messages import MAX_DEPTH, Array, decode, encode
+from dagora.parties.transport import messages as messages_module
+from dagora.parties.transport.messages import (
+    FREE_BYTES,
+    MAX_DEPTH,
+    MULTIPLE,
+    Array,
+    decode,
+    encode,
+)
+from dagora.wording import hidden_controls
 
 DTYPES = ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 
 arrays = st.sampled_from(DTYPES).flatmap(
     lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
 )
+characters = st.characters().filter(lambda character: not hidden_controls(character))
 scalars = (
     st.none()
     | st.booleans()
     | st.integers(-(1 << 200), 1 << 200)
     | st.floats()
-    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+    | st.text(characters, max_size=8)
     | st.binary(max_size=8)
     | arrays
 )
-keys = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+keys = st.text(characters, max_size=6)
 values = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
@@ -113,7 +125,9 @@ def test_integers_of_any_size(value):
         (np.array([object()]), "object"),
         (np.array([1], dtype="M8[s]"), "datetime64"),
         ({1: 2}, "names"),
-        ("\ud800", "UTF-8"),
+        ("\ud800", "U\\+D800"),
+        ("a\x1b[2J", "U\\+001B"),
+        ({"a\u202eb": 1}, "U\\+202E"),
         (1 << (8 << 16), "integer"),
         (np.zeros((1,) * 9), "dimensions"),
     ],
@@ -167,3 +181,107 @@ def test_fields_are_checked(message, line):
     assert decode(encode({"n": 1, "sums": np.zeros((5, 3))}), fields)["n"] == 1
     with pytest.raises(ProtocolError, match="^party 'b': " + line):
         decode(encode(message), fields, what="party 'b'")
+
+
+HOSTILE = [
+    "\x1b[31mred",
+    "a\nb",
+    "\x9b2J",
+    "\u202egnp",
+    "\u2066x",
+    "\x00",
+    "bell\x07",
+    "\x7f",
+    "\u2028",
+    "\U000e0041",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_that_changes_a_screen_is_refused(text):
+    raw = text.encode()
+    as_value = b"dgm1m\1\0\0\0\1\0xs" + struct.pack("<I", len(raw)) + raw
+    as_name = b"dgm1m\1\0\0\0" + struct.pack("<H", len(raw)) + raw + b"n"
+    for payload in (as_value, as_name):
+        with pytest.raises(ProtocolError, match=r"control character U\+") as caught:
+            decode(payload)
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "text", ["é", "naïve name", "性别", "non\u00a0breaking", "\u0645\u06cc\u200c\u062e", "👩\u200d⚕"]
+)
+def test_text_of_any_language_passes(text):
+    assert decode(encode({text: text})) == {text: text}
+
+
+def test_what_parties_really_send_passes():
+    schema = {f"column {number}": [f"level {code}" for code in range(20)] for number in range(1000)}
+    bulk = np.arange(1_000_000, dtype=np.int64)
+    assert FREE_BYTES >= 1 << 20
+    assert decode(encode({"schema": schema}))["schema"] == schema
+    assert (decode(encode({"bulk": bulk}))["bulk"] == bulk).all()
+
+
+U32 = struct.Struct("<I").pack
+TINY = {
+    "none": b"n",
+    "empty lists": b"l" + U32(0),
+    "empty dicts": b"m" + U32(0),
+    "dicts of one": b"m" + U32(1) + b"\0\0n",
+    "integers": b"i" + U32(2) + b"\0\4",
+    "numbers": b"d" + struct.pack("<d", 1.5),
+    "texts": b"s" + U32(2) + b"ab",
+    "wide texts": b"s" + U32(4) + "😀".encode(),
+    "bytes": b"b" + struct.pack("<Q", 1) + b"x",
+    "arrays": b"a\1\0x",
+    "empty arrays": b"a\1\1" + struct.pack("<Q", 0),
+    "lists of lists": (b"l" + U32(1)) * 10 + b"n",
+}
+
+
+def peak_while_decoding(payload: bytes) -> tuple[int, bool]:
+    """Most bytes taken while a message is read, and whether it was accepted."""
+    tracemalloc.start()
+    try:
+        decode(payload)
+        accepted = True
+    except ProtocolError:
+        accepted = False
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak, accepted
+
+
+@pytest.fixture(scope="module")
+def little_for_free():
+    """The same bound at a smaller scale, where it is quick to reach."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages_module, "FREE_BYTES", 100_000)
+        yield 100_000 + 10_000  # and what an error takes
+
+
+@pytest.mark.parametrize("value", TINY.values(), ids=TINY)
+def test_many_small_values_take_no_more_than_the_bound(little_for_free, value):
+    count = 50_000 // len(value)
+    payload = b"dgm1m\1\0\0\0\1\0xl" + U32(count) + value * count
+    peak, accepted = peak_while_decoding(payload)
+    assert peak <= little_for_free + MULTIPLE * len(payload)
+    assert not accepted
+
+
+def test_many_names_take_no_more_than_the_bound(little_for_free):
+    names = [f"{number:05x}" for number in range(5000)]
+    payload = b"dgm1m" + U32(len(names)) + b"".join(b"\5\0" + name.encode() + b"n" for name in names)
+    peak, accepted = peak_while_decoding(payload)
+    assert peak <= little_for_free + MULTIPLE * len(payload)
+    assert not accepted
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(sorted(TINY.values())), min_size=1, max_size=4), st.integers(1, 1000))
+def test_no_mixture_of_values_takes_more_than_the_bound(little_for_free, some, count):
+    payload = b"dgm1m\1\0\0\0\1\0xl" + U32(count * len(some)) + b"".join(some) * count
+    peak, _ = peak_while_decoding(payload)
+    assert peak <= little_for_free + MULTIPLE * len(payload)

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from dagora.errors import FormatError, OptionError, ProtocolError
+from dagora.parties.transport.certificates import fingerprint, make_certificates
 from dagora.parties.transport.in_memory import memory_network
+from dagora.parties.transport.listener import Listener
+from dagora.parties.transport.tcp import connect
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal
 from dagora.parties.vertical.session_log import SessionLog
 from dagora.vertical import learn_with
@@ -42,6 +45,30 @@ def test_lines(tmp_path):
     assert log.sessions()[0]["status"] == "finished"
     assert len(log.path.read_text().splitlines()) == 2
     assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
+
+
+def test_the_log_names_the_certificate_of_the_peer(tmp_path):
+    """A role is anybody's name: what tells one guest from another is the certificate it has shown."""
+    made = make_certificates(tmp_path / "keys", ["host", "guest"])
+    logs = {name: SessionLog(tmp_path / f"{name}.jsonl") for name in made}
+    with Listener(made["host"], ["guest"]) as listener:
+        connecting = start(connect, made["guest"], "127.0.0.1", listener.port)
+        lines = {"host": listener.accept(LONG), "guest": connecting.result(LONG)}
+    data = dict(zip(lines, owners(random_data(3, 60, 5), 2), strict=True))
+
+    def agree_and_stop(_terms):
+        raise ProtocolError("far enough")
+
+    working = [
+        start(learn_with, lines[name], name, data[name], Proposal(), on_terms=agree_and_stop, log=logs[name])
+        for name in lines
+    ]
+    for work in working:
+        with pytest.raises(ProtocolError):
+            work.result(LONG)
+    for name, other in (("host", "guest"), ("guest", "host")):
+        (session,) = logs[name].sessions()
+        assert session["certificate"] == fingerprint(made[other].certificate.read_bytes())
 
 
 def test_the_limit_counts_the_most_used_column(tmp_path):

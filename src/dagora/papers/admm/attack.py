@@ -174,6 +174,11 @@ class Listening:
         return tuple(self._transport.peers)
 
     @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """Whose certificates were shown."""
+        return self._transport.fingerprints
+
+    @property
     def ledger(self) -> Ledger:
         """The books."""
         return self._transport.ledger

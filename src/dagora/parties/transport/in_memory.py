@@ -58,6 +58,7 @@ class MemoryTransport:
     ) -> None:
         self.name = name
         self.peers = tuple(sorted(peers))
+        self.fingerprints: dict[str, str] = {}
         self.ledger = Ledger(name)
         self._network = network
         self._limits = limits

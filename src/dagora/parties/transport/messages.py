@@ -11,7 +11,11 @@ little endian:
     a type u8, dimensions u8, (size u64)*, elements in C order
 
 There is only one way to write a message, so equal messages have equal bytes. Everything else is refused with
-a `ProtocolError` before memory is allocated for it.
+a `ProtocolError` before memory is allocated for it. Two things are refused too, though they could be read:
+
+- Many small values. Python needs far more memory for one than its bytes on the wire, so what a message may
+  become is limited to a few times its size (`MULTIPLE`, beyond `FREE_BYTES`). Bulk belongs in arrays.
+- Text with control characters. Names and levels of a peer end up on a screen or in a log.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import ProtocolError
+from dagora.wording import hidden_controls
 
 Value = None | bool | int | float | str | bytes | list[Any] | dict[str, Any] | NDArray[Any]
 
@@ -37,6 +42,12 @@ MAX_DIMENSIONS = 8
 MAX_INT_BYTES = 1 << 16
 MAX_KEY_BYTES = 1 << 12
 MAX_ELEMENTS = 1 << 40
+FREE_BYTES = 1 << 23
+MULTIPLE = 4
+# Bytes that Python takes for a value beyond its content, rounded up: with its place in a list; in a dict.
+VALUE_BYTES = 80
+NAMED_BYTES = 240
+ARRAY_BYTES = 480
 
 _DTYPES = tuple(
     np.dtype(code) for code in ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
@@ -192,6 +203,10 @@ def _int_bytes(value: int) -> bytes:
 
 
 def _text_bytes(text: str) -> bytes:
+    if found := hidden_controls(text):
+        raise ProtocolError(
+            f"a text with the control character {found[0]} cannot be sent: rename the column or level"
+        )
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -204,6 +219,7 @@ class _Reader:
     def __init__(self, view: memoryview) -> None:
         self._view = view
         self._position = 0
+        self._room = FREE_BYTES + MULTIPLE * len(view)
 
     def message(self) -> dict[str, Any]:
         if bytes(self._take(len(MAGIC))) != MAGIC or bytes(self._view[4:5]) != b"m":
@@ -223,6 +239,12 @@ class _Reader:
         self._position += size
         return self._view[self._position - size : self._position]
 
+    def _spend(self, size: int) -> None:
+        """Account for memory before it is taken."""
+        self._room -= size
+        if self._room < 0:
+            raise ProtocolError("holds many small values, which take far more memory than a message may")
+
     def _number(self, layout: struct.Struct) -> int:
         return int(layout.unpack(self._take(layout.size))[0])
 
@@ -230,6 +252,7 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise ProtocolError(f"is nested more than {MAX_DEPTH} deep")
         letter = bytes(self._take(1))
+        self._spend(VALUE_BYTES)
         if letter in b"ntf":
             return {b"n": None, b"t": True, b"f": False}[letter]
         if letter == b"i":
@@ -239,7 +262,9 @@ class _Reader:
         if letter == b"s":
             return self._text(self._number(_U32))
         if letter == b"b":
-            return bytes(self._take(self._number(_U64)))
+            content = self._take(self._number(_U64))
+            self._spend(len(content))
+            return bytes(content)
         if letter == b"l":
             return [self._value(depth + 1) for _ in range(self._count(1))]
         if letter == b"m":
@@ -259,16 +284,23 @@ class _Reader:
         if not 0 < length <= MAX_INT_BYTES:
             raise ProtocolError(f"holds an integer of {length} bytes")
         content = bytes(self._take(length))
+        self._spend(2 * length)
         value = int.from_bytes(content, "little", signed=True)
         if _int_bytes(value) != content:
             raise ProtocolError("holds an integer with more bytes than it needs")
         return value
 
     def _text(self, length: int) -> str:
+        content = bytes(self._take(length))
+        # One character beyond ASCII can make all of them wide, and room is taken before that is known.
+        self._spend(length if content.isascii() else 6 * length)
         try:
-            return str(self._take(length), "utf-8")
+            text = content.decode()
         except UnicodeDecodeError:
             raise ProtocolError("holds a text that is not UTF-8") from None
+        if found := hidden_controls(text):
+            raise ProtocolError(f"holds a text with the control character {found[0]}")
+        return text
 
     def _dict(self, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -276,6 +308,7 @@ class _Reader:
             length = self._number(_U16)
             if length > MAX_KEY_BYTES:
                 raise ProtocolError("holds a name that is too long")
+            self._spend(NAMED_BYTES)
             key = self._text(length)
             if key in result:
                 raise ProtocolError(f"names {key[:40]!r} twice")
@@ -291,6 +324,7 @@ class _Reader:
         if prod(max(size, 1) for size in shape) > MAX_ELEMENTS:
             raise ProtocolError("holds an array that is too large")
         dtype = _DTYPES[code]
+        self._spend(ARRAY_BYTES + prod(shape) * dtype.itemsize)
         raw = np.frombuffer(self._take(prod(shape) * dtype.itemsize), dtype=np.uint8)
         if dtype == np.bool_ and raw.size and raw.max() > 1:
             raise ProtocolError("holds a boolean that is neither 0 nor 1")

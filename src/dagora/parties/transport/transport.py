@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -53,6 +53,10 @@ class Transport(Protocol):
     @property
     def peers(self) -> Sequence[str]:
         """The parties that messages can be sent to, sorted, whether or not they are still connected."""
+
+    @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """The fingerprints of the peers' certificates, where they have shown one."""
 
     @property
     def ledger(self) -> Ledger:

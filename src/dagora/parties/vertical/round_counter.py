@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from dagora.parties.transport.ledger import Ledger
@@ -37,6 +37,11 @@ class RoundCounter:
     def peers(self) -> Sequence[str]:
         """The parties that messages can be sent to."""
         return self._inner.peers
+
+    @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """The fingerprints of the peers' certificates."""
+        return self._inner.fingerprints
 
     @property
     def ledger(self) -> Ledger:

@@ -3,7 +3,8 @@
 A peer that may ask again and again, with other columns or another order, can turn the answers into
 comparisons of counts of its choice. So each party keeps a file of JSON lines: one when the terms are agreed,
 on disk before any byte that depends on rows is sent, and one when the session ends, well or not. The limit is
-on how often a column of one's own was in a session that began, whoever the peer was.
+on how often a column of one's own was in a session that began, whoever the peer was. A peer's name is only
+its role, so the log holds the fingerprint of its certificate too; without TLS there is none.
 """
 
 from __future__ import annotations
@@ -83,9 +84,9 @@ class SessionLog:
         return count
 
     @contextmanager
-    def session(self, role: Role, peer: str) -> Iterator[OpenSession]:
-        """Follow one session from its terms to its end."""
-        session = OpenSession(self, role, peer)
+    def session(self, role: Role, peer: str, fingerprint: str | None = None) -> Iterator[OpenSession]:
+        """Follow one session from its terms to its end; `fingerprint` is of the peer's certificate."""
+        session = OpenSession(self, role, peer, fingerprint)
         try:
             yield session
         except BaseException:
@@ -107,10 +108,11 @@ class SessionLog:
 class OpenSession:
     """A session under way."""
 
-    def __init__(self, log: SessionLog, role: Role, peer: str) -> None:
+    def __init__(self, log: SessionLog, role: Role, peer: str, fingerprint: str | None) -> None:
         self._log = log
         self._role = role
         self._peer = peer
+        self._fingerprint = fingerprint
         self._number = secrets.token_hex(8)
         self._begun = False
         self.learned: PrivateOutcome | None = None
@@ -124,6 +126,7 @@ class OpenSession:
                 "session": self._number,
                 "time": now(),
                 "peer": self._peer,
+                "certificate": self._fingerprint,
                 "role": self._role,
                 "own": list(own),
                 "other": list(other),
