@@ -172,8 +172,8 @@ def sites_in_threads(
     """
     CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
     from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
-    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
     from dagora.parties.horizontal.session.serving import serve_site
+    from dagora.parties.horizontal.statistics.agreed_session import AgreedSession
     from dagora.parties.transport.in_memory import memory_network
 
     names = [site.name for site in sites]
@@ -190,7 +190,7 @@ def sites_in_threads(
         with (
             own_refusals(work),
             network[COORDINATOR] as transport,
-            CoordinatorSession(watch(transport) if watch else transport, names, minimum=minimum) as session,
+            AgreedSession(watch(transport) if watch else transport, names, minimum=minimum) as session,
         ):
             yield session, transport.ledger.books
         for visit in work.values():

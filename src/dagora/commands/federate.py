@@ -117,7 +117,7 @@ def coordinator(
     from dagora.errors import OptionError
     from dagora.federated import agreed_statistics, check_over_sites, with_traffic
     from dagora.learning import learn
-    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+    from dagora.parties.horizontal.statistics.agreed_session import AgreedSession
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.listener import Listener
 
@@ -135,7 +135,7 @@ def coordinator(
         transport = listener.accept(timeout=wait)
     request = replace(request)  # a copy with a new clock: --time-limit leaves out the wait for the sites
     with (
-        CoordinatorSession(transport, listed, minimum=minimum, patience=patience, on_warning=warn) as session,
+        AgreedSession(transport, listed, minimum=minimum, patience=patience, on_warning=warn) as session,
         request.progress() as on_event,
     ):
         # From here on, Ctrl-C returns the best graph found so far.

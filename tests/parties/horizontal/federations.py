@@ -35,6 +35,13 @@ class Recording:
     def parties(self):
         return tuple(site.name for site in self.sites)
 
+    @property
+    def schema(self):
+        return OpenFederation(self.sites, self.tasks).schema
+
+    def moments(self):
+        return OpenFederation(self.sites, self.tasks).moments()
+
     def _answers(self, task, question):
         question = decode(encode(question))
         self.asked.append((task, question))

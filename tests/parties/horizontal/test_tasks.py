@@ -24,9 +24,10 @@ def sites():
     return [Site(name, Table.from_numpy(rows, names=["a", "b"])) for name in SITES]
 
 
-def test_only_schemas_and_local_weights_are_shown():
+def test_only_schemas_and_what_methods_show_by_consent_are_shown():
     """A task that is added here on purpose needs a line in docs/federated.md on what the coordinator sees."""
-    assert {"schema", "adopt", "local-weights"} == SHOWN
+    admm = {"own-squares", "admm-step", "admm-loss", "admm-mlp-step", "admm-mlp-loss"}
+    assert {"schema", "adopt", "local-weights", *admm} == SHOWN
 
 
 def test_every_task_is_there_under_a_name_of_its_own():

@@ -48,19 +48,34 @@ ENTRIES = (
     TaskEntry("squares", "sums of squares", "dagora.parties.horizontal.statistics.moments:squares"),
     TaskEntry("products", "sums of products", "dagora.parties.horizontal.statistics.moments:products"),
     TaskEntry(
-        "squares-about-centre",
-        "sums of squares",
-        "dagora.parties.horizontal.statistics.columns:squares_about_centre",
+        "own-squares",
+        "sums of squares about its own means",
+        "dagora.parties.horizontal.statistics.columns:own_squares",
+        shown=True,
     ),
-    TaskEntry("admm-step", "one round of ADMM", "dagora.parties.horizontal.learners.admm_site:step"),
-    TaskEntry("admm-loss", "loss of given weights", "dagora.parties.horizontal.learners.admm_site:loss"),
+    TaskEntry(
+        "admm-step",
+        "its weights and multipliers, which give its covariance",
+        "dagora.parties.horizontal.learners.admm_site:step",
+        shown=True,
+    ),
+    TaskEntry(
+        "admm-loss",
+        "its part of the loss of given weights",
+        "dagora.parties.horizontal.learners.admm_site:loss",
+        shown=True,
+    ),
     TaskEntry(
         "admm-mlp-step",
-        "one round of ADMM on networks",
+        "the networks fitted to its rows, and multipliers",
         "dagora.parties.horizontal.learners.admm_mlp_site:step",
+        shown=True,
     ),
     TaskEntry(
-        "admm-mlp-loss", "loss of given networks", "dagora.parties.horizontal.learners.admm_mlp_site:loss"
+        "admm-mlp-loss",
+        "its part of the loss of given networks",
+        "dagora.parties.horizontal.learners.admm_mlp_site:loss",
+        shown=True,
     ),
     TaskEntry(
         "local-weights",

@@ -13,13 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.schema import Schema
 from dagora.data.table import Table
+from dagora.errors import DataError
 from dagora.parties.transport.messages import Value
+from dagora.stats.moments import merge_moments, table_moments
+from dagora.stats.statistics import Moments
 
 Question = Mapping[str, Value]
 Answer = dict[str, Value]
@@ -31,6 +36,13 @@ class Federation(Protocol):
     @property
     def parties(self) -> tuple[str, ...]:
         """The sites' names, sorted."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that all sites agree on."""
+
+    def moments(self) -> Moments:
+        """Moments of the continuous columns of all rows, from one sum."""
 
     def count(self, task: str, question: Question) -> NDArray[np.int64]:
         """Exact sum of the sites' integer answers, which have one shape."""
@@ -69,6 +81,35 @@ class OpenFederation:
     def parties(self) -> tuple[str, ...]:
         """The sites' names, sorted."""
         return tuple(sorted(site.name for site in self.sites))
+
+    @property
+    def schema(self) -> Schema:
+        """The one schema that the tables of all sites have."""
+        first, *others = self.sites
+        for site in others:
+            if site.table.schema != first.table.schema:
+                raise DataError(f"the columns of '{site.name}' are not those of '{first.name}'")
+        return first.table.schema
+
+    def counts(self, sets: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+        """Joint counts of all cells of all sets, one set after the other; the first column varies slowest."""
+        cards = self.schema.cardinalities
+        return np.concatenate(
+            [
+                sum(
+                    np.bincount(
+                        np.ravel_multi_index([site.table.codes(i) for i in chosen], cards[list(chosen)]),
+                        minlength=int(cards[list(chosen)].prod()),
+                    )
+                    for site in self.sites
+                )
+                for chosen in sets
+            ]
+        )
+
+    def moments(self) -> Moments:
+        """Moments of the continuous columns of all rows."""
+        return reduce(merge_moments, (table_moments(site.table) for site in self.sites))
 
     def count(self, task: str, question: Question) -> NDArray[np.int64]:
         """Exact sum of the sites' integer answers."""
