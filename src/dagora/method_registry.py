@@ -334,6 +334,22 @@ METHODS = (
         needs_rows=True,
     ),
     Method(
+        name="notears-sob",
+        summary="NOTEARS with a sum of polynomials per edge, for nonlinear relations; works on moments",
+        takes="statistics",
+        returns="dag",
+        promise="a DAG from a local optimum of the penalised fit; edges dropped to break cycles are listed",
+        reference="Zheng, Dan, Aragam, Ravikumar & Xing 2020",
+        learner="dagora.optimise.additive.notears_sob:notears_sob",
+        options=(
+            Option("lambda1", "float", 0.03, "penalty on the strength of each edge", low=0.0),
+            Option("lambda2", "float", 0.01, "ridge penalty on all coefficients", low=0.0),
+            Option("threshold", "float", 0.2, "edges weaker than this are dropped", low=0.0),
+            Option("functions", "int", 5, "basis functions per column; 1: linear", low=1, high=20),
+            Option("standardise", "bool", False, "scale every column to variance 1 first"),
+        ),
+    ),
+    Method(
         name="dual-pc",
         summary="tests of partial correlations given few variables and given all but a few; Gaussian columns",
         takes="statistics",

@@ -80,7 +80,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     rows = {name: centred(table) for name, table in tables.items()}
     truth = {name: x.T @ x / n for name, x in rows.items()}
     from_sums = covariances_from(summed(tables, min(2 * sites, MOST_ROUNDS), run), sites)
-    mean = np.mean(list(truth.values()), axis=0)
+    mean: Matrix = np.mean(list(truth.values()), axis=0)
     views: dict[str, Mapping[str, Matrix]] = {
         "shown": shown(tables, run).covariances(),
         "sums": {name: nearest(from_sums, S) for name, S in truth.items()},
