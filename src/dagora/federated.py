@@ -57,6 +57,18 @@ def default_over_sites(schema: Schema) -> str:
     return "notears" if schema.kinds == {Kind.CONTINUOUS} else "hill-climb"
 
 
+def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
+    """How many basis functions of each column a method needs moments of; most need none.
+
+    >>> basis_functions("notears-sob", {"functions": 3}), basis_functions("notears", {})
+    (3, 0)
+    """
+    for option in method_named(method).options:
+        if option.name == "functions":
+            return int(settings.get("functions", option.default))
+    return 0
+
+
 def check_over_sites(
     method: str | None,
     *,
@@ -124,7 +136,8 @@ def learn_federated(
         return with_readings(
             learn_over(OpenFederation.over(parties, TASKS, book), method, **settings), parties
         )
-    with sites_in_threads(parties, book, method) as (federation, books):
+    functions = basis_functions(method, settings)
+    with sites_in_threads(parties, book, method, functions) as (federation, books):
         result = learn_over(federation, method, **settings)
     return with_traffic(with_readings(result, parties), books())
 
@@ -172,6 +185,7 @@ def sites_in_threads(
     sites: list[Site],
     codebook: Codebook,
     method: str,
+    functions: int = 0,
     watch: Callable[[Transport], Transport] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
     """A coordinator's session with sites that are threads of this process; one person has all the tables.
@@ -197,6 +211,7 @@ def sites_in_threads(
         method,
         certificates[COORDINATOR],
         shows=shown_by(method),
+        functions=functions,
         largest_rows=rows_together(sites),
     )
     policy = trial_policy(plan)

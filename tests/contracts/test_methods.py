@@ -35,6 +35,7 @@ from dagora.parties.horizontal.statistics.secure_statistics import SecureStatist
 from dagora.parties.horizontal.tasks import TASKS
 from dagora.result import STATUSES, Result
 from dagora.scores.registry import SCORES, Score
+from dagora.stats.basis import BasisMoments
 from dagora.stats.statistics import CellCounts, Contingency, Moments
 
 KINDS = (Kind.DISCRETE, Kind.CONTINUOUS)
@@ -44,6 +45,7 @@ CANNOT_OBEY = {
     "ges": {"required", "tiers"},
     "notears": {"max_parents"},
     "notears-mlp": {"max_parents"},
+    "notears-sob": {"max_parents"},
     "dual-pc": {"required", "tiers", "max_parents"},
     "admm": {"max_parents"},
     "admm-mlp": {"max_parents"},
@@ -101,7 +103,7 @@ def as_given(method: Method, data: object) -> object:
         return data
     table = data if isinstance(data, Table) else Table.from_frame(data)
     sites = [Site(f"site{k}", part) for k, part in enumerate(split_rows(table, 3))]
-    return SecureStatistics(OpenFederation(sites, TASKS), table.schema)
+    return SecureStatistics(OpenFederation.over(sites, TASKS))
 
 
 def truth_for(method: Method, data: object) -> dict[str, object]:
@@ -539,6 +541,17 @@ class SecureSums:
         matrix = np.array([self._table.values(i) for i in continuous]).reshape(len(continuous), self.n_rows)
         centred = matrix - matrix.mean(axis=1, keepdims=True)
         return Moments(self.n_rows, matrix.mean(axis=1), centred @ centred.T)
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        columns = np.array([self._table.values(i) for i in range(len(self.schema))])
+        low, high = columns.min(axis=1, keepdims=True), columns.max(axis=1, keepdims=True)
+        scaled = (2 * columns - low - high) / (high - low)
+        legendre = [np.polynomial.Legendre.basis(r + 1)(scaled) for r in range(functions)]
+        features = np.stack(legendre, axis=1).reshape(-1, self.n_rows)
+        mean = features.mean(axis=1)
+        scatter = np.cov(features, bias=True) * self.n_rows
+        centre, half_width = (low + high)[:, 0] / 2, (high - low)[:, 0] / 2
+        return BasisMoments(functions, centre, half_width, Moments(self.n_rows, mean, scatter))
 
     def rows(self) -> Table:
         raise RowsUnavailableError("the rows stay with their owners: choose a method that needs only sums")

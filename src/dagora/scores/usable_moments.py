@@ -32,16 +32,21 @@ def gaussian_moments(statistics: Statistics, owner: str) -> Moments:
 
     Refusals name the `owner`, such as "the score bge" or "the method notears".
     """
-    for variable in statistics.schema:
+    refuse_discrete(statistics.schema, owner)
+    moments = statistics.moments()
+    variances = np.diag(moments.scatter) / max(1, moments.n)
+    refuse_unusable(statistics.schema.names, moments.mean, variances, owner)
+    return moments
+
+
+def refuse_discrete(schema: Schema, owner: str) -> None:
+    """Refuse columns that are not continuous."""
+    for variable in schema:
         if variable.kind is not Kind.CONTINUOUS:
             raise DataError(
                 f"{owner} needs continuous columns, but '{variable.name}' is discrete: "
                 "declare it continuous if it is a number, leave it out, or use a discrete score"
             )
-    moments = statistics.moments()
-    variances = np.diag(moments.scatter) / max(1, moments.n)
-    refuse_unusable(statistics.schema.names, moments.mean, variances, owner)
-    return moments
 
 
 def refuse_unusable(

@@ -15,6 +15,7 @@ from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
+from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.counting import CodedColumns, Codes, coded_columns, count_sets, extend_labels
 from dagora.stats.moments import table_moments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
@@ -65,6 +66,10 @@ class TableStatistics:
     @cached_property
     def _moments(self) -> Moments:
         return table_moments(self._table)
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of that many basis functions of each continuous column."""
+        return table_basis_moments(self._table, functions)
 
     @cached_property
     def _codes(self) -> Codes:

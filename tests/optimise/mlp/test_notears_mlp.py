@@ -277,7 +277,7 @@ def test_stopped_before_anything_was_learned():
 
 def test_stopped_in_the_middle_shows_signs_of_life_and_keeps_what_was_learned(monkeypatch):
     _, statistics = chain()
-    monkeypatch.setattr(mlp, "EVENT_INTERVAL", -1.0)
+    monkeypatch.setattr("dagora.optimise.watching.EVENT_INTERVAL", -1.0)
     budget, events = Budget(), []
 
     def observe(event):

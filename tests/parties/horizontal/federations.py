@@ -5,7 +5,6 @@ import numpy as np
 from dagora.data.partition import split_rows
 from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
-from dagora.parties.horizontal.secure_sum.fixed_point import decode_reals, encode_reals
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.tasks import TASKS
 from dagora.parties.transport.messages import decode, encode
@@ -17,15 +16,15 @@ def simulated(d, n, seed, sem="gaussian"):
 
 
 def sites_of(tables):
-    return [Site(f"site{k:02d}", table, seed=k) for k, table in enumerate(tables)]
+    return [Site(f"site{k:02d}", table) for k, table in enumerate(tables)]
 
 
 def open_federation(table, parties, sizes=None):
-    return OpenFederation(sites_of(split_rows(table, parties, sizes=sizes)), TASKS)
+    return OpenFederation.over(sites_of(split_rows(table, parties, sizes=sizes)), TASKS)
 
 
 class Recording:
-    """Adds in fixed point, as secure sums do, sends questions as bytes, and writes down all that it sees."""
+    """Sends questions as bytes, and writes down all that it sees."""
 
     def __init__(self, tables, tasks=TASKS):
         self.sites, self.tasks = sites_of(tables), tasks
@@ -35,18 +34,17 @@ class Recording:
     def parties(self):
         return tuple(site.name for site in self.sites)
 
+    @property
+    def schema(self):
+        return OpenFederation.over(self.sites, self.tasks).schema
+
+    def moments(self):
+        return OpenFederation.over(self.sites, self.tasks).moments()
+
     def _answers(self, task, question):
         question = decode(encode(question))
         self.asked.append((task, question))
         return [self.tasks[task](site, question) for site in self.sites]
-
-    def count(self, task, question):
-        return np.sum(self._answers(task, question), axis=0)
-
-    def total(self, task, question, *, largest):
-        answers = self._answers(task, question)
-        parts = [encode_reals(answer, largest, len(answers)) for answer in answers]
-        return decode_reals(np.sum(parts, axis=0, dtype=np.uint64), largest, len(answers))
 
     def gather(self, task, question):
         self.gathered.append(task)

@@ -8,11 +8,18 @@ from dagora.parties.horizontal.tasks import SHOWN_TASKS, TASKS, shown_by
 
 def test_only_these_are_shown():
     """A task that is added here on purpose needs a line in docs/federated.md on what the coordinator sees."""
-    assert set(TASKS) == {"admm-step", "admm-loss", "admm-mlp-step", "admm-mlp-loss", "local-weights"}
+    assert set(TASKS) == {
+        "own-squares",
+        "admm-step",
+        "admm-loss",
+        "admm-mlp-step",
+        "admm-mlp-loss",
+        "local-weights",
+    }
 
 
 def test_only_these_are_summed():
-    assert set(SUMMED) == {"counts", "moments"}
+    assert set(SUMMED) == {"counts", "moments", "basis"}
 
 
 def test_every_task_is_there_under_a_name_of_its_own():

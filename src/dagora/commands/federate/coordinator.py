@@ -66,7 +66,7 @@ def coordinator(
     """Wait for the sites, offer them a plan, then learn from sums over them."""
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
-    from dagora.federated import check_over_sites, with_traffic
+    from dagora.federated import basis_functions, check_over_sites, with_traffic
     from dagora.learning import learn
     from dagora.parties.horizontal.plan.drafting import draft_plan
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
@@ -97,6 +97,7 @@ def coordinator(
         coordinator=identity.fingerprint(identity.certificate),
         settings=request.stated(),
         shows=shown_by(request.method),
+        functions=basis_functions(request.method, request.settings),
         columns_per_table=columns_per_table,
         cells_per_table=table_cells,
         largest_rows=consortium.largest_rows,

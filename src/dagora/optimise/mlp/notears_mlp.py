@@ -13,7 +13,6 @@ Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -21,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.accelerated import require_jax
-from dagora.events import Event
 from dagora.graph.dag import DAG
 from dagora.optimise.acyclic_support import acyclic_support, refuse_parent_limit
-from dagora.optimise.augmented_lagrangian import EVENT_INTERVAL, PHASE
 from dagora.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, Ended
 from dagora.optimise.scale import judge_scale
+from dagora.optimise.watching import watcher
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
@@ -112,21 +110,6 @@ def finish(
 def keep_inputs(weights: Weights, support: NDArray[np.bool_]) -> Weights:
     """The same networks with the first-layer weights of all inputs outside the support set to zero."""
     return weights._replace(inward=np.asarray(weights.inward) * support.T)
-
-
-def watcher(run: Run) -> Callable[[float], bool]:
-    """Make a function that is given h at every evaluation, reports progress, and returns whether to stop."""
-    last_event, evaluations = run.budget.elapsed, 0
-
-    def watch(h: float) -> bool:
-        nonlocal last_event, evaluations
-        evaluations += 1
-        if run.budget.elapsed - last_event > EVENT_INTERVAL:
-            last_event = run.budget.elapsed
-            run.on_event(Event(PHASE, evaluations, message=f"h = {h:.2g}"))
-        return run.budget.exhausted
-
-    return watch
 
 
 def initial_weights(free: NDArray[np.bool_], hidden: int, seed: int) -> Weights:

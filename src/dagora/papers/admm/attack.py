@@ -1,38 +1,46 @@
-"""An attack on ADMM: what a coordinator can compute about one site from the first round.
+"""Attacks on ADMM: what a coordinator can compute about single sites from what the sites answer.
 
-With W = 0 and β = 0, equation (10) reads B_k = (S_k + ρI)⁻¹ S_k, so that whoever is shown B_k knows
+One round, every answer shown. With W = 0 and β = 0, equation (10) reads B_k = (S_k + ρI)⁻¹ S_k, so that
+whoever is shown B_k knows
 
     S_k = ρ ((I − B_k)⁻¹ − I),      S_k = x_kᵀx_k / n,
 
 and with it the site's centred rows x_k up to a rotation: any factor F of n S_k = FᵀF is such a rotation of
-them. `shown` runs that round as published, where the coordinator sees each site's answer. `overheard` runs it
-with secure sums and takes from the coordinator's messages all that concerns single sites: masked vectors,
-from which it subtracts the self-masks, whose seeds the coordinator learns in order to open the sum.
+them. `shown` runs that round.
+
+Many rounds, only the sums shown. `summed` runs rounds at one ρ in which the coordinator is given nothing but
+Σ_k (β_k + ρ(B_k − W)), as behind masks; `power_sums` takes every S_k from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.schema import Schema
 from dagora.data.table import Table
-from dagora.federated import sites_in_threads
-from dagora.parties.horizontal.learners.admm import admm
-from dagora.parties.horizontal.secure_sum.fixed_point import fraction_bits
-from dagora.parties.horizontal.secure_sum.masks import Context, self_mask
-from dagora.parties.horizontal.secure_sum.roster import Roster
-from dagora.parties.horizontal.secure_sum.shamir import SECRET_BYTES, combine, unpack
-from dagora.parties.horizontal.session.federation import Answer, OpenFederation, Question, Site
-from dagora.parties.horizontal.session.questions import ASK, Conversation, decode_ask
+from dagora.parties.horizontal.learners.acyclic_prox import Penalties
+from dagora.parties.horizontal.learners.admm import LinearServer, admm, begin
+from dagora.parties.horizontal.learners.admm_rounds import FIRST_RHO1, move
+from dagora.parties.horizontal.plan.coded_rows import code_rows
+from dagora.parties.horizontal.row_sums.answers import moments
+from dagora.parties.horizontal.session.federation import (
+    Answer,
+    LargestTable,
+    OpenFederation,
+    Question,
+    Sets,
+    Site,
+)
+from dagora.parties.horizontal.statistics.columns import ask_columns
 from dagora.parties.horizontal.tasks import TASKS
-from dagora.parties.transport.ledger import Ledger
-from dagora.parties.transport.messages import decode
-from dagora.parties.transport.transport import Payload, Transport
 from dagora.run import Run
+from dagora.stats.basis import BasisMoments
+from dagora.stats.statistics import Moments
 
 Matrix = NDArray[np.float64]
 
@@ -42,15 +50,27 @@ RECOVERED = 1e-6  # a row reconstructed with at most this relative error counts 
 
 @dataclass(frozen=True, eq=False)
 class FirstRound:
-    """What a coordinator has after one round: its guess of B_k for every site, and the true Σ B_k / K."""
+    """What a coordinator has after one round with every answer shown: ρ and the B_k of every site."""
 
     rho: float
     weights: Mapping[str, Matrix]
-    mean: Matrix
 
     def covariances(self) -> dict[str, Matrix]:
         """Reconstruct every S_k."""
         return {name: covariance_from(weights, self.rho) for name, weights in self.weights.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What a coordinator has of several rounds at one ρ: the W it sent, and the sums it was given.
+
+    Columns are divided by `unit`.
+    """
+
+    rho: float
+    unit: Matrix
+    weights: tuple[Matrix, ...]
+    sums: tuple[Matrix, ...]
 
 
 def covariance_from(weights: Matrix, rho: float) -> Matrix:
@@ -79,171 +99,112 @@ def rows_recovered(found: Matrix, rows: Matrix, n: int) -> int:
     values, vectors = np.linalg.eigh((found + found.T) / 2)
     largest = np.argsort(values)[::-1][: len(rows)]
     factor = np.sqrt(np.maximum(n * values[largest], 0.0))[:, None] * vectors[:, largest].T
-    left, _, right = np.linalg.svd(rows @ factor.T)
+    left, _, right = np.linalg.svd(rows @ factor.T, full_matrices=False)
     errors = np.linalg.norm(rows - left @ right @ factor, axis=1)
     return int((errors <= RECOVERED * np.linalg.norm(rows, axis=1)).sum())
 
 
+def rows_of(table: Table) -> Matrix:
+    """A site's rows."""
+    return np.column_stack([table.values(i) for i in range(len(table.names))])
+
+
 def centred(table: Table) -> Matrix:
     """A site's rows about their own mean, one row each."""
-    rows = np.column_stack([table.values(i) for i in range(len(table.names))])
+    rows = rows_of(table)
     centred_rows: Matrix = rows - rows.mean(axis=0)
     return centred_rows
 
 
-def first_round(run: Run) -> dict[str, Any]:
-    """The published schedule, for one round."""
-    return {"run": Run(budget=run.budget), "faithful": True, "max_rounds": 1}
-
-
 def shown(tables: Mapping[str, Table], run: Run) -> FirstRound:
-    """The published exchange: the coordinator is sent every B_k."""
-    federation = Showing(OpenFederation([Site(name, table) for name, table in tables.items()], TASKS))
-    admm(federation, **first_round(run))
-    return read_round(federation.question, federation.answers)
+    """The published exchange, for one round: the coordinator is sent every B_k."""
+    watched = Watched(open_sites(tables))
+    admm(watched, Run(budget=run.budget), faithful=True, max_rounds=1)
+    question, answers = watched.steps[0]
+    # W = 0 in round 1, so that B_k − W is B_k.
+    weights = {name: cast("Matrix", answer["away"]) for name, answer in answers.items()}
+    return FirstRound(cast("float", question["rho"]), weights)
 
 
-def overheard(tables: Mapping[str, Table], run: Run) -> FirstRound:
-    """Our exchange, with masks and messages: the masked vectors after every self-mask is subtracted."""
-    lines: list[Listening] = []
+def summed(tables: Mapping[str, Table], rounds: int, run: Run) -> Record:
+    """Rounds of ADMM at its first ρ, rows centred at each site; the coordinator is given sums alone."""
+    watched = Watched(open_sites(tables), hide=True)
+    columns = ask_columns(watched, "the attack", "local")
+    unit, d = columns.deviations, len(columns.names)
+    consensus = begin(watched, run, columns, unit, faithful=False, max_rounds=rounds)
+    server = LinearServer(unit, np.zeros((d, d)))
+    penalties = Penalties(0.01, rho1=FIRST_RHO1 * float(unit.min()) ** 2)
+    while not consensus.over:
+        move(consensus, server, penalties, ~np.eye(d, dtype=np.bool_))
+    sites, rho = len(tables), consensus.rho
+    weights = tuple(cast("Matrix", question["weights"]) for question, _ in watched.steps)
+    means = (next(iter(answers.values())) for _, answers in watched.steps)
+    sums = (
+        sites * (cast("Matrix", mean["multipliers"]) + rho * cast("Matrix", mean["away"])) for mean in means
+    )
+    return Record(rho, unit, weights, tuple(sums))
 
-    def watch(transport: Transport) -> Transport:
-        lines.append(Listening(transport))
-        return lines[0]
 
-    sites = [Site(name, table) for name, table in tables.items()]
-    with sites_in_threads(sites, minimum=3, watch=watch) as (federation, _):
-        admm(federation, **first_round(run))
-    return lines[0].read()
+def additive_sums(tables: Mapping[str, Table]) -> NDArray[np.int64]:
+    """All that moments over sites need: n, Σz and Σzzᵀ of rows z rounded to integers, added over the sites."""
+    sites = open_sites(tables)
+    coded = (code_rows(site.table, sites.codebook, sites.largest_rows) for site in sites.sites)
+    return np.asarray(sum(moments(rows) for rows in coded))
 
 
-def read_round(question: Question, answers: Mapping[str, Matrix]) -> FirstRound:
-    """Take each answer for β + ρ(B − W) = ρB, as `admm_site` makes it in round 1."""
-    scale, rho = cast("Matrix", question["gradient_scale"]), cast("float", question["rho"])
-    weights = {name: answer[:-2].reshape(scale.shape) * scale / rho for name, answer in answers.items()}
-    return FirstRound(rho, weights, np.mean(list(weights.values()), axis=0))
+def open_sites(tables: Mapping[str, Table]) -> OpenFederation:
+    """The sites in this process."""
+    return OpenFederation.over([Site(name, table) for name, table in tables.items()], TASKS)
 
 
 @dataclass
-class Showing:
-    """A federation whose coordinator is shown each site's step, as in the published exchange."""
+class Watched:
+    """A federation that writes down every round; with `hide`, no site's own answer comes back.
+
+    Then each site is said to have answered the mean of all answers, from which the coordinator continues as
+    it would from their sum.
+    """
 
     inner: OpenFederation
-    question: Question = field(default_factory=dict)
-    answers: dict[str, Matrix] = field(default_factory=dict)
+    hide: bool = False
+    steps: list[tuple[Question, dict[str, Answer]]] = field(default_factory=list)
 
     @property
     def parties(self) -> tuple[str, ...]:
         """The sites' names."""
         return self.inner.parties
 
-    def count(self, task: str, question: Question) -> NDArray[np.int64]:
-        """Sum in the clear."""
-        return self.inner.count(task, question)
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.inner.schema
 
-    def total(self, task: str, question: Question, *, largest: float) -> Matrix:
-        """Sum in the clear; the parts of a step are written down."""
-        if task != STEP:
-            return self.inner.total(task, question, largest=largest)
-        self.question = question
-        self.answers = {site.name: TASKS[task](site, question) for site in self.inner.sites}
-        total: Matrix = np.sum(list(self.answers.values()), axis=0)
-        return total
+    def moments(self) -> Moments:
+        """Moments of all rows."""
+        return self.inner.moments()
+
+    @property
+    def largest_table(self) -> LargestTable:
+        """As large as any."""
+        return self.inner.largest_table
+
+    def counts(self, sets: Sets) -> NDArray[np.int64]:
+        """Counts of all rows."""
+        return self.inner.counts(sets)
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of functions over all rows."""
+        return self.inner.basis_moments(functions)
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
-        """Every site's own answer."""
-        return self.inner.gather(task, question)
-
-
-class Listening:
-    """A coordinator's transport that writes down all it sends and receives."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self.sent: dict[tuple[str, str], list[bytes]] = {}
-        self.received: dict[tuple[str, str], list[bytes]] = {}
-
-    @property
-    def name(self) -> str:
-        """This party."""
-        return self._transport.name
-
-    @property
-    def peers(self) -> tuple[str, ...]:
-        """The sites."""
-        return tuple(self._transport.peers)
-
-    @property
-    def fingerprints(self) -> Mapping[str, str]:
-        """Whose certificates were shown."""
-        return self._transport.fingerprints
-
-    @property
-    def ledger(self) -> Ledger:
-        """The books."""
-        return self._transport.ledger
-
-    def send(self, to: str, tag: str, payload: Payload) -> None:
-        """Write down and send."""
-        self.sent.setdefault((to, tag), []).append(bytes(payload))
-        self._transport.send(to, tag, payload)
-
-    def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
-        """Receive and write down."""
-        payload = self._transport.receive(sender, tag, timeout)
-        self.received.setdefault((sender, tag), []).append(payload)
-        return payload
-
-    def close(self, reason: str | None = None) -> None:
-        """Leave."""
-        self._transport.close(reason)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._transport.__exit__(kind, error, trace)
-
-    def read(self) -> FirstRound:
-        """Read the first step's vectors as if they were the sites' own, less what can be taken off."""
-        site = self.peers[0]
-        conversation, round_ = Conversation(), -1
-        for payload in self.sent[site, ASK]:
-            conversation.add(payload)
-            ask = decode_ask(payload, "ask")
-            round_ += ask["kind"] in {"count", "total"}
-            if ask["task"] == STEP:
-                break
-        vectors = {
-            name: decode(self.received[name, f"sum/{round_}/input"][0])["masked"] for name in self.peers
-        }
-        roster = Roster.decode(self.sent[site, "sum/roster"][0], "the roster")
-        context = Context(roster.session, round_, roster.names, conversation.label(STEP), vectors[site].shape)
-        seeds = self.seeds(round_, roster)
-        bits = fraction_bits(ask["largest"], len(roster.names))
-
-        def number(vector: NDArray[np.uint64]) -> Matrix:
-            return np.ldexp(vector.view(np.int64).astype(np.float64), -bits)
-
-        bare = {name: vector - self_mask(seeds[name], context) for name, vector in vectors.items()}
-        single = read_round(ask["question"], {name: number(vector) for name, vector in bare.items()})
-        total = number(np.sum(list(bare.values()), axis=0, dtype=np.uint64)) / len(bare)
-        mean = read_round(ask["question"], {"mean": total}).mean
-        return FirstRound(single.rho, single.weights, mean)
-
-    def seeds(self, round_: int, roster: Roster) -> dict[str, bytes]:
-        """The seeds of the self-masks, from the shares that the sites sent to open the sum."""
-        opening = decode(self.sent[self.peers[0], f"sum/{round_}/open"][0])
-        owners: list[str] = opening["survivors"]
-        shares = {
-            roster.point(holder): unpack(
-                decode(self.received[holder, f"sum/{round_}/shares"][0])["seeds"], len(owners)
-            )
-            for holder in owners[: roster.threshold]
-        }
-        return {
-            owner: combine({point: held[i] for point, held in shares.items()}).to_bytes(
-                SECRET_BYTES, "little"
-            )
-            for i, owner in enumerate(owners)
-        }
+        """Every site's own answer, or the mean of all in place of each."""
+        answers = self.inner.gather(task, question)
+        if self.hide:
+            mean: Answer = {
+                key: np.mean([cast("Matrix", answer[key]) for answer in answers.values()], axis=0)
+                for key in next(iter(answers.values()))
+            }
+            answers = dict.fromkeys(answers, mean)
+        if task == STEP:
+            self.steps.append((question, answers))
+        return answers

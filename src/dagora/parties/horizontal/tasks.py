@@ -34,6 +34,12 @@ class ShownTask:
 COVARIANCE = "numbers from which the covariance of this site's rows can be computed"
 LEARNERS = "dagora.parties.horizontal.learners"
 SHOWN_TASKS = (
+    ShownTask(
+        "own-squares",
+        "sums of squares about this site's own means",
+        ("admm", "admm-mlp"),
+        "dagora.parties.horizontal.statistics.columns:own_squares",
+    ),
     ShownTask("admm-step", COVARIANCE, ("admm",), f"{LEARNERS}.admm_site:step"),
     ShownTask("admm-loss", COVARIANCE, ("admm",), f"{LEARNERS}.admm_site:loss"),
     ShownTask("admm-mlp-step", COVARIANCE, ("admm-mlp",), f"{LEARNERS}.admm_mlp_site:step"),

@@ -109,7 +109,7 @@ def test_a_column_that_is_constant_at_one_site():
     rows = np.column_stack(table.columns)
     rows[:10, 1] = 0.5
     parts = [Table.from_numpy(part, "abcd", continuous=list("abcd")) for part in np.split(rows, 3)]
-    assert vote(OpenFederation(sites_of(parts), TASKS), Run()).status == "finished"
+    assert vote(OpenFederation.over(sites_of(parts), TASKS), Run()).status == "finished"
 
 
 def test_knowledge_is_obeyed():

@@ -4,9 +4,10 @@
 
 by the alternating direction method of multipliers (Ng & Zhang 2022, equations (4)–(10)). S_k = x_kᵀx_k / n
 holds the centred rows of site k, where n counts the rows of all sites, so that a site's weight is its number
-of rows and the loss is that of the pooled data. Sites keep B_k and β_k; the coordinator sees one sum per
-round (`admm_site`) and updates W (`admm_rounds`). It also sees, as sums over all sites: n, the largest binary
-orders of the columns, the means (with centre=global), the variances, and the loss of the final weights.
+of rows and the loss is that of the pooled data. As published, every site shows the coordinator its B_k and
+β_k in each round (`admm_site`), and with them S_k, the covariance of its rows; the coordinator updates W
+(`admm_rounds`). n and the means and variances of all rows come from one sum. Where the sites' covariances may
+not be shown, `notears` learns from that sum alone.
 
 By default the computation uses columns divided by their standard deviations σ, and accordingly W divided by
 σ_j/σ_i. The program stays that of the original columns: its loss is Σ_j σ_j² (…), its penalty on the entry
@@ -123,7 +124,7 @@ def admm(
         settle(consensus, server, given, support, tolerance)
     consensus.weights = np.where(support, consensus.weights, 0.0)
     weights = consensus.weights * server.own
-    loss = final_loss(consensus, "admm-loss", consensus.weights, loss_bound(columns, weights))
+    loss = final_loss(consensus, "admm-loss", consensus.weights)
     status, message = describe_ending(consensus, faithful=faithful, tolerance=tolerance)
     return Outcome(
         graph=DAG.from_numpy(support, columns.names),
@@ -145,7 +146,7 @@ def begin(
     faithful: bool,
     max_rounds: int | None,
 ) -> Consensus:
-    """Start at W = 0 with the first ρ₂, and with scales that make the sums independent of units."""
+    """Start at W = 0 with the first ρ₂."""
     deviations = columns.deviations / unit
     d = len(deviations)
     sites = len(federation.parties)
@@ -154,8 +155,6 @@ def begin(
         run,
         task="admm-step",
         begin={**columns.question(), "unit": unit},
-        gradient_scale=np.outer(deviations, deviations),
-        gradient_unit=float(deviations.max() ** 2),
         weight_unit=float(deviations.max() / deviations.min()),
         weights=np.zeros((d, d)),
         # The mean eigenvalue of S_k.
@@ -185,9 +184,3 @@ def threshold_consensus(
         consensus.weights = np.where(support, consensus.weights, 0.0)
     # Out of time or rounds: apply the threshold once.
     return support & (required | (np.abs(consensus.weights * server.own) >= threshold))
-
-
-def loss_bound(columns: Columns, weights: Vector) -> float:
-    """A bound on twice the loss, Σ_j Var(x_j − Σ_i w_ij x_i): the variance if all terms had correlation 1."""
-    reach = columns.deviations + columns.deviations @ np.abs(weights)
-    return float(np.square(reach).sum())

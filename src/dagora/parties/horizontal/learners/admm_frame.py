@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dagora.optimise.acyclic_support import refuse_parent_limit
 from dagora.options import find
+from dagora.parties.horizontal.checked_fields import shown_reals
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties
 from dagora.parties.horizontal.learners.admm_rounds import (
     Consensus,
@@ -63,11 +64,12 @@ def follow_schedule(
         follow_balanced(consensus, server, penalties, free, tolerance)
 
 
-def final_loss(consensus: Consensus, task: str, weights: Vector, largest: float) -> float | None:
-    """The pooled loss of the final weights, which is at most `largest`; None if there was no round."""
+def final_loss(consensus: Consensus, task: str, weights: Vector) -> float | None:
+    """The pooled loss of the final weights; None if there was no round."""
     if consensus.rounds == 0:
         return None
-    return float(consensus.federation.total(task, {"weights": weights}, largest=largest)[0])
+    answers = consensus.federation.gather(task, {"weights": weights})
+    return float(np.sum(list(shown_reals(answers, "loss", (1,)).values())))
 
 
 def describe_ending(consensus: Consensus, *, faithful: bool, tolerance: float) -> tuple[str, str]:

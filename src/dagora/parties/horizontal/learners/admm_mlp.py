@@ -5,11 +5,12 @@
 
 over networks with one hidden layer per variable, where A_ij is the norm of network j's first-layer weights of
 x_i (Ng & Zhang 2022, section 5.2; Zheng et al. 2020). The consensus is on all parameters, biases included; n
-counts the rows of all sites. Sites fit (`admm_mlp_site`); the coordinator sees one sum per round and updates
-W (`admm_rounds`), with the exact L1 norm, and λ₂ on both layers but not on biases. Afterwards edges with A_ij
-below the threshold are removed, and then the weakest edges that still close a cycle. By default rounds
-continue with that graph fixed until the sites agree on its networks; edges that then fall below the threshold
-are removed too. Columns are centred on the mean of all sites unless `centre` says otherwise.
+counts the rows of all sites. Sites fit (`admm_mlp_site`) and show their networks in each round; the
+coordinator updates W (`admm_rounds`), with the exact L1 norm, and λ₂ on both layers but not on biases.
+Afterwards edges with A_ij below the threshold are removed, and then the weakest edges that still close a
+cycle. By default rounds continue with that graph fixed until the sites agree on its networks; edges that then
+fall below the threshold are removed too. Columns are centred on the mean of all sites unless `centre` says
+otherwise.
 
 With `faithful` the schedule is the published one: rows not centred, ρ₁ = ρ₂ = 0.1 growing by 1.75 and 1.25
 per round to 10¹⁶ or 200 rounds, and the threshold applied once at the end. The paper's λ₁ is 0.001, but its
@@ -126,7 +127,7 @@ def admm_mlp(
             break
         support = support & ~weak
     weights = keep_inputs(shape, consensus.weights, support)
-    loss = final_loss(consensus, "admm-mlp-loss", weights, loss_bound(columns, weights))
+    loss = final_loss(consensus, "admm-mlp-loss", weights)
     first, outward = shape.first_layer(weights), weights[shape.outward]
     ridge = 0.5 * float(np.square(first).sum() + np.square(outward).sum())
     stats = consensus_stats(consensus, columns, path_rounds=path_rounds, h=h, dropped=len(dropped))
@@ -154,14 +155,11 @@ def begin(
     max_rounds: int,
 ) -> Consensus:
     """Start all sites at the same networks, with the first ρ₂."""
-    total = float(np.square(columns.deviations).sum())
     return Consensus(
         federation,
         run,
         task="admm-mlp-step",
         begin={**columns.question(), "hidden": shape.hidden},
-        gradient_scale=np.full(shape.size, 1.0 + total),
-        gradient_unit=1.0 + total,
         weight_unit=1.0,
         weights=start,
         rho=PUBLISHED_RHO if faithful else PUBLISHED_RHO / len(federation.parties),
@@ -169,12 +167,6 @@ def begin(
         growth=GROWTH,
         always={"free": free},
     )
-
-
-def loss_bound(columns: Columns, weights: Vector) -> float:
-    """An upper bound on the loss: no prediction exceeds the sum of all weights, since no unit exceeds 1."""
-    reach = 1.0 + float(np.abs(weights).sum())
-    return float(np.square(columns.deviations).sum()) + len(columns.names) * reach**2
 
 
 def initial_vector(shape: Shape, free: Support, seed: int) -> Vector:

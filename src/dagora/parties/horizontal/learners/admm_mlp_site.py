@@ -4,7 +4,7 @@ The site minimises 1/(2n) Σ_j ‖x_j − f_j(x)‖² + β·(θ − W) + (ρ/2) 
 networks (`optimise/mlp/network`), where n counts the rows of all sites, by L-BFGS from its last θ. Few steps
 are enough, because the next round continues from there. θ and W are vectors: the weights of the first layer,
 as [unit, input, output] and zero where an edge is not free, then its biases, the outward weights and the
-outward biases. As in the linear case the site answers β + ρ(θ − W), which leaves it only within a sum.
+outward biases. As in the linear case the site shows θ − W and β.
 """
 
 from __future__ import annotations
@@ -17,15 +17,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.accelerated import require_jax
-from dagora.parties.horizontal.learners.admm_site import SiteState, answer_loss, answer_round, remembered
-from dagora.parties.horizontal.session.federation import Question, Site
-from dagora.parties.horizontal.statistics.columns import prepared_columns
+from dagora.parties.horizontal.checked_fields import (
+    check_names,
+    finite_answer,
+    real,
+    reals,
+    refuse,
+    truths,
+    whole,
+)
+from dagora.parties.horizontal.learners.admm_site import SiteState, answer_loss, remembered
+from dagora.parties.horizontal.session.federation import Answer, Question, Site
+from dagora.parties.horizontal.statistics.columns import Preparation
 
 Vector = NDArray[np.float64]
 
 # Largest number of steps of one local fit, and the relative change of its objective that ends it.
 LOCAL_STEPS = 15
 LOCAL_TOLERANCE = 1e-7
+# Key of a site's memory.
+MEMORY = "admm-mlp"
+# The most hidden units that a coordinator may ask for, as in the method's options.
+MOST_HIDDEN = 1000
 
 
 @dataclass(frozen=True)
@@ -135,18 +148,52 @@ def compiled_fit() -> Any:  # noqa: ANN401
     return jax.jit(jax.value_and_grad(fit))
 
 
-def step(site: Site, question: Question) -> Vector:
-    """Task `admm-mlp-step`: one round; the first question says how to prepare rows (`centre`)."""
-    free = cast("NDArray[np.bool_]", question["free"])
-    if "centre" in question:
-        require_jax("the method admm-mlp")
-        shape = Shape(cast("int", question["hidden"]), len(site.table.names))
-        part = NetworkPart(shape, prepared_columns(site, question), cast("int", question["n"]), free)
-        site.memory["admm-mlp"] = SiteState.begin(part, question)
-    cast("NetworkPart", remembered(site, "admm-mlp").model).free = free
-    return answer_round(site, "admm-mlp", question)
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A checked question of one round; the first one also says how to prepare rows."""
+
+    weights: Vector
+    rho: float
+    free: NDArray[np.bool_]
+    shape: Shape
+    first: Preparation | None
+
+    @classmethod
+    def read(cls, site: Site, question: Question) -> Round:
+        """Check a question `admm-mlp-step`; later rounds have the shape of the first."""
+        task, d = "admm-mlp-step", len(site.table.names)
+        begins = "centre" in question
+        names = ("weights", "rho", "free", *(("hidden", *Preparation.FIELDS) if begins else ()))
+        check_names(task, question, names)
+        if begins:
+            first = Preparation.read(task, site, question)
+            shape = Shape(whole(task, question, "hidden", 1, MOST_HIDDEN), d)
+        else:
+            first, shape = None, network_part(site).shape
+        weights = reals(task, question, "weights", (shape.size,))
+        free = truths(task, question, "free", (d, d))
+        if free.diagonal().any():
+            raise refuse(task, "no column may be its own input in 'free'")
+        return cls(weights, real(task, question, "rho", open_low=True), free, shape, first)
 
 
-def loss(site: Site, question: Question) -> Vector:
+def step(site: Site, question: Question) -> Answer:
+    """Task `admm-mlp-step`: one round."""
+    asked = Round.read(site, question)
+    with np.errstate(all="ignore"):
+        if asked.first is not None:
+            require_jax("the method admm-mlp")
+            part = NetworkPart(asked.shape, asked.first.columns(site), asked.first.n, asked.free)
+            site.memory[MEMORY] = SiteState.begin(part, asked.weights.shape)
+        network_part(site).free = asked.free
+        return finite_answer("admm-mlp-step", remembered(site, MEMORY).step(asked.weights, asked.rho))
+
+
+def loss(site: Site, question: Question) -> Answer:
     """Task `admm-mlp-loss`: this site's part of the loss of given networks."""
-    return answer_loss(site, "admm-mlp", question)
+    return answer_loss(site, "admm-mlp-loss", MEMORY, (network_part(site).shape.size,), question)
+
+
+def network_part(site: Site) -> NetworkPart:
+    """The networks of this site, after the first question of a session."""
+    return cast("NetworkPart", remembered(site, MEMORY).model)

@@ -1,9 +1,9 @@
-"""Rounds of consensus: the coordinator asks for one sum per round, updates W, and measures the agreement.
+"""Rounds of consensus: the coordinator is shown every site's answer, updates W, and measures the agreement.
 
-From Σ_k (β_k + ρD_k), with D_k = B_k − W, the coordinator computes V = W + that sum/(Kρ), the mean of B_k +
-β_k/ρ at which equation (5) is centred, and by (7) also Σ_k β_k. Residuals are those of Boyd et al. (2011),
-section 3.3, relative to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_before‖². They are
-meaningful only if W solves (5), so a third residual says how far W is from a solution of (5).
+From D_k = B_k − W and β_k of every site the coordinator computes V = W + Σ_k (β_k + ρD_k)/(Kρ), the mean of
+B_k + β_k/ρ at which equation (5) is centred. Residuals are those of Boyd et al. (2011), section 3.3, relative
+to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_before‖². They are meaningful only if W solves
+(5), so a third residual says how far W is from a solution of (5).
 
 There are two schedules. `follow_published` is that of Ng & Zhang (2022): α by (6), ρ₁ × 1.75 and ρ₂ × 1.25
 after every round, until both are 10¹⁶ or 200 rounds are over; nothing else ends it, and the growing ρ₂ soon
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Event
+from dagora.parties.horizontal.checked_fields import shown_reals
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution
 from dagora.parties.horizontal.session.federation import Federation, Question
 from dagora.parties.transport.messages import Value
@@ -39,8 +40,6 @@ SLOW, FAST, STALLED = 1.25, 1.75, 0.9
 FIRST_RHO1 = 3e-4
 # h and the residuals at which the search for a graph ends.
 H_TOLERANCE, PATH_TOLERANCE = 1e-6, 1e-2
-# The largest dimensionless sum that the fixed-point numbers must hold; they round at 2⁻⁶² of it.
-HEADROOM = 2.0**20
 # Keeps a division by the size of the multipliers defined where they are all zero.
 TINY = 1e-300
 
@@ -61,17 +60,13 @@ class Server(Protocol):
 class Consensus:
     """The coordinator's state; `begin` is sent to the sites with the first question.
 
-    Gradients are summed in units of `gradient_scale`, entry by entry; squares of weights in units of
-    `weight_unit`, and squares of multipliers in units of `gradient_unit` + ρ `weight_unit`. So no sum depends
-    on the units of the columns or grows with ρ.
+    A norm of W below 10⁻⁶ times `weight_unit` counts as zero.
     """
 
     federation: Federation
     run: Run
     task: str
     begin: Question
-    gradient_scale: Vector
-    gradient_unit: float
     weight_unit: float
     weights: Vector
     rho: float
@@ -84,7 +79,6 @@ class Consensus:
     primal: float = np.inf
     dual: float = np.inf
     unsolved: float = np.inf
-    _asked: tuple[Vector, Vector, float] | None = None
 
     @property
     def over(self) -> bool:
@@ -96,47 +90,25 @@ class Consensus:
         return max(self.primal, self.dual, self.unsolved) <= tolerance
 
     def round(self, update: Callable[[Vector, float], Solution]) -> None:
-        """Ask for the sum at the present W and ρ, and set W = update(V, Kρ)."""
+        """Ask for the sites' answers at the present W and ρ, and set W = update(V, Kρ)."""
         before, rho = self.weights, self.rho
         question: dict[str, Value] = {**self.always, "weights": before, "rho": rho}
-        if self._asked is None:
-            question |= {
-                **self.begin,
-                "gradient_scale": self.gradient_scale,
-                "gradient_unit": self.gradient_unit,
-                "weight_unit": self.weight_unit,
-            }
-            beta = np.zeros_like(before)
-        else:
-            asked, part, old_rho = self._asked
-            beta = part + len(self.federation.parties) * old_rho * (asked - before)
-        parties = len(self.federation.parties)
-        largest = HEADROOM + 16.0 * parties * before.size
-        answer = self.federation.total(self.task, question, largest=largest)
-        parties = len(self.federation.parties)
-        part = answer[:-2].reshape(before.shape) * self.gradient_scale
-        after, left = update(before + part / (parties * rho), parties * rho)
-        self._measure(before - after, self._size(after), beta / parties, part / parties, answer[-2:], parties)
-        self.unsolved = left / self._size(after)
-        self._asked = (before, part, rho)
+        if self.rounds == 0:
+            question |= self.begin
+        answers = self.federation.gather(self.task, question)
+        away = np.stack(list(shown_reals(answers, "away", before.shape).values()))
+        beta = np.stack(list(shown_reals(answers, "multipliers", before.shape).values()))
+        parties = len(answers)
+        pull = (beta + rho * away).sum(axis=0) / parties
+        after, left = update(before + pull / rho, parties * rho)
+        moved = before - after
+        size = self._size(after)
+        force = max(square(beta) / parties, square(pull))
+        self.primal = float(np.sqrt(square(away + moved) / parties) / size)
+        self.dual = float(rho * np.sqrt(square(moved)) / max(np.sqrt(force), TINY))
+        self.unsolved = left / size
         self.weights = after
         self.rounds += 1
-
-    def _measure(
-        self, moved: Vector, size: float, beta: Vector, part: Vector, squares: Vector, parties: int
-    ) -> None:
-        """Residuals after W changed by −`moved`, from the means over sites of β_k and of β_k + ρD_k.
-
-        The mean of ‖B_k − W‖² follows from the means of ‖D_k‖² and D_k. A mean of squares is at least the
-        square of the mean, which is still known where the squares are too small for the fixed-point sum.
-        """
-        away = (part - beta) / self.rho
-        unit = self.gradient_unit + self.rho * self.weight_unit
-        distance = float(squares[0]) / parties * self.weight_unit**2
-        primal = max(distance + square(away + moved) - square(away), square(away + moved))
-        force = max(float(squares[1]) / parties * unit**2, square(beta), square(part))
-        self.primal = float(np.sqrt(primal) / size)
-        self.dual = float(self.rho * np.sqrt(square(moved)) / max(np.sqrt(force), TINY))
 
     def _size(self, weights: Vector) -> float:
         """The norm of weights, but at least a size that counts as zero."""

@@ -1,28 +1,32 @@
-"""What a site does in NOTEARS-ADMM: it keeps its own weights B_k and multipliers β_k, and adds to one sum.
+"""What a site does in NOTEARS-ADMM: it fits its own weights B_k and multipliers β_k, and shows them.
 
     (7)   β_k ← β_k + ρ (B_k − W)                    once the new W is known, with the ρ of that round
     (10)  B_k ← (S_k + ρI)⁻¹ (ρW − β_k + S_k)        S_k = x_kᵀx_k / n, with the n of all sites
 
 With D = B_k − W, (10) reads (S_k + ρI) D = S_k(I − W) − β_k, in which no terms cancel however large ρ grows;
-one eigendecomposition of S_k serves every ρ. The site answers β_k + ρD. That is its part of Σ_k (ρB_k + β_k)
-without ρW, which everybody knows, and it equals minus the gradient of its loss at B_k. It also answers two
-sums of squares for the residuals of the consensus: of D, and of β_k, in units that grow with ρ as β_k does.
-All of it leaves the site only within a sum over sites: B_k alone would reveal S_k in the first round.
+one eigendecomposition of S_k serves every ρ. The site answers D and β_k, that is B_k and β_k as the paper's
+sites do, since everybody knows W. The answer of the first round gives S_k: who takes part shows the
+coordinator the covariance of its rows. Adding up the answers of all sites under masks would not help, as
+`papers/admm/attack` shows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import ProtocolError
-from dagora.parties.horizontal.session.federation import Question, Site
-from dagora.parties.horizontal.statistics.columns import prepared_columns
+from dagora.parties.horizontal.checked_fields import check_names, finite_answer, real, reals, refuse
+from dagora.parties.horizontal.session.federation import Answer, Question, Site
+from dagora.parties.horizontal.statistics.columns import Preparation
 
 Vector = NDArray[np.float64]
+
+# Key of a site's memory.
+MEMORY = "admm"
 
 
 class Model(Protocol):
@@ -40,34 +44,23 @@ class SiteState:
     """What a site remembers: W and ρ of the last round, β_k, and D = B_k − W (`away`)."""
 
     model: Model
-    gradient_scale: Vector
-    gradient_unit: float
-    weight_unit: float
     weights: Vector
     beta: Vector
     away: Vector
     rho: float = 0.0
 
     @classmethod
-    def begin(cls, model: Model, question: Question) -> SiteState:
-        """Start with multipliers of zero; the first question contains the scales of the sums."""
-        scale = cast("Vector", question["gradient_scale"])
-        gradient_unit = cast("float", question["gradient_unit"])
-        weight_unit = cast("float", question["weight_unit"])
-        zero = np.zeros_like(scale)
-        return cls(model, scale, gradient_unit, weight_unit, zero, zero, zero)
+    def begin(cls, model: Model, shape: tuple[int, ...]) -> SiteState:
+        """Start with multipliers of zero."""
+        zero = np.zeros(shape)
+        return cls(model, zero, zero, zero)
 
-    def step(self, weights: Vector, rho: float) -> Vector:
-        """Update β_k by the new W (7), solve (4), and return this site's part of the sum."""
-        if weights.shape != self.beta.shape or not (np.isfinite(weights).all() and 0 < rho < np.inf):
-            raise ProtocolError("the coordinator's weights or ρ are not finite, or have the wrong shape")
+    def step(self, weights: Vector, rho: float) -> dict[str, Vector]:
+        """Update β_k by the new W (7), solve (4), and answer D and β_k."""
         self.beta = self.beta + self.rho * (self.away + self.weights - weights)
         self.away = self.model.proximal(weights, self.beta, rho)
         self.weights, self.rho = weights, rho
-        part = (self.beta + rho * self.away) / self.gradient_scale
-        distance = np.square(self.away / self.weight_unit).sum()
-        multipliers = np.square(self.beta / (self.gradient_unit + rho * self.weight_unit)).sum()
-        return np.concatenate([part.ravel(), [distance, multipliers]])
+        return {"away": self.away, "multipliers": self.beta}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +77,8 @@ class LeastSquaresPart:
         """From centred columns, one per row, and a unit for each; `n` counts the rows of all sites."""
         scaled = columns / unit[:, None]
         covariance = scaled @ scaled.T / n
+        if not np.isfinite(covariance).all():
+            raise refuse("admm-step", "the units are too small for the columns")
         values, vectors = np.linalg.eigh(covariance)
         return cls(covariance, np.maximum(values, 0.0), vectors, unit)
 
@@ -99,29 +94,53 @@ class LeastSquaresPart:
         return 0.5 * float(np.vdot(residual, self.covariance @ residual))
 
 
-def step(site: Site, question: Question) -> Vector:
-    """Task `admm-step`: one round; the first question says how to prepare rows (`centre`)."""
-    if "centre" in question:
-        n, unit = cast("int", question["n"]), cast("Vector", question["unit"])
-        part = LeastSquaresPart.of(prepared_columns(site, question), n, unit)
-        site.memory["admm"] = SiteState.begin(part, question)
-    return answer_round(site, "admm", question)
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A checked question of one round; the first one also says how to prepare rows, and in which units."""
+
+    weights: Vector
+    rho: float
+    first: tuple[Preparation, Vector] | None
+
+    @classmethod
+    def read(cls, site: Site, question: Question) -> Round:
+        """Check a question `admm-step`."""
+        task, d = "admm-step", len(site.table.names)
+        begins = "centre" in question
+        check_names(task, question, ("weights", "rho", *(("unit", *Preparation.FIELDS) if begins else ())))
+        first = None
+        if begins:
+            unit = reals(task, question, "unit", (d,))
+            if not (unit > 0).all():
+                raise refuse(task, "every 'unit' must be above 0")
+            first = Preparation.read(task, site, question), unit
+        weights = reals(task, question, "weights", (d, d))
+        return cls(weights, real(task, question, "rho", open_low=True), first)
 
 
-def loss(site: Site, question: Question) -> Vector:
+def step(site: Site, question: Question) -> Answer:
+    """Task `admm-step`: one round."""
+    asked = Round.read(site, question)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if asked.first is not None:
+            prepared, unit = asked.first
+            part = LeastSquaresPart.of(prepared.columns(site), prepared.n, unit)
+            site.memory[MEMORY] = SiteState.begin(part, asked.weights.shape)
+        return finite_answer("admm-step", remembered(site, MEMORY).step(asked.weights, asked.rho))
+
+
+def loss(site: Site, question: Question) -> Answer:
     """Task `admm-loss`: this site's part of the loss of given weights."""
-    return answer_loss(site, "admm", question)
+    d = len(site.table.names)
+    return answer_loss(site, "admm-loss", MEMORY, (d, d), question)
 
 
-def answer_round(site: Site, key: str, question: Question) -> Vector:
-    """This site's part of the sum of one round, for the learner that remembers its state under `key`."""
-    weights, rho = cast("Vector", question["weights"]), cast("float", question["rho"])
-    return remembered(site, key).step(weights, rho)
-
-
-def answer_loss(site: Site, key: str, question: Question) -> Vector:
-    """This site's part of the loss of given weights."""
-    return np.array([remembered(site, key).model.loss(cast("Vector", question["weights"]))])
+def answer_loss(site: Site, task: str, key: str, shape: tuple[int, ...], question: Question) -> Answer:
+    """This site's part of the loss of given weights, for the learner that remembers its state under `key`."""
+    check_names(task, question, ("weights",))
+    weights = reals(task, question, "weights", shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return finite_answer(task, {"loss": np.array([remembered(site, key).model.loss(weights)])})
 
 
 def remembered(site: Site, key: str) -> SiteState:

@@ -14,12 +14,12 @@ rows (a few rows can nearly be reconstructed from them). Every result says so.
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError, OptionError
+from dagora.errors import DagoraError, DataError, OptionError
 from dagora.events import Budget, Event
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
@@ -27,9 +27,9 @@ from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.optimise.acyclic_support import acyclic_support, refuse_parent_limit
 from dagora.options import find
+from dagora.parties.horizontal.checked_fields import check_names, choice, real, refuse, shown_reals, whole
 from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
-from dagora.parties.horizontal.statistics.agreement import agree
-from dagora.parties.horizontal.statistics.moments import continuous_columns
+from dagora.parties.horizontal.statistics.columns import continuous_columns
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.usable_moments import refuse_unusable
@@ -37,6 +37,8 @@ from dagora.scores.usable_moments import refuse_unusable
 Vector = NDArray[np.float64]
 
 MODELS = ("linear", "mlp")
+# What a coordinator may ask a site for: larger numbers mean nothing, or overflow.
+LARGEST_PENALTY, LARGEST_SEED = 1e100, (1 << 128) - 1
 SHOWN = "the weights that every site learned from its own rows were shown to the coordinator"
 
 
@@ -145,14 +147,14 @@ def ask_weights(
     """Names of the columns, and the weights that each site learned, in the order of the sites' names."""
     refuse_parent_limit(run.knowledge, method)
     find("model", model, dict.fromkeys(MODELS))
-    schema = agree(federation)
+    schema = federation.schema
     refuse_discrete(schema.names, [not variable.levels for variable in schema], method)
     run.knowledge.check_nodes(schema.names)
     run.on_event(Event("every site learns on its own", 0, total=1))
     question: Question = {
         "model": model,
-        "lambda1": lambda1,
-        "threshold": threshold,
+        "lambda1": float(lambda1),
+        "threshold": float(threshold),
         "knowledge": run.knowledge.to_dict(),
         # Sites may share a machine, so each gets its share of the time; −1 is no limit.
         "seconds": run.budget.left / len(federation.parties) if np.isfinite(run.budget.left) else -1.0,
@@ -160,7 +162,8 @@ def ask_weights(
     }
     shown = federation.gather("local-weights", question)
     run.on_event(Event("every site learns on its own", 1, total=1))
-    return schema.names, np.stack([cast("Vector", shown[party]["weights"]) for party in sorted(shown)])
+    d = len(schema)
+    return schema.names, np.stack(list(shown_reals(shown, "weights", (d, d)).values()))
 
 
 def refuse_discrete(names: tuple[str, ...], continuous: list[bool], method: str) -> None:
@@ -173,22 +176,57 @@ def refuse_discrete(names: tuple[str, ...], continuous: list[bool], method: str)
             )
 
 
+@dataclass(frozen=True)
+class Local:
+    """A checked question `local-weights`: what to learn from this site's rows alone."""
+
+    model: str
+    lambda1: float
+    threshold: float
+    knowledge: Knowledge
+    seconds: float
+    seed: int
+
+    @classmethod
+    def read(cls, site: Site, question: Question) -> Local:
+        """Check the question; `seconds` of −1 are no limit."""
+        task = "local-weights"
+        check_names(task, question, [field.name for field in fields(cls)])
+        return cls(
+            choice(task, question, "model", MODELS),
+            real(task, question, "lambda1", high=LARGEST_PENALTY),
+            real(task, question, "threshold"),
+            read_knowledge(task, question["knowledge"], site.table.names),
+            real(task, question, "seconds", low=-1.0),
+            whole(task, question, "seed", 0, LARGEST_SEED),
+        )
+
+
+def read_knowledge(task: str, content: object, names: tuple[str, ...]) -> Knowledge:
+    """Knowledge about the columns of this site that its learners can obey."""
+    if not isinstance(content, dict):
+        raise refuse(task, "'knowledge' must be a dict")
+    try:
+        knowledge = Knowledge.from_dict(content)
+        knowledge.check_nodes(names)
+        refuse_parent_limit(knowledge, task)
+    except (DagoraError, TypeError, ValueError):
+        raise refuse(task, "'knowledge' is not valid for the columns of this site") from None
+    return knowledge
+
+
 def local_weights(site: Site, question: Question) -> Answer:
     """Task `local-weights`: learn from this site's rows alone; the weights are acyclic."""
-    seconds = cast("float", question["seconds"])
-    run = Run(
-        knowledge=Knowledge.from_dict(cast("dict[str, object]", question["knowledge"])),
-        seed=cast("int", question["seed"]),
-        budget=Budget(None if seconds < 0 else seconds),
-    )
-    lambda1, threshold = cast("float", question["lambda1"]), cast("float", question["threshold"])
-    if question["model"] == "mlp":
+    asked = Local.read(site, question)
+    run = Run(asked.knowledge, asked.seed, Budget(None if asked.seconds < 0 else asked.seconds))
+    if asked.model == "mlp":
         from dagora.optimise.mlp.notears_mlp import notears_mlp
         from dagora.stats.table import TableStatistics
 
-        outcome = notears_mlp(TableStatistics(site.table), run, lambda1=lambda1, threshold=threshold)
+        statistics = TableStatistics(site.table)
+        outcome = notears_mlp(statistics, run, lambda1=asked.lambda1, threshold=asked.threshold)
         return {"weights": outcome.weights}
-    return {"weights": learn_linear(site, run, lambda1, threshold)}
+    return {"weights": learn_linear(site, run, asked.lambda1, asked.threshold)}
 
 
 def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vector:

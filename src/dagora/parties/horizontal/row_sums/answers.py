@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
+from dagora.stats.basis import basis_features
 from dagora.stats.statistics import flatten, running_sum
 
 # Rows that are multiplied at a time.
@@ -61,7 +62,26 @@ def exact_products(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     return result
 
 
-SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {"counts": joint_counts, "moments": moments}
+def basis_moments(rows: CodedRows, functions: int) -> NDArray[np.int64]:
+    """The number of rows, and sums and products of basis functions of the continuous columns.
+
+    The functions (`stats.basis`) lie in [−1, 1]; each value is rounded to an integer up to 2ᵇ before it is
+    multiplied or added.
+    """
+    size = len(rows.numbers) * functions
+    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    for start in range(0, rows.n_rows, BLOCK):
+        scaled = np.ldexp(rows.numbers[:, start : start + BLOCK].astype(np.float64), -rows.bits)
+        values = np.rint(np.ldexp(basis_features(scaled, functions), rows.bits)).astype(np.int64)
+        total += first_and_second(values, rows.bits)
+    return total
+
+
+SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {
+    "counts": joint_counts,
+    "moments": moments,
+    "basis": basis_moments,
+}
 
 
 @kernel

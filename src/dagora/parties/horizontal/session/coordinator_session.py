@@ -20,9 +20,9 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
-from dagora.parties.horizontal.plan.plan import COUNTS, MOMENTS, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, Plan
 from dagora.parties.horizontal.replies import collect, tell
-from dagora.parties.horizontal.row_sums.reading import read_moments
+from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_moments
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
 from dagora.parties.horizontal.session.federation import Question as Content
 from dagora.parties.horizontal.session.questions import (
@@ -35,6 +35,7 @@ from dagora.parties.horizontal.session.questions import (
 )
 from dagora.parties.transport.messages import Array, Field, encode
 from dagora.parties.transport.transport import Transport, reason_to_tell
+from dagora.stats.basis import BasisMoments
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
@@ -104,14 +105,25 @@ class CoordinatorSession:
 
     def moments(self) -> Moments:
         """Moments of all rows, from one sum."""
-        found = read_moments(
-            self._sum(Question(MOMENTS)), self.plan.codebook, fraction_bits(self.plan.largest_rows)
-        )
-        if found.n > self.plan.largest_rows:
+        return read_moments(self._sum_over_rows(Question(MOMENTS)), self.plan.codebook, self._bits)
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of basis functions of all rows, from one sum."""
+        sums = self._sum_over_rows(Question(BASIS, functions=functions))
+        return read_basis_moments(sums, self.plan.codebook, self._bits, functions)
+
+    @property
+    def _bits(self) -> int:
+        return fraction_bits(self.plan.largest_rows)
+
+    def _sum_over_rows(self, question: Question) -> NDArray[np.int64]:
+        """A sum that begins with the number of rows; with too many, the rest may have wrapped."""
+        sums = self._sum(question)
+        if not 0 <= sums[0] <= self.plan.largest_rows:
             raise DataError(
-                f"the sites have {found.n} rows together, and the plan allows {self.plan.largest_rows}"
+                f"the sites have {sums[0]} rows together, and the plan allows {self.plan.largest_rows}"
             )
-        return found
+        return sums
 
     def gather(self, task: str, question: Content) -> dict[str, Answer]:
         """Every site's own answer, by name."""

@@ -23,9 +23,10 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook, fraction_bits
 from dagora.parties.horizontal.plan.plan import LARGEST_ROWS, MOST_CELLS
-from dagora.parties.horizontal.row_sums.answers import joint_counts, moments
-from dagora.parties.horizontal.row_sums.reading import read_moments
+from dagora.parties.horizontal.row_sums.answers import basis_moments, joint_counts, moments
+from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_moments
 from dagora.parties.transport.messages import Value
+from dagora.stats.basis import BasisMoments
 from dagora.stats.statistics import Moments
 
 Question = Mapping[str, Value]
@@ -66,6 +67,9 @@ class Federation(Protocol):
 
     def moments(self) -> Moments:
         """First and second moments of the continuous columns over all sites."""
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of that many basis functions of each continuous column over all sites."""
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name: not secret."""
@@ -133,6 +137,13 @@ class OpenFederation:
         """Moments from the sum of the sites' sums."""
         sums = np.asarray(np.sum([moments(rows) for rows in self._rows], axis=0, dtype=np.int64))
         return read_moments(sums, self.codebook, fraction_bits(self.largest_rows))
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of basis functions from the sum of the sites' sums."""
+        sums = np.sum([basis_moments(rows, functions) for rows in self._rows], axis=0, dtype=np.int64)
+        return read_basis_moments(
+            np.asarray(sums), self.codebook, fraction_bits(self.largest_rows), functions
+        )
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name."""

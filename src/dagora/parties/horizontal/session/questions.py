@@ -56,7 +56,7 @@ class Question:
         if self.kind == COUNTS:
             cards = schema.cardinalities
             return sum(prod(int(cards[column]) for column in some) for some in self.sets)
-        columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions + (self.kind == BASIS))
+        columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions)
         return 1 + columns + columns * (columns + 1) // 2
 
     def encode(self) -> bytes:
@@ -69,6 +69,11 @@ class Question:
         if self.kind == SHOWN:
             return encode({"kind": SHOWN, "task": self.task, "content": dict(self.content or {})})
         return encode({"kind": self.kind})
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the function that answers it needs besides the rows."""
+        return {COUNTS: (self.sets,), BASIS: (self.functions,)}.get(self.kind, ())
 
 
 _FIELDS: dict[str, dict[str, Any]] = {

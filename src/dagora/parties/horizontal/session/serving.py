@@ -181,8 +181,7 @@ class _Service:
         self.transport.send(self.coordinator, ANSWER, content)
 
     def _summed(self, question: Question) -> bytes:
-        arguments = (question.sets,) if question.kind == COUNTS else ()
-        vector = SUMMED[question.kind](self.rows, *arguments)
+        vector = SUMMED[question.kind](self.rows, *question.arguments)
         masked = self.masks.mask(self.conversation.label, vector.view(np.uint64))
         tables = {"tables": [list(some) for some in question.sets]} if question.kind == COUNTS else {}
         self._log("answer", {"asks": question.kind, **tables, "numbers": int(vector.size)})

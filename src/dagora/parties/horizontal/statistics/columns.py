@@ -1,32 +1,32 @@
 """Continuous columns at many sites: the number of rows, the centre of each column and its spread.
 
-The coordinator sees only sums over all sites: the number of rows n, how many sites have values of which
-binary order in a column (for the fixed point), the sums of the columns (for a global centre) and their sums
-of squares about the centre. A site centres its rows on the mean of all sites (`global`), on its own mean
-(`local`, as published for the linear case; with few rows per site it costs accuracy), or not at all (`none`).
-It divides what it computes from them by the n of all sites together, so that the sites' losses add up to the
-loss on pooled rows.
+The number of rows n, the means and the spread come from the moments of all rows. A site centres its rows on
+the mean of all sites (`global`), on its own mean (`local`, as published for the linear case; with few rows
+per site it costs accuracy), or not at all (`none`). For `local` each site shows the sums of its squares about
+its own means. A site divides what it computes from its rows by the n of all sites together, so that the
+sites' losses add up to the loss on pooled rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
+from dagora.data.table import Table
 from dagora.errors import DataError
-from dagora.parties.horizontal.session.federation import Federation, Question, Site
-from dagora.parties.horizontal.statistics.agreement import agree
-from dagora.parties.horizontal.statistics.moments import (
-    ask_deviations,
-    ask_means,
-    ask_size_and_orders,
-    column_vector,
-    continuous_columns,
+from dagora.parties.horizontal.checked_fields import (
+    MOST_ROWS,
+    check_names,
+    choice,
+    finite_answer,
+    reals,
+    shown_reals,
+    whole,
 )
+from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
 from dagora.parties.transport.messages import Value
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.data_warnings import check_learnable
@@ -34,8 +34,18 @@ from dagora.stats.data_warnings import check_learnable
 Vector = NDArray[np.float64]
 
 CENTRES = ("global", "local", "none")
-# A standard deviation below this share of the largest value is rounding.
+# A standard deviation below this share of the root mean square is rounding.
 CONSTANT = 1e-14
+
+
+def continuous_columns(table: Table) -> Vector:
+    """The continuous columns, one per row."""
+    chosen = [
+        values
+        for variable, values in zip(table.schema, table.columns, strict=True)
+        if variable.kind is Kind.CONTINUOUS
+    ]
+    return np.stack(chosen) if chosen else np.zeros((0, table.n_rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,40 +64,76 @@ class Columns:
 
 
 def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
-    """Agree with all sites on columns and their centre; `owner`, "the method admm", begins an error."""
-    schema = agree(federation)
+    """The sites' columns and their centre; `owner`, "the method admm", begins an error."""
+    schema = federation.schema
     for variable in schema:
         if variable.kind is not Kind.CONTINUOUS:
             raise DataError(
                 f"{owner} needs continuous columns, but '{variable.name}' is discrete: "
                 "declare it continuous if it is a number, or leave it out"
             )
-    n, orders = ask_size_and_orders(federation)
-    check_learnable(schema, n)
-    mean = ask_means(federation, n, orders) if centre == "global" else np.zeros(len(schema))
-    question: Question = {"centre": centre, "mean": mean}
-    deviations = ask_deviations(federation, "squares-about-centre", question, n, orders)
-    for variable, deviation, size in zip(schema, deviations, np.ldexp(1.0, orders), strict=True):
-        # The unit is up to 2⁸ times the largest value.
+    moments = federation.moments()
+    check_learnable(schema, moments.n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variances = np.diag(moments.scatter) / moments.n
+        about_zero = variances + np.square(moments.mean)
+        sizes = np.sqrt(about_zero)
+        if centre == "local":
+            variances = ask_own_squares(federation, len(schema)) / moments.n
+        elif centre == "none":
+            variances = about_zero
+    for variable, deviation, size in zip(schema, np.sqrt(variances), sizes, strict=True):
         if deviation <= CONSTANT * size:
             where = " within every site: choose centre=global" if centre == "local" else ": leave it out"
             raise DataError(f"{owner} cannot learn about column '{variable.name}', it is constant{where}")
-    with np.errstate(over="ignore"):
-        refuse_unusable(schema.names, np.zeros_like(mean), np.square(deviations), owner)
-    return Columns(schema.names, n, centre, mean, deviations)
+    mean = moments.mean if centre == "global" else np.zeros(len(schema))
+    refuse_unusable(schema.names, np.zeros(len(schema)), variances, owner)
+    return Columns(schema.names, moments.n, centre, mean, np.sqrt(variances))
 
 
-def prepared_columns(site: Site, question: Question) -> Vector:
-    """The site's columns, one per row, centred as `Columns.question` says."""
+def ask_own_squares(federation: Federation, d: int) -> Vector:
+    """Sums of squares of the columns about each site's own means."""
+    answers = federation.gather("own-squares", {})
+    squares: Vector = np.sum(list(shown_reals(answers, "squares", (d,)).values()), axis=0)
+    return squares
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """A site's reading of `Columns.question`."""
+
+    n: int
+    centre: str
+    mean: Vector
+
+    FIELDS = ("n", "centre", "mean")
+
+    @classmethod
+    def read(cls, task: str, site: Site, question: Question) -> Preparation:
+        """Check what the coordinator says of all rows against the rows that are here."""
+        d = len(site.table.names)
+        return cls(
+            whole(task, question, "n", max(1, site.table.n_rows), MOST_ROWS),
+            choice(task, question, "centre", CENTRES),
+            reals(task, question, "mean", (d,)),
+        )
+
+    def columns(self, site: Site) -> Vector:
+        """The site's columns, one per row, centred as asked."""
+        columns = continuous_columns(site.table)
+        if self.centre == "global":
+            columns = columns - self.mean[:, None]
+        elif self.centre == "local" and columns.shape[1]:
+            columns = columns - columns.mean(axis=1, keepdims=True)
+        return columns
+
+
+def own_squares(site: Site, question: Question) -> Answer:
+    """Task `own-squares`: sums of squares of this site's columns about its own means."""
+    check_names("own-squares", question, ())
     columns = continuous_columns(site.table)
-    if question["centre"] == "global":
-        columns = columns - cast("Vector", question["mean"])[:, None]
-    elif question["centre"] == "local" and columns.shape[1]:
-        columns = columns - columns.mean(axis=1, keepdims=True)
-    return columns
-
-
-def squares_about_centre(site: Site, question: Question) -> Vector:
-    """Task: sums of squares about the centre, in given units."""
-    columns: Vector = prepared_columns(site, question) / column_vector(question, "unit")
-    return np.asarray(np.square(columns).sum(axis=1))
+    if columns.shape[1] == 0:
+        return {"squares": np.zeros(len(columns))}
+    centred = columns - columns.mean(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return finite_answer("own-squares", {"squares": np.square(centred).sum(axis=1)})

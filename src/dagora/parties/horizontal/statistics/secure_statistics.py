@@ -19,6 +19,7 @@ from dagora.data.table import Table
 from dagora.errors import DataError, RowsUnavailableError
 from dagora.parties.horizontal.plan.plan import MOST_CELLS
 from dagora.parties.horizontal.session.federation import Federation
+from dagora.stats.basis import BasisMoments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 from dagora.wording import option
 
@@ -126,3 +127,7 @@ class SecureStatistics:
     @cached_property
     def _moments(self) -> Moments:
         return self.federation.moments()
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of basis functions of the continuous columns."""
+        return self.federation.basis_moments(functions)

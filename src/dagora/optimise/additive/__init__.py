@@ -1,0 +1,1 @@
+"""NOTEARS with a sum of basis functions per edge, from their second moments."""

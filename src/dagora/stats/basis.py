@@ -1,0 +1,95 @@
+"""Second moments of basis functions of continuous columns: nonlinear least squares without rows.
+
+A column x is scaled to z = (x − centre) / half_width in [−1, 1]. Its functions are the Legendre polynomials
+P_1(z) = z, P_2(z), …, P_b(z), which are orthogonal where z is uniform and never leave [−1, 1]. Any regression
+of columns on sums of such functions needs only n, the means and the covariances of all d·b functions, which
+are sums over rows, as moments are.
+
+For a table the range of a column is from its smallest to its largest value, so that no value is cut off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.statistics import Moments
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class BasisMoments:
+    """Moments of the basis functions of d columns, b of each: those of column i begin at i·b, with z itself.
+
+    `centre` and `half_width` say how each column was scaled to [−1, 1].
+    """
+
+    functions: int
+    centre: Matrix
+    half_width: Matrix
+    moments: Moments
+
+    @property
+    def of_columns(self) -> Moments:
+        """Moments of the columns themselves, in their own units; not finite where values are too large."""
+        mean = self.moments.mean[:: self.functions]
+        scatter = self.moments.scatter[:: self.functions, :: self.functions]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Moments(
+                self.moments.n,
+                self.centre + self.half_width * mean,
+                scatter * np.outer(self.half_width, self.half_width),
+            )
+
+
+@runtime_checkable
+class HasBasisMoments(Protocol):
+    """Statistics that can also give the moments of basis functions."""
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of that many basis functions of each continuous column."""
+
+
+def basis_features(scaled: Matrix, functions: int) -> Matrix:
+    """P_1 … P_b of columns in [−1, 1], one column per row: b rows for the first, then those of the next.
+
+    >>> basis_features(np.array([[-1.0, 0.0, 0.5]]), 3)
+    array([[-1.    ,  0.    ,  0.5   ], [ 1.    , -0.5   , -0.125 ], [-1.    ,  0.    , -0.4375]])
+    """
+    d, n = scaled.shape
+    found = np.empty((d, functions, n))
+    before, latest = np.ones_like(scaled), scaled
+    for degree in range(1, functions + 1):
+        found[:, degree - 1] = latest
+        # Bonnet's recursion.
+        following = ((2 * degree + 1) * scaled * latest - degree * before) / (degree + 1)
+        before, latest = latest, following
+    return found.reshape(d * functions, n)
+
+
+def table_basis_moments(table: Table, functions: int) -> BasisMoments:
+    """Basis moments of a table's continuous columns, by blocks of rows."""
+    columns = [
+        column for v, column in zip(table.schema, table.columns, strict=True) if v.kind is Kind.CONTINUOUS
+    ]
+    low = np.array([column.min(initial=np.inf) for column in columns])
+    high = np.array([column.max(initial=-np.inf) for column in columns])
+    centre, half_width = low / 2 + high / 2, high / 2 - low / 2
+    # A constant column has no width.
+    width = np.where(half_width > 0, half_width, 1.0)[:, None]
+    size = len(columns) * functions
+    total = Moments(0, np.zeros(size), np.zeros((size, size)))
+    for start in range(0, table.n_rows if columns else 0, BLOCK_ROWS):
+        block = np.stack([column[start : start + BLOCK_ROWS] for column in columns])
+        features = basis_features(np.clip((block - centre[:, None]) / width, -1.0, 1.0), functions)
+        mean = features.mean(axis=1)
+        features -= mean[:, None]
+        total = merge_moments(total, Moments(block.shape[1], mean, features @ features.T))
+    return BasisMoments(functions, centre, half_width, total)
