@@ -43,7 +43,7 @@ def test_little_noise_gives_the_moments(simulation: dagora.Simulation) -> None:
 def test_the_noise_of_a_covariance_has_its_variance(simulation: dagora.Simulation) -> None:
     """In units of the range: s for two columns, √2 s for one; over 60 releases of the same rows."""
     table = simulation.table
-    terms = agree_on_terms(table.schema, 1, epsilon=1.0)
+    terms = agree_on_terms(table.schema, 1, epsilon=0.2)
     listed = list(ranges(table).values())
     exact = features(
         terms, table.schema, [quantise(c, *r) for c, r in zip(table.columns, listed, strict=True)]
@@ -61,6 +61,8 @@ def test_the_noise_of_a_covariance_has_its_variance(simulation: dagora.Simulatio
     off = ~np.eye(len(table.schema), dtype=bool)
     assert spread[off].mean() == pytest.approx(s, rel=0.1)
     assert np.diag(spread).mean() == pytest.approx(np.sqrt(2) * s, rel=0.15)
+    penalty = noisy_statistics(terms, table.schema, listed, exact).defaults("notears")["lambda1"]
+    assert penalty == pytest.approx(2 * s * np.array(listed)[:, 1].mean() ** 2, rel=0.01)  # twice the noise
 
 
 def test_sites_together_are_the_pooled_rows(simulation: dagora.Simulation) -> None:
