@@ -6,6 +6,7 @@ this process, with the masks and messages of a real run (`secure=True`) or with 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from dagora.parties.horizontal.session.federation import Federation, OpenFederat
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.horizontal.tasks import TASKS, shown_by
 from dagora.parties.transport.transport import check_name
+from dagora.privacy.terms import PrivacyTerms, agree_on_terms, parse_options
 from dagora.result import Result
 
 if TYPE_CHECKING:
@@ -47,14 +49,29 @@ def learn_over(federation: Federation, method: str | None = None, **settings: An
     return learn(SecureStatistics(federation), method, **settings)
 
 
-def default_over_sites(schema: Schema) -> str:
+def privacy_terms(
+    options: Mapping[str, object] | str | None, schema: Schema, sites: int
+) -> PrivacyTerms | None:
+    """The terms of a release with noise, where one is asked for; options as a mapping or as written."""
+    if options is None:
+        return None
+    return agree_on_terms(
+        schema, sites, **(parse_options(options) if isinstance(options, str) else dict(options))
+    )
+
+
+def default_over_sites(schema: Schema, *, noisy: bool = False) -> str:
     """The method where none is asked for: `notears` for continuous columns, which needs one sum.
+
+    For a release with noise of discrete columns it is `ges`, which finds the best forest.
 
     >>> from dagora.data.schema import Variable
     >>> default_over_sites(Schema([Variable("x", Kind.CONTINUOUS)]))
     'notears'
     """
-    return "notears" if schema.kinds == {Kind.CONTINUOUS} else "hill-climb"
+    if schema.kinds == {Kind.CONTINUOUS}:
+        return "notears"
+    return "ges" if noisy else "hill-climb"
 
 
 def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
@@ -105,6 +122,7 @@ def learn_federated(
     secure: bool = True,
     minimum: int = FEWEST,
     codebook: Codebook | None = None,
+    privacy: Mapping[str, object] | str | None = None,
     discrete: Iterable[str] = (),
     continuous: Iterable[str] = (),
     drop: Iterable[str] = (),
@@ -117,7 +135,8 @@ def learn_federated(
     `sites` maps each site's name to its data: whatever `learn` takes. There must be at least `minimum` of
     them. The sites follow a `codebook`, by default one that fits all their tables; continuous columns are
     rounded to about a millionth of their range. Without a method, continuous columns are learned by `notears`
-    and others by `hill-climb`. From `discrete` to `na`, the options say how each site's data are to be
+    and others by `hill-climb`. With `privacy`, such as {"epsilon": 1}, everything is learned from one release
+    with noise (docs/privacy.md). From `discrete` to `na`, the options say how each site's data are to be
     understood; `read_table` explains them. All else is as in `learn`: `score`, `knowledge`, `max_parents`,
     `seed`, and the options of method and score.
 
@@ -131,14 +150,21 @@ def learn_federated(
     check_over_sites(method, **settings)
     parties = read_sites(sites, minimum if secure else 1, reading)
     book = codebook or Codebook.of_tables({site.name: site.table for site in parties})
-    method = method or default_over_sites(book.schema)
+    terms = privacy_terms(privacy, book.schema, len(parties))
+    method = method or default_over_sites(book.schema, noisy=terms is not None)
     if not secure:
+        if terms is not None:
+            raise OptionError("privacy goes with secure sums: leave secure=False out")
         return with_readings(
             learn_over(OpenFederation.over(parties, TASKS, book), method, **settings), parties
         )
     functions = basis_functions(method, settings)
-    with sites_in_threads(parties, book, method, functions) as (federation, books):
-        result = learn_over(federation, method, **settings)
+    with sites_in_threads(parties, book, method, functions, terms) as (federation, books):
+        result = (
+            learn_over(federation, method, **settings)
+            if terms is None
+            else learn(federation.release(), method, **settings)
+        )
     return with_traffic(with_readings(result, parties), books())
 
 
@@ -186,6 +212,7 @@ def sites_in_threads(
     codebook: Codebook,
     method: str,
     functions: int = 0,
+    terms: PrivacyTerms | None = None,
     watch: Callable[[Transport], Transport] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
     """A coordinator's session with sites that are threads of this process; one person has all the tables.
@@ -213,12 +240,20 @@ def sites_in_threads(
         shows=shown_by(method),
         functions=functions,
         largest_rows=rows_together(sites),
+        privacy=terms,
     )
     policy = trial_policy(plan)
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         work = {
             site.name: pool.submit(
-                serve_site, network[site.name], site, policy, keys[site.name], MemoryLog(), TASKS
+                serve_site,
+                network[site.name],
+                site,
+                policy,
+                keys[site.name],
+                MemoryLog(),
+                TASKS,
+                secret=secrets.token_bytes(32),
             )
             for site in sites
         }

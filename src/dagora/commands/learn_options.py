@@ -121,11 +121,11 @@ class CommonRequest:
 class LearnRequest(CommonRequest):
     """What to learn, how, and where to write it."""
 
-    def settled(self, schema: Schema) -> LearnRequest:
+    def settled(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
         """The same request with a method: the default over sites where none was asked for."""
         from dagora.federated import default_over_sites
 
-        return self if self.method else replace(self, method=default_over_sites(schema))
+        return self if self.method else replace(self, method=default_over_sites(schema, noisy=noisy))
 
     @cached_property
     def settings(self) -> dict[str, Any]:

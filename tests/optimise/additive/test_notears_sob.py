@@ -176,8 +176,8 @@ def test_better_than_linear_on_nonlinear_data():
         graph = random_dag("er", 8, 2, seed=seed)
         statistics = TableStatistics(simulate(graph, "fourier", 600, seed=seed).table)
         ours.append(compare(notears_sob(statistics, Run()).graph, graph).shd)
-        linear.append(min(compare(notears(statistics, Run(), lambda1=l, threshold=t).graph, graph).shd
-                          for l in (0.01, 0.03, 0.1) for t in (0.2, 0.3)))  # fmt: skip
+        linear.append(min(compare(notears(statistics, Run(), lambda1=penalty, threshold=t).graph, graph).shd
+                          for penalty in (0.01, 0.03, 0.1) for t in (0.2, 0.3)))  # fmt: skip
     assert sum(ours) < 0.7 * sum(linear), "though the linear one has the best of six settings"
     assert max(ours) <= 4
 
@@ -243,7 +243,7 @@ class OnlyMoments:
 
 def test_what_cannot_be_learned_from_is_refused():
     with pytest.raises(
-        RowsUnavailableError, match="needs rows or the moments of basis functions.*choose notears"
+        RowsUnavailableError, match=r"needs rows or the moments of basis functions.*choose notears"
     ):
         notears_sob(OnlyMoments(curved()), Run())
     twice = np.column_stack([curved().columns[0]] * 2)

@@ -71,6 +71,7 @@ def client(
     """Answer the coordinator's questions about the rows of DATA; at the end, print what was answered."""
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
+    from dagora.parties.horizontal.log.noise_secret import noise_secret
     from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log
     from dagora.parties.horizontal.plan.coded_rows import check_number_of_rows
     from dagora.parties.horizontal.policy.policy import ANY
@@ -105,7 +106,15 @@ def client(
         transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
         live_line().phase("answering the coordinator")
         with account_of(log, quiet=quiet), overview_first(table, data, ignore):
-            serve_site(transport, Site(credentials.name, table), policy, identity, log, TASKS)
+            serve_site(
+                transport,
+                Site(credentials.name, table),
+                policy,
+                identity,
+                log,
+                TASKS,
+                secret=noise_secret(path.parent),
+            )
 
 
 def read_owners_policy(path: Path, data: str, folder: str) -> Policy:

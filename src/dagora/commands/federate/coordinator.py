@@ -45,6 +45,12 @@ if TYPE_CHECKING:
 @click.option(
     "--table-cells", type=click.IntRange(1), default=4096, show_default=True, help="Most cells of a table."
 )
+@click.option(
+    "--privacy",
+    metavar="epsilon=1",
+    help="Learn from one release with noise (differential privacy), with these terms: epsilon, delta, "
+    "colluders, rows_per_person, row_bound.",
+)
 @click.option("--write-plan", metavar="PLAN.json", help="Write the plan for the sites to look at, and end.")
 @MINIMUM
 @learn_options_over_sites
@@ -59,6 +65,7 @@ def coordinator(
     patience: float,
     table_columns: int | None,
     table_cells: int,
+    privacy: str | None,
     write_plan: str | None,
     minimum: int,
     request: LearnRequest,
@@ -66,7 +73,7 @@ def coordinator(
     """Wait for the sites, offer them a plan, then learn from sums over them."""
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
-    from dagora.federated import basis_functions, check_over_sites, with_traffic
+    from dagora.federated import basis_functions, check_over_sites, privacy_terms, with_traffic
     from dagora.learning import learn
     from dagora.parties.horizontal.plan.drafting import draft_plan
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
@@ -84,11 +91,15 @@ def coordinator(
     consortium = read_consortium(Path(codebook) if codebook else Path(folder, CODEBOOK_NAME))
     listed = names_of_sites(sites, consortium)
     check_number("--sites", len(listed), minimum)
-    request = request.settled(consortium.codebook.schema)
-    request, columns_per_table = limited(request, consortium.codebook.schema, table_columns)
+    schema = consortium.codebook.schema
+    terms = privacy_terms(privacy, schema, len(listed))
+    request = request.settled(schema, noisy=terms is not None)
+    columns_per_table = 0
+    if terms is None:
+        request, columns_per_table = limited(request, schema, table_columns)
     request.check()
     check_over_sites(**request.settings)
-    request.check_data(consortium.codebook.schema.names, consortium.codebook.schema)
+    request.check_data(schema.names, schema)
     identity = CertifiedIdentity(credentials)
     plan = draft_plan(
         consortium.codebook,
@@ -101,6 +112,7 @@ def coordinator(
         columns_per_table=columns_per_table,
         cells_per_table=table_cells,
         largest_rows=consortium.largest_rows,
+        privacy=terms,
     )
     if write_plan:
         save_plan(plan, write_plan)
@@ -118,7 +130,7 @@ def coordinator(
         # From here on, Ctrl-C returns the best graph found so far.
         click.echo("dagora: all sites are connected", err=True)
         session.agree()
-        statistics = SecureStatistics(session)
+        statistics = SecureStatistics(session) if terms is None else session.release()
         result = learn(statistics, on_event=on_event, **request.settings)
         result = with_traffic(result, transport.ledger.books())
         request.present(result, statistics, f"{len(listed)} sites")

@@ -146,7 +146,7 @@ def summed(tables: Mapping[str, Table], rounds: int, run: Run) -> Record:
 
 
 def additive_sums(tables: Mapping[str, Table]) -> NDArray[np.int64]:
-    """All that moments over sites need: n, Σz and Σzzᵀ of rows z rounded to integers, added over the sites."""
+    """All that moments over sites need: n, Σz and Σzzᵀ of rows z rounded to integers, over the sites."""
     sites = open_sites(tables)
     coded = (code_rows(site.table, sites.codebook, sites.largest_rows) for site in sites.sites)
     return np.asarray(sum(moments(rows) for rows in coded))

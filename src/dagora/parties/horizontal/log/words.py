@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dagora.errors import FormatError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, RELEASE, Plan
 
 # Tables that are named before the rest is only counted.
 NAMED = 8
@@ -55,7 +55,7 @@ def plan_in_words(plan: Plan) -> list[str]:
     if plan.shows:
         lines.append(f"shown as this site's own, not summed: {', '.join(plan.shows)}")
     if plan.privacy is not None:
-        lines.append(f"with noise: {', '.join(f'{key} {value}' for key, value in plan.privacy.items())}")
+        lines += plan.privacy.describe()
     return lines
 
 
@@ -80,6 +80,7 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
         )
     noise = f", with noise (rho {event['rho']:.4g})" if "rho" in event else ""
     what = {MOMENTS: "sums and products of the continuous columns", BASIS: "sums and products of functions"}
+    what[RELEASE] = "a release"
     return f"into the sum: {what.get(event['asks'], event['asks'])}, {event['numbers']} numbers{noise}"
 
 

@@ -12,9 +12,11 @@ from dagora.parties.horizontal.plan.plan import (
     LARGEST_ROWS,
     MOMENTS,
     MOST_CELLS,
+    RELEASE,
     Plan,
     worst_case,
 )
+from dagora.privacy.terms import PrivacyTerms
 
 COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
 MOST_COLUMNS_PER_TABLE = 64
@@ -33,7 +35,7 @@ def draft_plan(
     columns_per_table: int = COLUMNS_PER_TABLE,
     cells_per_table: int = CELLS_PER_TABLE,
     largest_rows: int = LARGEST_ROWS,
-    privacy: Mapping[str, Any] | None = None,
+    privacy: PrivacyTerms | None = None,
 ) -> Plan:
     """A plan that asks for no more than the method needs.
 
@@ -44,6 +46,17 @@ def draft_plan(
     (('counts',), 4)
     """
     discrete = sum(not coding.continuous for coding in codebook)
+    if privacy is not None:
+        return Plan(
+            sites=dict(sorted(sites.items())),
+            codebook=codebook,
+            method=method,
+            questions=(RELEASE,),
+            coordinator=coordinator,
+            settings=dict(settings or {}),
+            largest_rows=largest_rows,
+            privacy=privacy,
+        )
     questions = [COUNTS] * (discrete > 0) + [MOMENTS] * (discrete < len(codebook.columns))
     tables = min(NO_LIMIT, worst_case(discrete, columns_per_table) + 1) if discrete else 0
     return Plan(
@@ -59,7 +72,6 @@ def draft_plan(
         functions=functions,
         largest_rows=largest_rows,
         shows=shows,
-        privacy=privacy,
     )
 
 

@@ -15,14 +15,16 @@ from hashlib import sha256
 from math import comb, prod
 from typing import Any
 
-from dagora.errors import FormatError, ProtocolError
+from dagora.errors import DagoraError, FormatError, ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.transport.transport import check_name
+from dagora.privacy.release import require_fit
+from dagora.privacy.terms import PrivacyTerms
 from dagora.wording import among
 
 VERSION = 1
-COUNTS, MOMENTS, BASIS = "counts", "moments", "basis"
-QUESTIONS = (COUNTS, MOMENTS, BASIS)
+COUNTS, MOMENTS, BASIS, RELEASE = "counts", "moments", "basis", "release"
+QUESTIONS = (COUNTS, MOMENTS, BASIS, RELEASE)
 LARGEST_ROWS = 1 << 22
 MOST_ROWS = 1 << 40
 MOST_CELLS = 1 << 22
@@ -43,8 +45,9 @@ class Plan:
 
     `questions` are the kinds of sums (`counts` of tables of at most `columns_per_table` columns,
     `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
-    column). `shows` are the tasks whose answers each site shows as its own. `largest_rows` bounds the rows of
-    all sites together. `method` and `settings` say what the coordinator does with the sums: its word.
+    column; `release`: once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the
+    tasks whose answers each site shows as its own. `largest_rows` bounds the rows of all sites together.
+    `method` and `settings` say what the coordinator does with the sums: its word.
     """
 
     sites: Mapping[str, str]
@@ -59,7 +62,16 @@ class Plan:
     functions: int = 0
     largest_rows: int = LARGEST_ROWS
     shows: tuple[str, ...] = ()
-    privacy: Mapping[str, Any] | None = None
+    privacy: PrivacyTerms | None = None
+
+    def __post_init__(self) -> None:
+        noisy = self.privacy is not None
+        if noisy is not (RELEASE in self.questions) or (noisy and (len(self.questions) > 1 or self.shows)):
+            raise FormatError("with privacy a plan asks for one release and nothing else")
+        if self.privacy is not None:
+            if self.privacy.sites != len(self.sites):
+                raise FormatError(f"the terms of privacy are for {self.privacy.sites} sites")
+            require_fit(self.privacy, self.codebook.schema)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON holds it."""
@@ -77,7 +89,7 @@ class Plan:
             "functions": self.functions,
             "largest_rows": self.largest_rows,
             "shows": list(self.shows),
-            "privacy": None if self.privacy is None else dict(self.privacy),
+            "privacy": None if self.privacy is None else self.privacy.to_dict(),
         }
 
     def encode(self) -> bytes:
@@ -115,7 +127,7 @@ class Plan:
             content = json.loads(payload.decode())
             plan = cls.from_dict(content)
             same = plan.encode() == payload
-        except FormatError as error:
+        except DagoraError as error:
             raise ProtocolError(f"the plan is not valid: {error}") from None
         except (ValueError, RecursionError):
             raise ProtocolError("the plan is not valid: it cannot be read") from None
@@ -138,8 +150,8 @@ class Plan:
         method, settings, privacy = content["method"], content["settings"], content["privacy"]
         if not (isinstance(method, str) and method.isprintable() and 0 < len(method) <= 80):
             raise FormatError("method must be a short printable text")
-        if not isinstance(settings, dict) or not (privacy is None or isinstance(privacy, dict)):
-            raise FormatError("settings and privacy must be named values")
+        if not isinstance(settings, dict):
+            raise FormatError("settings must be named values")
         return cls(
             sites=read_sites(content["sites"]),
             codebook=Codebook.from_list(content["columns"]),
@@ -153,7 +165,7 @@ class Plan:
             functions=whole_number("functions", content["functions"], 0, MOST_FUNCTIONS),
             largest_rows=whole_number("largest_rows", content["largest_rows"], 1, MOST_ROWS),
             shows=_words("shows", content["shows"], None),
-            privacy=privacy,
+            privacy=None if privacy is None else PrivacyTerms.from_dict(privacy),
         )
 
 

@@ -35,9 +35,10 @@ class Policy:
     `least_sites` allows fewer. All of them together have at most `largest_rows` rows, which settles how
     continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
     cells; `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for which the site
-    may show answers of its own. With `noise`, only releases with noise are answered, until `rho_for_ever` is
-    spent. `agreed_rosters` are other sets of sites that the owner accepts although an earlier run had other
-    sites. `lines` are the places of the keys in the owner's file.
+    may show answers of its own. With `noise`, only releases with noise are answered. All of these together
+    spend at most `rho_for_ever`; their noise must be enough even if `colluders` sites tell theirs, and for a
+    person with `rows_per_person` rows. `agreed_rosters` are other sets of sites that the owner accepts
+    although an earlier run had other sites. `lines` are the places of the keys in the owner's file.
     """
 
     coordinator: str
@@ -54,6 +55,8 @@ class Policy:
     tables_for_ever: int = 0
     noise: bool = False
     rho_for_ever: float = 0.1
+    colluders: int = 0
+    rows_per_person: int = 1
     agreed_rosters: tuple[str, ...] = ()
     place: str = "the policy"
     lines: Mapping[str, int] = field(default_factory=dict)
@@ -115,6 +118,14 @@ class Policy:
             self._refuse("shows", f"the method {plan.method} shows answers of this site alone")
         if plan.privacy is None and self.noise:
             self._refuse("noise", "the plan asks for sums without noise")
+        if plan.privacy is not None and plan.privacy.colluders < self.colluders:
+            self._refuse(
+                "colluders", f"the plan's noise holds if {plan.privacy.colluders} sites work together"
+            )
+        if plan.privacy is not None and plan.privacy.rows_per_person < self.rows_per_person:
+            self._refuse(
+                "rows_per_person", f"the plan's noise is for {plan.privacy.rows_per_person} rows per person"
+            )
         if COUNTS in plan.questions and plan.privacy is None:
             self._check_tables(plan)
         if plan.privacy is None:
@@ -140,9 +151,9 @@ class Policy:
                 f"{len(history.sums)} different sums were answered already, and {new} more are asked for",
             )
 
-    def may_spend(self, history: History, rho: float) -> None:
-        """Refuse a release that would pass the limit on privacy for ever."""
-        if history.spent + rho > self.rho_for_ever * (1 + 1e-9):
+    def may_spend(self, history: History, rho: float, release: tuple[str, str]) -> None:
+        """Refuse a release that would pass the limit on privacy for ever; one made before costs nothing."""
+        if release not in history.rho and history.spent + rho > self.rho_for_ever * (1 + 1e-9):
             self._refuse(
                 "rho_for_ever",
                 f"releases with noise have spent {history.spent:.4g} already, and {rho:.4g} more is asked",

@@ -21,6 +21,7 @@ from dagora.parties.horizontal.plan.plan import (
     MOST_CELLS,
     MOST_ROWS,
     QUESTIONS,
+    RELEASE,
     read_fingerprint,
     read_sites,
     whole_number,
@@ -161,6 +162,8 @@ _READERS = {
     "tables_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "noise": _yes_or_no,
     "rho_for_ever": _number,
+    "colluders": lambda key, value: whole_number(key, value, 0, 1000),
+    "rows_per_person": lambda key, value: whole_number(key, value, 1, 10_000),
     "agreed_rosters": _words,
 }
 
@@ -209,7 +212,8 @@ def draft_policy(
         coordinator=coordinator,
         sites=sites,
         codebook=codebook,
-        questions=tuple(kinds),
+        questions=(*kinds, RELEASE),
+        colluders=len(sites) // 3,
         least_sites=least_sites,
         # A round number, since the coordinator can find it out.
         cells_per_table=min(CELLS_PER_TABLE, 1 << max(3, (rows // ROWS_PER_CELL).bit_length() - 1)),
@@ -232,7 +236,8 @@ coordinator = {_quoted(policy.coordinator)}
 # What the sums are used for is the coordinator's word; these are the methods that it may name.
 methods = {_listed(policy.methods)}
 
-# Kinds of sums: "counts" of joint tables, "moments" (means and covariances), "basis" (moments of functions).
+# Kinds of sums: "counts" of joint tables, "moments" (means and covariances), "basis" (moments of functions),
+# "release" (pairs of columns or moments, once, with noise).
 questions = {_listed(policy.questions)}
 
 # Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned
@@ -255,9 +260,13 @@ cells_per_table = {policy.cells_per_table}
 tables_per_run = {policy.tables_per_run}
 tables_for_ever = {policy.tables_for_ever}
 
-# With true, only sums with noise (differential privacy) are answered, until this much of rho is spent.
+# Releases with noise (differential privacy): the most of rho that they may spend for ever, how many sites may
+# work together without weakening the noise, and the most rows that one person has. With noise = true, nothing
+# without noise is answered.
 noise = {str(policy.noise).lower()}
 rho_for_ever = {policy.rho_for_ever:g}
+colluders = {policy.colluders}
+rows_per_person = {policy.rows_per_person}
 
 # Other sets of sites that you accept although these rows were summed with different sites before.
 agreed_rosters = {_listed(policy.agreed_rosters)}

@@ -20,8 +20,9 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.replies import collect, tell
+from dagora.parties.horizontal.row_sums.noisy_release import read_release, release_size
 from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_moments
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
 from dagora.parties.horizontal.session.federation import Question as Content
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dagora.parties.horizontal.secure_sum.identity import Identity
+    from dagora.privacy.noisy_moments import NoisyMoments
+    from dagora.privacy.noisy_pairs import NoisyPairs
 
 PLAN, KEYS, ROSTER = "plan", "keys", "roster"
 
@@ -125,6 +128,12 @@ class CoordinatorSession:
             )
         return sums
 
+    def release(self) -> NoisyPairs | NoisyMoments:
+        """The release with noise that the plan describes, as statistics to learn from."""
+        if self.plan.privacy is None:
+            raise ProtocolError("the plan has no release with noise")
+        return read_release(self._sum(Question(RELEASE)), self.plan, self.plan.privacy)
+
     def gather(self, task: str, question: Content) -> dict[str, Answer]:
         """Every site's own answer, by name."""
         self.agree()
@@ -137,11 +146,16 @@ class CoordinatorSession:
         self.agree()
         with self._transport.ledger.phase(self._phase(question.kind)):
             self._ask(question)
-            shape = (question.size(self.schema),)
+            shape = (self._size(question),)
             total = np.zeros(shape, dtype=np.uint64)
             for content in self._collect(ANSWER, {"masked": Array("u8", shape)}).values():
                 total += content["masked"]
         return total.view(np.int64)
+
+    def _size(self, question: Question) -> int:
+        if question.kind == RELEASE and self.plan.privacy is not None:
+            return release_size(self.plan, self.plan.privacy)
+        return question.size(self.schema)
 
     def _ask(self, question: Question) -> None:
         message = question.encode()

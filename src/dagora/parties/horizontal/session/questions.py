@@ -1,9 +1,9 @@
 """The coordinator's questions as messages under the tag "ask", and how a site reads them.
 
 A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
-`shown` (a task whose answer is not summed), or `done`. Whatever arrives becomes a frozen object here, or is
-refused: types, columns that the plan has, every set in order and once, sizes within the plan's limits. What
-computes on rows sees only numbers that this module has checked.
+`release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed), or `done`. Whatever
+arrives becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and
+once, sizes within the plan's limits. What computes on rows sees only numbers that this module has checked.
 
 A site's answer may depend on what it was told before. So both sides keep a digest of the whole
 `Conversation`, and the masks of each sum are derived from it.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import ProtocolError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, MOST_CELLS, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, MOST_CELLS, RELEASE, Plan
 from dagora.parties.transport.messages import Array, Value, decode, encode
 from dagora.stats.statistics import flatten
 
@@ -80,6 +80,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
     COUNTS: {"columns": Array("i8", (None,)), "offsets": Array("i8", (None,))},
     MOMENTS: {},
     BASIS: {"functions": int},
+    RELEASE: {},
     SHOWN: {"task": str, "content": dict},
     DONE: {},
 }
@@ -177,6 +178,8 @@ def describe(question: Question, names: Sequence[str]) -> str:
         return f"joint counts of {len(tables)} table{'s' * (len(tables) != 1)}: {', '.join(tables)}"
     if question.kind == MOMENTS:
         return "sums and sums of products of the continuous columns"
+    if question.kind == RELEASE:
+        return "the release with noise that the plan describes"
     if question.kind == BASIS:
         return f"sums and sums of products of {question.functions} functions of each continuous column"
     return f"'{question.task}', an answer of this site alone"

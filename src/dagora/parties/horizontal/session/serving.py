@@ -18,12 +18,14 @@ import numpy as np
 from dagora.errors import DagoraError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.noise_secret import SECRET_BYTES
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook
-from dagora.parties.horizontal.plan.plan import COUNTS, Plan
+from dagora.parties.horizontal.plan.plan import COUNTS, RELEASE, Plan
 from dagora.parties.horizontal.policy.policy import Policy
 from dagora.parties.horizontal.replies import refusal
 from dagora.parties.horizontal.row_sums.answers import SUMMED
+from dagora.parties.horizontal.row_sums.noisy_release import release_part
 from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
 from dagora.parties.horizontal.session.federation import Site, Task
 from dagora.parties.horizontal.session.questions import (
@@ -52,18 +54,20 @@ def serve_site(
     log: SiteLog,
     tasks: Mapping[str, Task],
     *,
+    secret: bytes = b"",
     coordinator: str = "coordinator",
     patience: float = 1200.0,
     idle: float = math.inf,
 ) -> None:
     """Serve one run, until the coordinator is done.
 
-    The site waits `idle` seconds for a plan or a question, and `patience` seconds for the other sites' keys.
+    `secret` settles the site's noise in releases with noise; without one they are refused. The site waits
+    `idle` seconds for a plan or a question, and `patience` seconds for the other sites' keys.
     The transport is closed at the end, with the reason if there was an error; the log says how it ended.
     """
     if identity.name != transport.name:
         raise ProtocolError(f"site '{transport.name}' cannot sign as '{identity.name}'")
-    service = _Service(transport, site, policy, identity, log, tasks, coordinator, patience, idle)
+    service = _Service(transport, site, policy, identity, log, tasks, secret, coordinator, patience, idle)
     try:
         service.agree()
         while service.answer_next():
@@ -87,6 +91,7 @@ class _Service:
     identity: Identity
     log: SiteLog
     tasks: Mapping[str, Task]
+    secret: bytes
     coordinator: str
     patience: float
     idle: float
@@ -120,10 +125,16 @@ class _Service:
     def _accept(self, plan: Plan) -> CodedRows:
         """The rows as the plan codes them, if the policy allows the plan; the log says so."""
         self.policy.check(plan, self.site.name, self.history)
+        if plan.privacy is not None and len(self.secret) != SECRET_BYTES:
+            raise ProtocolError(
+                "this site has no secret for noise, so it takes part in no release with noise"
+            )
         table = follow_codebook(self.site.table, plan.codebook)
         rows = code_rows(table, plan.codebook, plan.largest_rows)
         # State from an earlier run would not be part of the conversation that all sites share.
         self.site = Site(self.site.name, table)
+        if plan.privacy is not None:
+            self.policy.may_spend(self.history, plan.privacy.rho, (plan.digest.hex(), rows.digest))
         self._log(
             "plan",
             {
@@ -181,10 +192,16 @@ class _Service:
         self.transport.send(self.coordinator, ANSWER, content)
 
     def _summed(self, question: Question) -> bytes:
-        vector = SUMMED[question.kind](self.rows, *question.arguments)
+        more: dict[str, Any] = {}
+        if question.kind == RELEASE and self.plan.privacy is not None:
+            vector = release_part(self.rows, self.plan, self.plan.privacy, self.secret)
+            more = {"rho": self.plan.privacy.rho}
+        else:
+            vector = SUMMED[question.kind](self.rows, *question.arguments)
+        if question.kind == COUNTS:
+            more = {"tables": [list(some) for some in question.sets]}
         masked = self.masks.mask(self.conversation.label, vector.view(np.uint64))
-        tables = {"tables": [list(some) for some in question.sets]} if question.kind == COUNTS else {}
-        self._log("answer", {"asks": question.kind, **tables, "numbers": int(vector.size)})
+        self._log("answer", {"asks": question.kind, **more, "numbers": int(vector.size)})
         return encode({"masked": masked})
 
     def _shown(self, question: Question) -> bytes:
