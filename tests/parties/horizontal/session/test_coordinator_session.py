@@ -325,7 +325,7 @@ def test_different_questions_to_different_sites_open_only_noise():
     [
         (encode_ask("count", "rows"), "asks for a sum before keys were exchanged"),
         (encode_ask("all of it"), "asks for a kind other than count, total, gather, set-up, done"),
-        (encode_ask("gather", "a\nb"), "the name of the task is not a short printable text"),
+        (encode_ask("gather", "a\u00a0b"), "the name of the task is not a short printable text"),
         (b"garbage", "is not a message of dagora"),
     ],
 )
