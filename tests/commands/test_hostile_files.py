@@ -11,6 +11,7 @@ import pytest
 from dagora import files
 from dagora.cli import run
 from dagora.data import readers
+from dagora.data.columns import column_names
 from dagora.formats import bif
 
 MOST_BYTES = 200 << 20
@@ -110,6 +111,23 @@ def test_a_small_parquet_file_cannot_become_huge(
     pq.write_table(rows, file)
     assert file.stat().st_size < 31_000
     assert "unpacks to 2000000 cells" in refused(capsys, "learn", str(file))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_too_wide_for_any_time_limit_is_refused_at_its_header(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    file = tmp_path / f"wide.{ending}"
+    monkeypatch.setattr(column_names, "MOST_COLUMNS", 500)
+    names = [f"c{number}" for number in range(501)]
+    if ending == "csv":
+        file.write_text(",".join(names) + "\n" + ",".join("01"[k % 2] for k in range(501)) + "\n")
+    else:
+        pq.write_table(pa.table({name: [0, 1] for name in names}), file)
+    for module in ("parse_delimited", "check_cells"):
+        monkeypatch.setattr(readers, module, lambda *_, **__: pytest.fail("the rows were read"))
+    err = refused(capsys, "learn", str(file), "--time-limit", "1")
+    assert "there are 501 columns, and at most 500 can be used" in err
 
 
 def test_networks_as_large_as_their_files_are_read() -> None:

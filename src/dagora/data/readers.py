@@ -351,6 +351,7 @@ def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[
 
         with pq.ParquetFile(file) as source:
             names = check_names(source.schema_arrow.names)
+            kept_positions(names, reading)  # refuses what cannot be used before it is read
             check_cells(source.metadata.num_rows * len(names), file)
             table = source.read()
     else:

@@ -236,7 +236,8 @@ class _Parser:
             _, number = self._token()
             if not number.isdecimal() or len(number) > LONGEST_COUNT:
                 raise self._error(
-                    f"the number of levels of '{name}' is '{number[:20]}', not a number below a million",
+                    f"the number of levels of '{name}' is '{number[:20]}', not a whole number "
+                    "below a million",
                     start,
                 )
             declared = int(number)

@@ -11,6 +11,8 @@ from dagora.errors import DataError
 from dagora.wording import option, split_list
 
 EVERY = "all"  # in place of a name: every column
+# Searches compare all pairs of columns: beyond this no time limit on a search can be kept.
+MOST_COLUMNS = 20_000
 
 
 def check_names(names: Sequence[object]) -> tuple[str, ...]:
@@ -79,6 +81,11 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     kept = [i for i, name in enumerate(names) if name not in gone and (name in only or name.strip() in only)]
     if not kept and names:
         raise DataError("all columns are dropped: at least one is needed")
+    if len(kept) > MOST_COLUMNS:
+        raise DataError(
+            f"there are {len(kept)} columns, and at most {MOST_COLUMNS} can be used: make a table of those "
+            f"you need, or leave some out ({option('drop')})"
+        )
     return kept
 
 

@@ -100,7 +100,10 @@ def test_a_charge_survives_a_death_before_the_answer_left():
 
 def test_a_plan_with_noise_answers_nothing_else():
     meeting = noisy()
-    with pytest.raises(ProtocolError, match="not in the plan: it allows no counts"), meeting.session as session:
+    with (
+        pytest.raises(ProtocolError, match="not in the plan: it allows no counts"),
+        meeting.session as session,
+    ):
         ask_all(session, [(0,)])
 
 
