@@ -1,7 +1,7 @@
 """Nonlinear relations: NOTEARS-SOB beside NOTEARS-MLP and linear NOTEARS on simulated data, each as it comes.
 
-Per model, number of columns and method: the mean structural Hamming distance to the true graph, the mean time,
-and the number of data sets. Run with
+Per model, number of columns and method: the mean structural Hamming distance to the true graph, the mean
+time, and the number of data sets. Run with
 `python benchmarks/nonlinear.py [--columns 10 20] [--edges 1 2] [--rows 1000] [--seeds 5]`.
 """
 
@@ -39,10 +39,8 @@ def main() -> None:
                         seconds.append(time.monotonic() - began)
                         distances.append(dagora.compare(graph, truth).shd)
                     shd, took = np.mean(distances), np.mean(seconds)
-                    print(
-                        f"{model:8} {d:4} {d * edges:6.0f} {method:12} {shd:6.1f} {took:8.2f} {given.seeds:5}",
-                        flush=True,
-                    )
+                    where = f"{model:8} {d:4} {d * edges:6.0f}"
+                    print(f"{where} {method:12} {shd:6.1f} {took:8.2f} {given.seeds:5}", flush=True)
 
 
 if __name__ == "__main__":
