@@ -51,7 +51,7 @@ def test_the_moments_of_the_columns_are_among_them():
 
 def test_discrete_columns_are_left_out_and_constant_ones_have_no_width():
     table = Table.from_numpy(
-        [[0, 1.5, 3.0], [1, 2.5, 3.0], [0, 9.0, 3.0]], "abc", discrete=["a"], continuous="bc"
+        [[0, 1.5, 3.0], [1, 2.5, 3.0], [0, 9.0, 3.0]], "abc", discrete=["a"], continuous=["b", "c"]
     )
     found = TableStatistics(table).basis_moments(2)
     assert isinstance(TableStatistics(table), HasBasisMoments)

@@ -60,8 +60,8 @@ class HasBasisMoments(Protocol):
 def basis_features(scaled: Matrix, functions: int) -> Matrix:
     """P_1 … P_b of columns in [−1, 1], one column per row: b rows for the first, then those of the next.
 
-    >>> basis_features(np.array([[-1.0, 0.0, 0.5]]), 3)
-    array([[-1.    ,  0.    ,  0.5   ], [ 1.    , -0.5   , -0.125 ], [-1.    ,  0.    , -0.4375]])
+    >>> basis_features(np.array([[-1.0, 0.5]]), 3).tolist()
+    [[-1.0, 0.5], [1.0, -0.125], [-1.0, -0.4375]]
     """
     d, n = scaled.shape
     found = np.empty((d, functions, n))

@@ -1,7 +1,7 @@
 """NOTEARS-SOB: a DAG of nonlinear relations, each a sum of functions of single parents.
 
-x_j ≈ Σ_i f_ij(x_i), where f_ij is a sum of b basis functions of x_i (`stats/basis`: Legendre polynomials, on
-which the published sines converge more slowly). Minimise ½ Σ_j Var(x_j − Σ_i f_ij(x_i)) + λ₁ Σ A_ij + (λ₂/2)
+x_j ≈ Σ_i f_ij(x_i), where f_ij is a sum of b basis functions of x_i (`stats/basis`: Legendre polynomials, in
+place of the published sines). Minimise ½ Σ_j Var(x_j − Σ_i f_ij(x_i)) + λ₁ Σ A_ij + (λ₂/2)
 Σ coefficients² subject to h(A) = tr exp(A∘A) − d = 0, where A_ij is the standard deviation of f_ij(x_i)
 divided by that of x_i: where f_ij is linear, the size of its weight. With b = 1 this is the program of linear
 NOTEARS. Everything comes from the second moments of the basis functions (`program`).
