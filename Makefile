@@ -53,7 +53,7 @@ $(READY): requirements.txt pyproject.toml
 
 # Write the pins anew (needs uv).
 requirements:  ## write requirements.txt anew from pyproject.toml (needs uv)
-	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
+	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra runtime --extra bench --extra dev pyproject.toml -o requirements.txt
 
 clean:  ## remove the environment and everything else that was made here
 	rm -rf $(VENV) demo .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

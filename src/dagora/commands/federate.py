@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from dagora.commands.data_options import Reading, data_options, overview_first
+from dagora.commands.federate_flower import PATIENCE as FLOWER_PATIENCE
+from dagora.commands.federate_flower import WAIT as FLOWER_WAIT
+from dagora.commands.federate_flower import (
+    AppRequest,
+    Serving,
+    check_one_way,
+    serve_runs,
+    serving_options,
+    write_app,
+)
 from dagora.commands.federate_processes import COORDINATOR, declared, run_parties, site_files
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.live_line import live_line, quiet_option
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     from dagora.parties.horizontal.session.federation import Question, Site, Task
     from dagora.parties.horizontal.session.serving import Asked
     from dagora.parties.transport.ledger import Books
+    from dagora.parties.transport.transport import Transport
 
 EXAMPLES = """\b
 Examples: a terminal for each party of a consortium, here on one machine
@@ -115,9 +126,7 @@ def coordinator(
     """Wait for the sites, then learn from sums over them."""
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
-    from dagora.federated import agreed_statistics, check_over_sites, with_traffic
-    from dagora.learning import learn
-    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+    from dagora.federated import check_over_sites
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.listener import Listener
 
@@ -134,6 +143,32 @@ def coordinator(
         live_line().phase("waiting for the sites")
         transport = listener.accept(timeout=wait)
     request = replace(request)  # a copy with a new clock: --time-limit leaves out the wait for the sites
+    learn_over_transport(
+        transport,
+        listed,
+        minimum=minimum,
+        patience=patience,
+        discrete=discrete,
+        continuous=continuous,
+        request=request,
+    )
+
+
+def learn_over_transport(
+    transport: Transport,
+    listed: Sequence[str],
+    *,
+    minimum: int,
+    patience: float,
+    discrete: str,
+    continuous: str,
+    request: LearnRequest,
+) -> None:
+    """Learn from sums over the sites at the other end of a transport, and write and print the result."""
+    from dagora.federated import agreed_statistics, with_traffic
+    from dagora.learning import learn
+    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+
     with (
         CoordinatorSession(transport, listed, minimum=minimum, patience=patience, on_warning=warn) as session,
         request.progress() as on_event,
@@ -150,7 +185,8 @@ def coordinator(
 @command.command("client", short_help="Answer the coordinator from this site's rows.")
 @click.argument("data")
 @click.option("--keys", "folder", required=True, metavar="FOLDER", help="Folder of this site's certificate.")
-@click.option("--connect", required=True, metavar="HOST:PORT", help="Where the coordinator listens.")
+@click.option("--connect", metavar="HOST:PORT", help="Where the coordinator listens.")
+@serving_options
 @seconds_option("--wait", 300.0, "Seconds to wait for the coordinator.")
 @click.option(
     "--show-weights",
@@ -164,7 +200,8 @@ def client(
     *,
     data: str,
     folder: str,
-    connect: str,
+    connect: str | None,
+    serving: Serving,
     wait: float,
     show_weights: bool,
     quiet: bool,
@@ -181,23 +218,65 @@ def client(
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.tcp import connect as connect_to
 
-    host, port = address(connect)
+    check_one_way(serving, connect)
+    place = address(connect) if connect is not None else None
     with as_bad_input():
         credentials = Credentials.load(folder)
     if credentials.name == COORDINATOR:
         raise OptionError(f"{folder} is for the coordinator: a client needs its site's certificate")
     table = reading.table(data, part=True)
     identity = CertifiedIdentity(credentials)
-    live_line().phase("waiting for the coordinator")
-    transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
-    live_line().phase("answering the coordinator")
     tasks = allowed_tasks(show_weights=show_weights)
-    with overview_first(table, data, ignore):
-        asked = serve_site(
-            transport, Site(credentials.name, table), tasks, identity, minimum=minimum, shown=SHOWN
-        )
-    if not quiet:
-        click.echo(describe_visit(asked, transport.ledger.books()), err=True)
+
+    def answer(transport: Transport) -> None:
+        with overview_first(table, data, ignore):
+            asked = serve_site(
+                transport, Site(credentials.name, table), tasks, identity, minimum=minimum, shown=SHOWN
+            )
+        if not quiet:
+            click.echo(describe_visit(asked, transport.ledger.books()), err=True)
+
+    if place is None:
+        serve_runs(serving, credentials.name, answer)
+        return
+    live_line().phase("waiting for the coordinator")
+    transport = connect_to(credentials, *place, peer=COORDINATOR, wait=wait)
+    live_line().phase("answering the coordinator")
+    answer(transport)
+
+
+@command.command("flower-app", short_help="Write the folder that `flwr run` takes.")
+@click.argument("folder")
+@click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites.")
+@FLOWER_WAIT
+@FLOWER_PATIENCE
+@click.option("--discrete", default="", metavar="A,B", help="Columns to treat as discrete.")
+@click.option("--continuous", default="", metavar="A,B", help="Columns to treat as continuous.")
+@MINIMUM
+@learn_options
+def flower_app(
+    *,
+    folder: str,
+    sites: str,
+    wait: float,
+    patience: float,
+    discrete: str,
+    continuous: str,
+    minimum: int,
+    request: LearnRequest,
+) -> None:
+    """Write a Flower app in FOLDER that learns over the sites: `flwr run FOLDER` starts it."""
+    from dagora.federated import check_over_sites
+
+    listed = site_names(sites)
+    check_number("--sites", len(listed), minimum)
+    request.check()
+    check_over_sites(**request.settings)
+    arguments = ["--minimum", str(minimum)]
+    for flag, columns in (("--discrete", discrete), ("--continuous", continuous)):
+        arguments += [flag, columns] if columns else []
+    write_app(folder, AppRequest(tuple(listed), wait, patience, tuple(arguments), request))
+    click.echo(folder)
 
 
 @command.command("simulate", short_help="Run all parties on this machine, on one table.")
