@@ -1,11 +1,12 @@
 """A consortium on Flower for tests: a SuperLink, a SuperNode and a daemon per site, all real processes.
 
 TLS everywhere and authenticated nodes, on loopback only, with nothing that would call home. Leaving the block
-ends every process that was started, by its own group.
+leaves no process, neither those that were started here nor those that these have started.
 """
 
 import contextlib
-import datetime
+import ctypes
+import datetime as dt
 import ipaddress
 import json
 import os
@@ -35,6 +36,7 @@ QUIET = {
     "PYTHONPATH": str(ROOT / "src"),
     "PYTHONUNBUFFERED": "1",
     "OMP_NUM_THREADS": "1",
+    "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.1",  # a second by default
     # Whatever wanted to leave the machine would find nobody, at once.
     "http_proxy": "http://127.0.0.1:9",
     "https_proxy": "http://127.0.0.1:9",
@@ -47,15 +49,23 @@ def free_port() -> int:
         return server.getsockname()[1]
 
 
+def die_with_parent() -> None:
+    """On Linux: end with the tests, also when they are killed (1 is PR_SET_PDEATHSIG)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
 def make_tls(folder: Path) -> None:
     """An authority, and a certificate for 127.0.0.1."""
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
 
     def certificate(subject: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
-        names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in (subject, "authority")]
+        names = [
+            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in (subject, "authority")
+        ]
         builder = x509.CertificateBuilder().subject_name(names[0]).issuer_name(names[1])
         builder = builder.public_key(key.public_key()).serial_number(x509.random_serial_number())
-        day = datetime.timedelta(days=1)
+        day = dt.timedelta(days=1)
         return builder.not_valid_before(now - day).not_valid_after(now + day)
 
     own, key = (ec.generate_private_key(ec.SECP384R1()) for _ in range(2))
@@ -106,25 +116,45 @@ class FlowerConsortium:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            for process in self.processes.values():
-                # A group outlives its leader: an app that a killed SuperNode had started, for instance.
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, number)
-            deadline = time.monotonic() + 10.0
-            for process in self.processes.values():
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(max(0.1, deadline - time.monotonic()))
+        for process in self.processes.values():
+            process.terminate()
+        deadline = time.monotonic() + 10.0
+        for process in self.processes.values():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.1, deadline - time.monotonic()))
+        # Flower starts processes of its own, some in groups of their own: all have our FLWR_HOME.
+        while left := self.running():
+            for number in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+            time.sleep(0.1)
+        for process in self.processes.values():
+            process.wait()
+
+    def running(self) -> list[int]:
+        """The processes of this consortium, whoever started them."""
+        ours = f"FLWR_HOME={self.folder / 'home'}".encode()
+        found = []
+        for entry in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if ours in entry.read_bytes().split(b"\0"):
+                    found.append(int(entry.parent.name))
+        return found
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, **QUIET, "FLWR_HOME": str(self.folder / "home"), "PATH": f"{BIN}:{os.environ['PATH']}"}
+        return {
+            **os.environ,
+            **QUIET,
+            "FLWR_HOME": str(self.folder / "home"),
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+        }
 
     def start(self, name: str, *line: object) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 [str(part) for part in line], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                env=self.environment, start_new_session=True, cwd=self.folder,
+                env=self.environment, start_new_session=True, cwd=self.folder, preexec_fn=die_with_parent,
             )  # fmt: skip
 
     def said(self, name: str) -> str:
@@ -153,7 +183,9 @@ class FlowerConsortium:
         for site in files:
             key = self.folder / f"{site}.key"
             make_node_key(key)
-            self.command(BIN / "flwr", "supernode", "register", key.with_suffix(".pub"), "here", "--name", site)
+            self.command(
+                BIN / "flwr", "supernode", "register", key.with_suffix(".pub"), "here", "--name", site
+            )
             self.add_node(site)
         for site in files:
             self.wait_for(f"{site}-node", "SuperNode ID")
@@ -179,7 +211,15 @@ class FlowerConsortium:
 
     def start_run(self, app: Path, config: str = "") -> str:
         """`flwr run`; returns the number of the run."""
-        line = [BIN / "flwr", "run", app, "here", "--format", "json", *(["--run-config", config] if config else [])]
+        line = [
+            BIN / "flwr",
+            "run",
+            app,
+            "here",
+            "--format",
+            "json",
+            *(["--run-config", config] if config else []),
+        ]
         return json.loads(self.command(*line))["run-id"]
 
     def state(self, run: str) -> dict[str, str]:

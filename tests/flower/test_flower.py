@@ -15,7 +15,9 @@ from dagora.data.partition import split_rows
 from dagora.data.writers import write_table
 from dagora.parties.transport.certificates import make_certificates
 
-pytest.importorskip("flwr", reason="needs Flower: `make test-flower` installs it in an environment of its own")
+pytest.importorskip(
+    "flwr", reason="needs Flower: `make test-flower` installs it in an environment of its own"
+)
 
 from tests.flower.consortium import BIN, FlowerConsortium
 
@@ -46,7 +48,18 @@ def consortium(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(scope="module")
 def app(consortium: FlowerConsortium) -> Path:
     folder = consortium.folder / "app"
-    line = ("dagora", "federate", "flower-app", folder, "--sites", ",".join(SITES), "--wait", 120, "--patience", 120)
+    line = (
+        "dagora",
+        "federate",
+        "flower-app",
+        folder,
+        "--sites",
+        ",".join(SITES),
+        "--wait",
+        120,
+        "--patience",
+        120,
+    )
     consortium.command(BIN / "python", "-m", *line, "-o", consortium.folder / "network.json")
     return folder
 
@@ -98,7 +111,11 @@ def test_a_node_is_killed(consortium: FlowerConsortium, app: Path) -> None:
         assert consortium.code(site) == 1
         ended = [line for line in consortium.said(site).splitlines() if line.startswith("dagora: error: ")]
         assert len(ended) == 1
-        why = "the connection to party 'coordinator' was lost" if site == "west" else f"party 'coordinator' ended the run: {line}"
+        why = (
+            "the connection to party 'coordinator' was lost"
+            if site == "west"
+            else f"party 'coordinator' ended the run: {line}"
+        )
         assert why in ended[0]
         assert "Traceback" not in consortium.said(site)
     assert not (consortium.folder / "network.json").exists()

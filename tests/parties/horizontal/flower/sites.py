@@ -1,6 +1,5 @@
 """Daemons on real local sockets, and an exchange that visits them as the app of a SuperNode does."""
 
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -37,7 +36,9 @@ class Street:
         except ProtocolError as error:
             return refusal(str(error))
 
-    def meet(self, *sites: str, timeout: float = PATIENCE, wait: float = PATIENCE, warnings=None) -> FlowerTransport:
+    def meet(
+        self, *sites: str, timeout: float = PATIENCE, wait: float = PATIENCE, warnings=None
+    ) -> FlowerTransport:
         told = (warnings if warnings is not None else []).append
         return meet(
             "coordinator", sites, lambda: list(self.daemons), self.exchange,
@@ -55,7 +56,3 @@ def street(folder: Path, *names: str, **options: object) -> Iterator[Street]:
         place = {name: Place(path=str(folder / f"{name}.sock")) for name in names}
         daemons = [stack.enter_context(Daemon(name, place[name], TOKEN, **options)) for name in names]
         yield Street(dict(enumerate(daemons, 1)))
-
-
-def no_threads_left() -> bool:
-    return not [t for t in threading.enumerate() if t.name == "daemon" and t.is_alive()]
