@@ -154,7 +154,7 @@ class FlowerConsortium:
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 [str(part) for part in line], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                env=self.environment, start_new_session=True, cwd=self.folder, preexec_fn=die_with_parent,
+                env=self.environment, start_new_session=True, cwd=self.folder, preexec_fn=die_with_parent,  # noqa: PLW1509
             )  # fmt: skip
 
     def said(self, name: str) -> str:

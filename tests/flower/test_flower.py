@@ -43,6 +43,7 @@ def consortium(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with FlowerConsortium(folder / "run") as consortium:
         consortium.add_sites(files, folder / "keys")
         yield consortium
+    assert not consortium.running()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import click
 from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import LearnRequest
 from dagora.commands.live_line import live_line
-from dagora.commands.party_options import LONGEST_WAIT, seconds_option, tidy_end, warn
+from dagora.commands.party_options import seconds_option, tidy_end, warn
 
 if TYPE_CHECKING:
     from dagora.parties.transport.transport import Transport
@@ -80,11 +80,10 @@ def serve_runs(serving: Serving, name: str, answer: Callable[[Transport], None])
         raise OptionError(f"{file}: cannot write the token: {error.strerror}") from None
     with tidy_end(), Daemon(name, place, read_token(file), idle=serving.idle, on_refusal=warn) as daemon:
         click.echo(f"dagora: '{name}' serves runs at {daemon.place}, with the token in {file}", err=True)
+        live_line().silence()  # a daemon may wait for weeks: its log gets a line per run
         served = 0
         while serving.runs == 0 or served < serving.runs:
-            live_line().phase("waiting for a run")
             transport = daemon.next_run()
-            live_line().phase("answering the coordinator")
             served += 1
             try:
                 answer(transport)
@@ -193,6 +192,4 @@ def toml_text(text: str) -> str:
 
 
 WAIT = seconds_option("--wait", 300.0, "Seconds to wait for all sites.")
-PATIENCE = seconds_option(
-    "--patience", 300.0, f"Seconds to wait for each answer; at most {LONGEST_WAIT:.0f}."
-)
+PATIENCE = seconds_option("--patience", 300.0, "Seconds to wait for each answer of a site.")
