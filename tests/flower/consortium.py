@@ -102,12 +102,7 @@ class FlowerConsortium:
             f'[superlink]\ndefault = "here"\n[superlink.here]\naddress = "127.0.0.1:{self.port}"\n'
             f'root-certificates = "{self.folder / "ca.pem"}"\n'
         )
-        self.start(
-            "superlink", BIN / "flower-superlink",
-            "--ssl-certfile", self.folder / "server.pem", "--ssl-keyfile", self.folder / "server.key",
-            "--ssl-ca-certfile", self.folder / "ca.pem", "--enable-supernode-auth",
-            "--host", "127.0.0.1", "--port", self.port, "--disable-runtime-dependency-installation",
-        )  # fmt: skip
+        self.start("superlink", *self.superlink_line())
         try:
             self.wait_for("superlink", "Uvicorn running")
         except BaseException:
@@ -190,22 +185,36 @@ class FlowerConsortium:
         for site in files:
             self.wait_for(f"{site}-node", "SuperNode ID")
 
-    def add_node(self, site: str) -> None:
+    def superlink_line(self) -> list[object]:
+        return [
+            BIN / "flower-superlink",
+            "--ssl-certfile", self.folder / "server.pem", "--ssl-keyfile", self.folder / "server.key",
+            "--ssl-ca-certfile", self.folder / "ca.pem", "--enable-supernode-auth",
+            "--host", "127.0.0.1", "--port", self.port, "--disable-runtime-dependency-installation",
+        ]  # fmt: skip
+
+    def register_line(self, site: str) -> list[object]:
+        public = self.folder / f"{site}.pub"
+        return [BIN / "flwr", "supernode", "register", public, "here", "--name", site]
+
+    def node_line(self, site: str) -> list[object]:
         place = self.folder / f"{site}.sock"
-        config = f'dagora-address="{place}" dagora-token="{place}.token"'
-        self.start(
-            f"{site}-node", BIN / "flower-supernode", "--root-certificates", self.folder / "ca.pem",
+        return [
+            BIN / "flower-supernode", "--root-certificates", self.folder / "ca.pem",
             "--superlink", f"127.0.0.1:{self.port}", "--host", "127.0.0.1", "--port", free_port(),
-            "--auth-supernode-private-key", self.folder / f"{site}.key", "--node-config", config,
-            "--max-retries", 5,
-        )  # fmt: skip
+            "--auth-supernode-private-key", self.folder / f"{site}.key",
+            "--node-config", f'dagora-address="{place}" dagora-token="{place}.token"', "--max-retries", 5,
+        ]  # fmt: skip
+
+    def daemon_line(self, site: str, file: Path) -> list[object]:
+        return [
+            sys.executable, "-m", "dagora", "federate", "client", file, "--keys", self.keys / site,
+            "--serve", self.folder / f"{site}.sock",
+        ]  # fmt: skip
 
     def start_daemons(self, *arguments: object) -> None:
         for site, file in self.files.items():
-            self.start(
-                site, sys.executable, "-m", "dagora", "federate", "client", file, "--keys", self.keys / site,
-                "--serve", self.folder / f"{site}.sock", *arguments,
-            )  # fmt: skip
+            self.start(site, *self.daemon_line(site, file), *arguments)
         for site in self.files:
             self.wait_for(site, "serves runs at")
 
