@@ -178,10 +178,8 @@ class FlowerConsortium:
         for site in files:
             key = self.folder / f"{site}.key"
             make_node_key(key)
-            self.command(
-                BIN / "flwr", "supernode", "register", key.with_suffix(".pub"), "here", "--name", site
-            )
-            self.add_node(site)
+            self.command(*self.register_line(site))
+            self.start(f"{site}-node", *self.node_line(site))
         for site in files:
             self.wait_for(f"{site}-node", "SuperNode ID")
 
