@@ -4,20 +4,28 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+FLOWER := .venv-flower
 
-.PHONY: demo test test-slow coverage lint types bench requirements clean help
+.PHONY: demo test test-slow test-flower coverage lint types bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
 
 test: lint types  ## lint, types and the suite without its slow part: what every change must pass
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer and not flower"
 
 test-slow: $(READY)  ## every test: also the slow ones, and those against peers that `make bench` installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not flower"
+
+# Flower pins packages of its own, so it has an environment of its own.
+test-flower:  ## install Flower beside dagora in .venv-flower, and run real SuperLinks and SuperNodes
+	test -x $(FLOWER)/bin/python || $(PYTHON) -m venv $(FLOWER)
+	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[flower]'
+	$(FLOWER)/bin/python -m pytest -p no:xdist -m flower tests/flower
 
 coverage: $(READY)  ## the suite of `make test`, and the share of lines and branches that it runs
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer" --cov --cov-report=term
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer and not flower" --cov --cov-report=term
 
 lint: $(READY)  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -54,10 +62,10 @@ $(READY): requirements.txt pyproject.toml
 
 # Write the pins anew (needs uv).
 requirements:  ## write requirements.txt anew from pyproject.toml (needs uv)
-	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
+	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra runtime --extra bench --extra dev pyproject.toml -o requirements.txt
 
 clean:  ## remove the environment and everything else that was made here
-	rm -rf $(VENV) demo .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(FLOWER) demo .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 help:  ## list these commands
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s%s\n", $$1, $$2 }' Makefile

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands.data_options import CellReading, cell_options, overview_first
+from dagora.commands.federate.flower import Serving, serve_runs, serving_options
 from dagora.commands.federate.keys import COORDINATOR
 from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import address, as_bad_input, seconds_option
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from dagora.parties.horizontal.log.site_log import SiteLog
     from dagora.parties.horizontal.policy.policy import Policy
+    from dagora.parties.transport.transport import Transport
 
 
 @click.command("client", short_help="Answer the coordinator from this site's rows.")
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     "admm and admm-mlp (as much as the covariance of its rows).",
 )
 @quiet_option("Show no progress, and do not print what was asked.", passed=True)
+@serving_options
 @cell_options
 def client(
     *,
@@ -66,6 +69,7 @@ def client(
     plan_file: str | None,
     show_weights: bool,
     quiet: bool,
+    serving: Serving,
     reading: CellReading,
 ) -> None:
     """Answer the coordinator's questions about the rows of DATA; at the end, print what was answered."""
@@ -83,8 +87,11 @@ def client(
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.tcp import connect as connect_to
 
-    if (connect is None) is (plan_file is None):
-        raise OptionError("a client needs either --connect HOST:PORT or --dry-run PLAN.json")
+    if [connect, serving.serve, plan_file].count(None) != 2:
+        raise OptionError(
+            "a client needs one of --connect HOST:PORT, --serve PLACE (for Flower) and --dry-run PLAN.json"
+        )
+    place = address(connect) if connect is not None else None
     with as_bad_input():
         credentials = Credentials.load(folder)
     if credentials.name == COORDINATOR:
@@ -99,12 +106,9 @@ def client(
     if plan_file is not None:
         rehearse(plan_file, credentials.name, policy, path)
         return
-    host, port = address(connect or "")
     identity = CertifiedIdentity(credentials)
-    with open_log(path) as log:
-        live_line().phase("waiting for the coordinator")
-        transport = connect_to(credentials, host, port, peer=COORDINATOR, wait=wait)
-        live_line().phase("answering the coordinator")
+
+    def answer(transport: Transport, log: SiteLog) -> None:
         with account_of(log, quiet=quiet), overview_first(table, data, ignore):
             serve_site(
                 transport,
@@ -115,6 +119,16 @@ def client(
                 TASKS,
                 secret=noise_secret(path.parent),
             )
+
+    # The log stays open, so that no other run of this site can begin meanwhile.
+    with open_log(path) as log:
+        if place is None:
+            serve_runs(serving, credentials.name, lambda transport: answer(transport, log))
+            return
+        live_line().phase("waiting for the coordinator")
+        transport = connect_to(credentials, *place, peer=COORDINATOR, wait=wait)
+        live_line().phase("answering the coordinator")
+        answer(transport, log)
 
 
 def read_owners_policy(path: Path, data: str, folder: str) -> Policy:

@@ -6,6 +6,7 @@ import click
 
 from dagora.commands.federate.client import client
 from dagora.commands.federate.coordinator import coordinator
+from dagora.commands.federate.flower import flower_app
 from dagora.commands.federate.keys import keys
 from dagora.commands.federate.log import log
 from dagora.commands.federate.policy import policy
@@ -40,5 +41,5 @@ def command() -> None:
     """
 
 
-for subcommand in (keys, policy, coordinator, client, log, simulate):
+for subcommand in (keys, policy, coordinator, client, log, simulate, flower_app):
     command.add_command(subcommand)

@@ -1,0 +1,1 @@
+"""Messages between a coordinator and its sites that travel through Flower (SuperLink and SuperNodes)."""

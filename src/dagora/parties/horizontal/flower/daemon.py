@@ -1,0 +1,368 @@
+"""The site's end of a run through Flower: a daemon on a local socket, with the rows, the keys and the log.
+
+A visit of the SuperNode's app brings a batch and waits until the site has answered all it can, that is, until
+the site itself waits for the next message or has ended. Nothing runs on a timer: a site that nobody visits
+waits, at most `idle` seconds.
+
+One run at a time. A new hello ends a run that is still open, since its coordinator may be gone for good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Self
+
+from dagora.errors import OptionError, PartyTimeoutError, ProtocolError
+from dagora.parties.horizontal.flower.local_socket import (
+    HANDSHAKE_SECONDS,
+    Line,
+    Place,
+)
+from dagora.parties.horizontal.flower.relay import (
+    Batch,
+    Envelope,
+    Hello,
+    Welcome,
+    decode_request,
+    encode_batch,
+    encode_welcome,
+)
+from dagora.parties.horizontal.replies import refusal
+from dagora.parties.transport.inbox import SLICE, Inbox, InboxClosedError
+from dagora.parties.transport.ledger import Ledger
+from dagora.parties.transport.transport import (
+    Limits,
+    Payload,
+    check_name,
+    encode_tag,
+    ended,
+    in_seconds,
+    left,
+    lost,
+    one_line,
+    reason_to_tell,
+)
+from dagora.parties.transport.wire_format import wire_size
+
+LINGER = 5.0  # seconds for the last answer to be fetched
+VISITS_AT_ONCE = 16
+
+
+class DaemonTransport:
+    """A site's connection to the coordinator of one run; the site itself is one thread."""
+
+    def __init__(
+        self,
+        name: str,
+        run: bytes,
+        *,
+        coordinator: str = "coordinator",
+        limits: Limits | None = None,
+        timeout: float = 60.0,
+        idle: float = math.inf,
+    ) -> None:
+        self.name = check_name(name)
+        self.peers = (coordinator,)
+        self.fingerprints: Mapping[str, str] = {}  # Flower has certificates of its own
+        self.ledger = Ledger(name)
+        self.run = run
+        self._coordinator = coordinator
+        self._limits = limits or Limits()
+        self._timeout = timeout
+        self._idle = idle
+        self._inbox = Inbox(name, self.peers, self._limits)
+        self._outbox: list[Envelope] = []
+        self._sequences: dict[str, int] = {}
+        self._visiting = threading.Lock()
+        self._number = 0
+        self._changed = threading.Condition()
+        self._news = 0  # grows with whatever may end a wait of the site
+        self._settled = False  # whether the site waits for a message that is not there
+        self._ending: str | None = None  # the reason for which the site has closed, "" for none
+        self._told = False  # whether the coordinator's side knows that the site has closed
+
+    @property
+    def over(self) -> bool:
+        """Whether the site has left this run."""
+        return self._ending is not None
+
+    # --- the site's side
+
+    def send(self, to: str, tag: str, payload: Payload) -> None:
+        """Keep a message for the answer to the present visit."""
+        encoded = encode_tag(tag)
+        self._inbox.check(to)
+        content = bytes(payload)
+        with self._changed:
+            size = len(content) + sum(len(message.payload) + len(message.tag) for message in self._outbox)
+            if size > self._limits.message_bytes:
+                raise ProtocolError(
+                    f"message '{tag}' of {len(content)} bytes passes the limit "
+                    f"of {self._limits.message_bytes}"
+                )
+            sequence = self._sequences.get(tag, 0)
+            self._sequences[tag] = sequence + 1
+            self._outbox.append(Envelope(tag, sequence, content))
+        self.ledger.sent(to, tag, payload=len(content), wire=wire_size(encoded, len(content)))
+
+    def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
+        """Return the coordinator's next message under this tag."""
+        encoded = encode_tag(tag)
+        limit = self._timeout if timeout is None else timeout
+        started = time.monotonic()
+        while True:
+            news = self._news
+            try:
+                payload = self._inbox.get(sender, tag, 0.0)
+                break
+            except PartyTimeoutError:
+                waited = time.monotonic() - started
+            if waited >= limit:
+                raise PartyTimeoutError(
+                    f"party '{sender}' sent no '{tag}' within {in_seconds(limit)}", party=sender
+                )
+            if waited >= self._idle:
+                self.break_off(f": no message through Flower within {in_seconds(self._idle)}")
+                continue
+            self._wait_for_news(news, min(limit, self._idle) - waited)
+        self.ledger.received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
+        return payload
+
+    def _wait_for_news(self, known: int, seconds: float) -> None:
+        with self._changed:
+            # What came between the look into the inbox and here is seen in the next round.
+            if self._news == known:
+                self._settled = True
+                self._changed.notify_all()
+                self._changed.wait(min(seconds, SLICE))
+
+    def close(self, reason: str | None = None) -> None:
+        """Leave; a visit that waits takes the last messages with it."""
+        with self._changed:
+            if self.over:
+                return
+            self._ending = one_line(reason or "")
+            self._inbox.close()
+            self._changed.notify_all()
+            # Without a visit there is nobody to tell; the next one is told as long as the daemon lives.
+            if self._visiting.locked():
+                self._changed.wait_for(lambda: self._told, LINGER)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.close(reason_to_tell(error))
+
+    # --- the visitor's side
+
+    def visited(self, batch: Batch) -> Batch:
+        """Take in a batch and return what the site answers."""
+        if not self._visiting.acquire(blocking=False):
+            raise ProtocolError("the run is being answered already")
+        try:
+            if batch.number != self._number:
+                raise ProtocolError(f"batch {self._number} is expected, not {batch.number}")
+            self._number += 1
+            self._take_in(batch)
+            with self._changed:
+                self._settled = False
+                self._news += 1
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._settled or self.over, batch.seconds)
+                messages, self._outbox = tuple(self._outbox), []
+                busy = not self._settled and not self.over
+                return Batch(
+                    self.run, batch.number, messages, busy=busy, ended=self.over, reason=self._ending or ""
+                )
+        finally:
+            self._visiting.release()
+
+    def _take_in(self, batch: Batch) -> None:
+        with contextlib.suppress(InboxClosedError, ProtocolError):
+            # A message that breaks the rules is noted in the inbox, and ends the run at the site.
+            for message in batch.messages:
+                self._inbox.put(
+                    self._coordinator, message.tag, message.sequence, message.payload, timeout=0.0
+                )
+        if batch.ended:
+            fault = ended(self._coordinator, batch.reason) if batch.reason else left(self._coordinator)
+            self._inbox.fail(self._coordinator, fault, at_once=bool(batch.reason))
+
+    def answered(self) -> None:
+        """Note that the visitor has the last answer."""
+        with self._changed:
+            self._told = self.over
+            self._changed.notify_all()
+
+    def break_off(self, detail: str) -> None:
+        """End the run at the site: the coordinator cannot be reached any more."""
+        self._inbox.fail(self._coordinator, lost(self._coordinator, detail), at_once=True)
+        with self._changed:
+            self._news += 1
+            self._changed.notify_all()
+
+
+class Daemon:
+    """Waits on a local socket for visits; `next_run` returns the transport of each run that begins."""
+
+    def __init__(
+        self,
+        name: str,
+        place: Place,
+        token: bytes,
+        *,
+        idle: float = math.inf,
+        limits: Limits | None = None,
+        on_refusal: Callable[[str], None] | None = None,
+    ) -> None:
+        self.name = check_name(name)
+        self._token = token
+        self._idle = idle
+        self._limits = limits or Limits()
+        self._on_refusal = on_refusal
+        self._begun: queue.SimpleQueue[DaemonTransport] = queue.SimpleQueue()
+        self._current: DaemonTransport | None = None
+        self._lock = threading.Lock()
+        self._places = threading.Semaphore(VISITS_AT_ONCE)
+        self._closed = False
+        self._socket = _listen(place)
+        self.place = place if place.path else Place(port=self._socket.getsockname()[1])
+        threading.Thread(target=self._accept, name="daemon", daemon=True).start()
+
+    def next_run(self, wait: float = math.inf) -> DaemonTransport:
+        """Wait until a coordinator begins a run with this site."""
+        deadline = time.monotonic() + wait
+        while True:
+            remaining = deadline - time.monotonic()
+            try:
+                # In slices, so that Ctrl-C ends the wait on every system.
+                return self._begun.get(timeout=max(0.0, min(remaining, SLICE)))
+            except queue.Empty:
+                if remaining <= 0.0:
+                    raise ProtocolError(f"nobody began a run within {in_seconds(wait)}") from None
+
+    def _accept(self) -> None:
+        while not self._closed:
+            try:
+                caller, _ = self._socket.accept()
+            except OSError:
+                return
+            if not self._places.acquire(blocking=False):
+                caller.close()
+                continue
+            threading.Thread(target=self._receive_visit, args=(caller,), daemon=True).start()
+
+    def _receive_visit(self, caller: socket.socket) -> None:
+        line = Line(caller)
+        try:
+            with caller:
+                line.allow(HANDSHAKE_SECONDS)
+                if not line.prove_as_daemon(self._token):
+                    self._refuse("a visitor that does not know the token")
+                    return
+                self._answer(line, decode_request(line.receive(), "coordinator", self._limits))
+        except ProtocolError as error:
+            self._refuse(f"a visit: {error}")
+        except (OSError, EOFError):
+            self._refuse("a visit: it left before it had said what it wants")
+        finally:
+            self._places.release()
+
+    def _answer(self, line: Line, request: Hello | Batch) -> None:
+        transport = self._current
+        try:
+            if isinstance(request, Hello):
+                answer, transport = encode_welcome(self._greet(request)), None
+            elif transport is None or transport.run != request.run:
+                raise ProtocolError("it takes part in another run, or in none")
+            else:
+                answer = encode_batch(transport.visited(request))
+        except ProtocolError as error:
+            self._refuse(f"a visit: {error}")
+            answer, transport = refusal(str(error)), None
+        try:
+            line.allow(HANDSHAKE_SECONDS)
+            line.send(answer)
+        except OSError:
+            if transport is not None:
+                transport.break_off(": its SuperNode left before it had the answer")
+            return
+        if transport is not None:
+            transport.answered()
+
+    def _greet(self, hello: Hello) -> Welcome:
+        if self.name not in hello.sites:
+            return Welcome(self.name, joins=False)
+        with self._lock:
+            before = self._current
+            if before is not None and before.run == hello.run:
+                raise ProtocolError("this run has begun already")
+            if before is not None and not before.over:
+                before.break_off(": another run began")
+            self._current = DaemonTransport(self.name, hello.run, limits=self._limits, idle=self._idle)
+            self._begun.put(self._current)
+        return Welcome(self.name, joins=True)
+
+    def _refuse(self, line: str) -> None:
+        if self._on_refusal is not None:
+            self._on_refusal(f"refused {line}")
+
+    def close(self) -> None:
+        """Stop listening, and remove the socket file."""
+        self._closed = True
+        with contextlib.suppress(OSError):
+            # A thread that waits in accept is not woken by a close alone.
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        if self.place.path:
+            Path(self.place.path).unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _listen(place: Place) -> socket.socket:
+    listening = socket.socket(place.family, socket.SOCK_STREAM)
+    try:
+        if place.path:
+            _remove_abandoned(place)
+        else:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place.address)
+        if place.path:
+            # Nobody can call before `listen`, so there is no moment in which others could.
+            Path(place.path).chmod(0o600)
+        listening.listen(VISITS_AT_ONCE)
+    except OSError as error:
+        listening.close()
+        reason = (error.strerror or str(error)).lower()
+        raise OptionError(f"cannot serve at {place}: {reason}; choose another place") from None
+    except BaseException:
+        listening.close()
+        raise
+    return listening
+
+
+def _remove_abandoned(place: Place) -> None:
+    """Remove the socket file of a daemon that was killed."""
+    if not Path(place.path).is_socket():
+        return
+    with socket.socket(place.family, socket.SOCK_STREAM) as caller:
+        caller.settimeout(HANDSHAKE_SECONDS)
+        try:
+            caller.connect(place.address)
+        except ConnectionRefusedError:
+            Path(place.path).unlink(missing_ok=True)
+        else:
+            raise OptionError(f"cannot serve at {place}: another daemon does; choose another place")

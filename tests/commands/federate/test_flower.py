@@ -1,0 +1,161 @@
+"""The commands for Flower: the daemon of a site, the coordinator as an app, and the folder that `flwr run` takes."""
+
+import json
+import re
+import shlex
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from dagora.commands.flower_server import RunFailedError, arguments_of, coordinate
+
+from dagora.errors import OptionError, ProtocolError
+from dagora.parties.horizontal.flower.local_socket import parse_place, read_token, visit
+from dagora.parties.horizontal.replies import refusal
+from tests.commands.federate.consortium import PATIENCE, SITES
+from tests.commands.federate.pooled import edges_of, pooled
+from tests.parties.network import start as in_thread
+
+
+@pytest.fixture(autouse=True)
+def tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failed app shortens tracebacks, for the rest of its process."""
+    monkeypatch.setattr(sys, "tracebacklimit", 1000, raising=False)
+
+
+def visits_to(places: list[Path]) -> Callable[[Mapping[int, bytes], float], dict[int, bytes]]:
+    """An exchange with daemons that listen at these places."""
+
+    def one(node: int, batch: bytes) -> bytes:
+        place = places[node]
+        try:
+            return visit(parse_place(str(place)), read_token(Path(f"{place}.token")), batch, PATIENCE)
+        except (ProtocolError, OptionError) as error:
+            return refusal(str(error))
+
+    def exchange(batches: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
+        answers = {node: in_thread(one, node, batch) for node, batch in batches.items()}
+        return {node: answer.result(PATIENCE) for node, answer in answers.items()}
+
+    return exchange
+
+
+def test_daemons_that_are_processes_serve_two_runs(
+    start: Callable,
+    keys: Path,
+    files: dict[str, Path],
+    garden: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The network of the pooled rows; then a run that the coordinator breaks off: one line everywhere, code 1."""
+    places = [tmp_path / f"{site}.sock" for site in SITES]
+    daemons = {
+        site: start("federate", "client", files[site], "--keys", keys / site, "--serve", place, "--runs", 2)
+        for site, place in zip(SITES, places, strict=True)
+    }
+    deadline = time.monotonic() + PATIENCE
+    while not all(place.is_socket() for place in places):
+        assert time.monotonic() < deadline, "a daemon did not start"
+        time.sleep(0.05)
+    sites = ["--sites", ",".join(SITES)]
+    coordinate(
+        [*sites, "--json", "-o", str(tmp_path / "n.json")], visits_to(places), lambda: range(len(SITES))
+    )
+    said = capsys.readouterr()
+    assert edges_of(said.out) == pooled(garden / "garden.csv")
+    assert json.loads((tmp_path / "n.json").read_text())["edges"] == json.loads(said.out)["edges"]
+    assert re.search(r"dagora: \d+ exchanges with the sites through Flower, [\d.]+ s each", said.err)
+
+    with pytest.raises(RunFailedError) as caught:
+        coordinate([*sites, "--method", "notears"], visits_to(places), lambda: range(len(SITES)))
+    why = str(caught.value)
+    assert "discrete" in why
+    assert capsys.readouterr().err.splitlines()[-1] == f"dagora: error: {why}"
+    for site, daemon in daemons.items():
+        _, err = daemon.communicate(timeout=PATIENCE)
+        assert daemon.returncode == 1
+        lines = err.splitlines()
+        assert f"dagora: '{site}' serves runs at {tmp_path / site}.sock, with the token in" in err
+        assert "waiting" not in err, "a daemon does not fill its log"
+        assert len([line for line in lines if line.startswith("dagora: answered ")]) == 1
+        errors = [line for line in lines if line.startswith("dagora: error: ")]
+        assert errors == [lines[-1]]
+        assert "party 'coordinator' ended the run: " in errors[0]
+    assert not any(place.exists() for place in places)
+
+
+REFUSED = {
+    "neither": ([], "give either --connect HOST:PORT or --serve PLACE"),
+    "both": (
+        ["--connect", "127.0.0.1:1", "--serve", "s"],
+        "give either --connect HOST:PORT or --serve PLACE",
+    ),
+    "no token": (["--serve", "127.0.0.1:0"], "--serve 127.0.0.1:PORT needs --token FILE"),
+    "elsewhere": (["--serve", "0.0.0.0:7200", "--token", "t"], "'0.0.0.0:7200' is not on this machine"),
+    "no folder": (["--serve", "none/s"], "none/s.token: cannot write the token: No such file or directory"),
+    "no time": (["--serve", "s", "--idle", "0"], "--idle"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_daemon_that_cannot_serve(what: str, run: Callable, keys: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    arguments, complaint = REFUSED[what]
+    ran = run("federate", "client", files["north"], "--keys", keys / "north", *arguments)
+    assert ran.code == 2
+    last = ran.err.splitlines()[-1]
+    assert last.startswith("dagora: error: ")
+    assert complaint in last
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_folder_for_flower(run: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    line = ["--method", "ges", "--seed", "3", "--discrete", 'a b,"c"', "--patience", "60"]
+    ran = run("federate", "flower-app", folder, "--sites", "a,b,c", *line, "-o", tmp_path / "n.json")
+    assert (ran.code, ran.out) == (0, f"{folder}\n")
+    app = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["flwr"]["app"]
+    arguments = arguments_of(app["config"])
+    for flag, value in (("--sites", "a,b,c"), ("--method", "ges"), ("--seed", "3"), ("--discrete", 'a b,"c"'),
+                        ("--output", str(tmp_path / "n.json")), ("--minimum", "3")):  # fmt: skip
+        assert arguments[arguments.index(flag) + 1] == value
+        assert arguments.count(flag) == 1
+    assert float(arguments[arguments.index("--patience") + 1]) == 60.0
+    for component in app["components"].values():
+        module, _, name = component.partition(":")
+        source = (folder / f"{module.replace('.', '/')}.py").read_text()
+        assert f"{name} = " in source
+        compile(source, module, "exec")
+    again = run("federate", "flower-app", folder, "--sites", "a,b,c")
+    assert again.code == 2
+    assert "is not empty: name a new folder" in again.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--sites", "a,b"], "--minimum 3"),
+        (["--sites", "a,b,c", "--method", "nonsense"], "nonsense"),
+        (["--sites", "a,b,c", "--method", "notears-mlp"], "needs rows"),
+        (["--sites", "a,b,c", "--nonsense"], "No such option"),
+        ([], "--sites"),
+        (["--sites", "a,b,c", "--wait", "0.2"], "waited 0.2 s in vain for 'a', 'b', 'c'"),
+    ],
+)
+def test_an_app_that_fails_says_so_in_one_line(arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    with pytest.raises(RunFailedError, match=re.escape(complaint)) as caught:
+        coordinate(arguments, visits_to([]), list)
+    assert capsys.readouterr().err == f"dagora: error: {caught.value}\n"
+    assert sys.tracebacklimit == 0
+
+
+def test_settings_that_a_run_does_not_have() -> None:
+    with pytest.raises(OptionError, match="a run has no setting 'methods'"):
+        arguments_of({"sites": "a,b,c", "methods": "ges"})
+    with pytest.raises(OptionError, match="the setting 'arguments' cannot be read"):
+        arguments_of({"arguments": "'open"})
+    assert shlex.join(arguments_of({"wait": 30, "patience": 2.5})) == "--wait 30 --patience 2.5"

@@ -1,0 +1,58 @@
+"""Daemons on real local sockets, and an exchange that visits them as the app of a SuperNode does."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dagora.errors import ProtocolError
+from dagora.parties.horizontal.flower.coordinator_transport import FlowerTransport, meet
+from dagora.parties.horizontal.flower.daemon import Daemon
+from dagora.parties.horizontal.flower.local_socket import Place, visit
+from dagora.parties.horizontal.replies import refusal
+from tests.parties.network import PATIENCE, start
+
+TOKEN = b"t" * 64
+
+
+@dataclass
+class Street:
+    """Sites behind nodes 1, 2, …; `dead` nodes do not answer, `log` keeps what went to whom in each exchange."""
+
+    daemons: dict[int, Daemon]
+    dead: set[int] = field(default_factory=set)
+    log: list[set[str]] = field(default_factory=list)
+    token: bytes = TOKEN
+
+    def exchange(self, batches: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
+        self.log.append({self.daemons[node].name for node in batches})
+        alive = {node: batch for node, batch in batches.items() if node not in self.dead}
+        visits = {node: start(self._visit, node, batch, max(seconds, 5.0)) for node, batch in alive.items()}
+        return {node: visited.result(PATIENCE) for node, visited in visits.items()} if seconds else {}
+
+    def _visit(self, node: int, batch: bytes, seconds: float) -> bytes:
+        try:
+            return visit(self.daemons[node].place, self.token, batch, seconds)
+        except ProtocolError as error:
+            return refusal(str(error))
+
+    def meet(
+        self, *sites: str, timeout: float = PATIENCE, wait: float = PATIENCE, warnings=None
+    ) -> FlowerTransport:
+        told = (warnings if warnings is not None else []).append
+        return meet(
+            "coordinator", sites, lambda: list(self.daemons), self.exchange,
+            wait=wait, timeout=timeout, on_warning=told,
+        )  # fmt: skip
+
+    def join(self, name: str, wait: float = PATIENCE):
+        """The site's transport in the run that has begun."""
+        return next(d for d in self.daemons.values() if d.name == name).next_run(wait)
+
+
+@contextmanager
+def street(folder: Path, *names: str, **options: object) -> Iterator[Street]:
+    with ExitStack() as stack:
+        place = {name: Place(path=str(folder / f"{name}.sock")) for name in names}
+        daemons = [stack.enter_context(Daemon(name, place[name], TOKEN, **options)) for name in names]
+        yield Street(dict(enumerate(daemons, 1)))
