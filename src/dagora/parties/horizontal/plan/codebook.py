@@ -255,7 +255,7 @@ def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> Co
     """A continuous column whose range holds the numbers from `low` to `high`.
 
     >>> fitting_range("x", 3.0, 3.0).to_dict()
-    {'name': 'x', 'range': [2.0, 4.0]}
+    {'name': 'x', 'range': [0.0, 6.0]}
     """
     if not low <= high:
         low = high = 0.0
