@@ -166,4 +166,4 @@ def test_the_page_works_as_it_stands(
         over_sites = dagora.Result.from_json((folder / "network.json").read_text())
         assert over_sites.status == "optimal"
         # Values are rounded to a millionth of their range.
-            assert over_sites.score == pytest.approx(dagora.learn(folder / "all.csv", "ilp").score, rel=1e-7)
+        assert over_sites.score == pytest.approx(dagora.learn(folder / "all.csv", "ilp").score, rel=1e-7)
