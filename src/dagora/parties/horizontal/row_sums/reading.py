@@ -37,4 +37,6 @@ def read_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> Mome
     scatter = scatter + np.triu(scatter, 1).T
     unit = np.ldexp(np.array([coding.half_width for coding in columns]), -bits)
     centre = np.array([coding.centre for coding in columns])
-    return Moments(n, centre + unit * (first / n).astype(np.float64), scatter * np.outer(unit, unit))
+    means = centre + unit * (first / n).astype(np.float64)
+    with np.errstate(over="ignore"):  # the learner says which column is too large to be squared
+        return Moments(n, means, scatter * unit[:, None] * unit)
