@@ -84,6 +84,7 @@ def client(
 
     if (connect is None) is (plan_file is None):
         raise OptionError("a client needs either --connect HOST:PORT or --dry-run PLAN.json")
+    host, port = ("", 0) if connect is None else address(connect)
     with as_bad_input():
         credentials = Credentials.load(folder)
     if credentials.name == COORDINATOR:
@@ -98,7 +99,6 @@ def client(
     if plan_file is not None:
         rehearse(plan_file, credentials.name, policy, path)
         return
-    host, port = address(connect or "")
     identity = CertifiedIdentity(credentials)
     with open_log(path) as log:
         live_line().phase("waiting for the coordinator")

@@ -77,6 +77,11 @@ def coordinator(
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.listener import Listener
 
+    if sites is not None:
+        check_number("--sites", len(site_names(sites)), minimum)
+    if request.method:
+        request.check()
+        check_over_sites(**request.settings)
     with as_bad_input():
         credentials = Credentials.load(folder)
     if credentials.name != COORDINATOR:
