@@ -26,7 +26,6 @@ from tests.commands.federate.fates import Fate, Silence
 from tests.parties.network import eventually, vanish
 from tests.parties.processes.faults import kill
 
-
 ALL_OR_NOBODY = "the run ends, since all sites take part in a sum or nobody"
 
 

@@ -21,7 +21,7 @@ CHECK = ("federate", "policy", "check")
 def table(tmp_path: Path) -> Path:
     """Words, of which one is rare, and numbers."""
     rng = np.random.default_rng(1)
-    words = rng.choice(["no", "yes"], 200)
+    words = rng.choice(["no", "yes"], 200).astype(object)
     words[:3] = "Mr Smith"
     file = tmp_path / "table.csv"
     rows = zip(words, rng.normal(size=200), rng.normal(size=200), strict=True)
@@ -46,7 +46,7 @@ def test_a_trial(run: Callable, trio: Path, table: Path) -> None:
     assert policy.sites["west"] == fingerprint((trio / "west" / "party.pem").read_bytes())
     assert policy.coordinator == fingerprint((trio / COORDINATOR / "party.pem").read_bytes())
     assert policy.least_sites == 3
-    w, x, y = policy.codebook
+    w, x, _ = policy.codebook
     assert (w.levels, w.other) == (("no", "yes"), True), "a rare level is not named"
     values = dagora.read_table(table).columns[1]
     assert x.low < values.min() < values.max() < x.high
@@ -77,7 +77,11 @@ def test_every_line_of_a_policy_is_a_comment_or_toml(run: Callable, trio: Path, 
 
 def test_all_levels_are_named_where_the_owner_wants_it(run: Callable, trio: Path, table: Path) -> None:
     assert run(*INIT, table, "--keys", trio, "--rare", 0).code == 0
-    assert read_policy(trio / "west" / POLICY_NAME, []).codebook.columns[0].levels == ("Mr Smith", "no", "yes")
+    assert read_policy(trio / "west" / POLICY_NAME, []).codebook.columns[0].levels == (
+        "Mr Smith",
+        "no",
+        "yes",
+    )
     assert run(*INIT, table, "--keys", trio, "--rare", 1000, "--overwrite").code == 0
     assert read_policy(trio / "west" / POLICY_NAME, []).codebook.columns[0].levels == ("other",)
 
@@ -108,6 +112,10 @@ def test_cut_points_are_common(run: Callable, trio: Path, table: Path, tmp_path:
     assert run(*CHECK, trio / "west" / POLICY_NAME, tmp_path / "a.csv").code == 0
 
 
+def read_policy_text(home: Path) -> dict:
+    return tomllib.loads((home / POLICY_NAME).read_text())
+
+
 def test_one_site(run: Callable, keys: Path, table: Path) -> None:
     home = keys / "east"
     others = [("--site", f"{site}={keys / site / 'party.pem'}") for site in ("north", "south")]
@@ -121,12 +129,13 @@ def test_one_site(run: Callable, keys: Path, table: Path) -> None:
     assert not (keys / COORDINATOR / CODEBOOK_NAME).exists()
     ran = run(*INIT, table, "--keys", home, "--overwrite")
     assert ran.code == 0
+    assert read_policy_text(home)["least_sites"] == 3
     assert ran.err == (
         "dagora: note: fill in the coordinator's certificate (--coordinator) and the other sites' certificates "
         "(--site) before you use the policy\n"
     )
     # What is not filled in is a mistake with its line.
-    ran = run(*client_line(keys, "east", table), "--connect", "127.0.0.1:1")
+    ran = run(*client_line(keys, "east", table), "--connect", "127.0.0.1:1", "--wait", 0.1)
     assert ran.code == 2
     assert f"{home / POLICY_NAME}, line " in only_line(ran)
 
@@ -144,7 +153,7 @@ def test_the_columns_of_a_codebook(run: Callable, trio: Path, table: Path, keys:
     [
         ((), "give either tables or --codebook FILE"),
         (("none.csv", "--codebook", "none.toml"), "give either tables or --codebook FILE"),
-        (("none.csv",), "none.csv: no such file"),
+        (("none.csv",), "none.csv: there is no such file"),
         (("--codebook", "none.toml"), "none.toml: no such file"),
         (("none.csv", "--site", "a=b"), "leave --coordinator and --site out"),
         (("none.csv", "--coordinator", "b"), "leave --coordinator and --site out"),
@@ -164,7 +173,7 @@ def test_mistakes(run: Callable, trio: Path, tmp_path: Path, monkeypatch: pytest
         (("--site", "east=x"), "--site takes NAME=CERT of another site, not 'east=x'"),
         (("--site", "north=none.pem"), "none.pem: is not a certificate: give a .pem file, or sha256:…"),
         (("--coordinator", "sha256:12"), "a certificate must be a fingerprint, sha256: and 64 hexadecimal digits"),
-        (("--site", "a b\n=sha256:" + "0" * 64), "name"),
+        (("--site", "a b\n=sha256:" + "0" * 64), "cannot name a party"),
     ],
 )  # fmt: skip
 def test_mistakes_of_one_site(run: Callable, keys: Path, table: Path, arguments: tuple, mention: str) -> None:
@@ -232,13 +241,12 @@ MISTAKES = {
     "a bad fingerprint of a site": ('west = "sha256:', 'west = "sha256:0', "the certificate of 'west' must be a fingerprint"),
     "no TOML": ("noise = false", "noise = = false", "line "),
     "a key twice": ("noise = false", "noise = false\nnoise = true", "line "),
-    "a bad column": ('range = ["', 'ranges = ["', ""),
     "a range the wrong way round": ("range = [-", "range = [1e9, -", "range must be two numbers, the smaller one first"),
-    "a typo in a column": ("other = true", "others = true", "column 'w': there is no 'others'"),
+    "a typo in a column": ("\nother = true", "\nothers = true", "column 'w': there is no 'others'"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mistake", [name for name, (_, _, words) in MISTAKES.items() if words])
+@pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_a_policy(run: Callable, trio: Path, table: Path, mistake: str) -> None:
     assert run(*INIT, table, "--keys", trio).code == 0
     policy = trio / "west" / POLICY_NAME
@@ -246,7 +254,7 @@ def test_a_mistake_in_a_policy(run: Callable, trio: Path, table: Path, mistake: 
     text = policy.read_text()
     assert before in text
     policy.write_text(text.replace(before, after, 1))
-    client = ("federate", "client", table, "--keys", trio / "west", "--connect", "127.0.0.1:1")
+    client = ("federate", "client", table, "--keys", trio / "west", "--connect", "127.0.0.1:1", "--wait", 0.1)
     said = set()
     for ran in (run(*CHECK, policy), run(*client)):
         assert ran.code == 2
@@ -258,7 +266,7 @@ def test_a_mistake_in_a_policy(run: Callable, trio: Path, table: Path, mistake: 
         number = int(said.pop().removeprefix(f"{policy}, line ").partition(":")[0])
         line = policy.read_text().splitlines()[number - 1]
         # In a column or among the sites, the line where these begin is named.
-        assert after.partition("\n")[0] in line or line in ("[[column]]", "[sites]")
+        assert after.strip() in line or line in ("[[column]]", "[sites]")
 
 
 def test_files_that_are_no_policy(run: Callable, table: Path, tmp_path: Path) -> None:

@@ -89,7 +89,9 @@ def test_without_a_policy_nothing_is_answered(run: Callable, keys: Path, files: 
     ran = run(*client_line(keys, "south", files["south"]), *NOWHERE)
     assert ran.code == 2
     way_out = f"`dagora federate policy init {files['south']} --keys {keys / 'south'}`"
-    assert only_line(ran).endswith(f"there is no policy, so nothing may be answered: write one with {way_out}")
+    assert only_line(ran).endswith(
+        f"there is no policy, so nothing may be answered: write one with {way_out}"
+    )
     ran = run(*coordinator_line(keys))
     assert ran.code == 2
     assert "there is no codebook: write one with `dagora federate policy init`" in only_line(ran)
@@ -142,7 +144,9 @@ def test_a_plan_that_a_policy_forbids(
     file = files["south"]
     if limit == "levels":
         file = tmp_path / "south.csv"
-        file.write_text(re.sub("^(spring|summer|autumn),", "1,", files["south"].read_text(), flags=re.MULTILINE))
+        file.write_text(
+            re.sub("^(spring|summer|autumn),", "1,", files["south"].read_text(), flags=re.MULTILINE)
+        )
     policy = rewritten(keys, "south", lambda found: change(found, keys))
     out = tmp_path / "out.json"
     ended = play("-o", out, agreed=True, others={"south": client_line(keys, "south", file)})
