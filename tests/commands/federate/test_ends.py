@@ -92,7 +92,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (("-m", "notears-mlp"), "the method notears-mlp needs rows"),
         (("-m", "notears", "--option", "loss=logistic"), "loss=logistic needs rows"),
-        (("--score", "gp"), "the score gp needs rows"),
+        (("-m", "tabu", "--score", "gp"), "the score gp needs rows"),
         (("-m", "best"), "the method best needs the option --truth"),
         (("-m", "notears", "--score", "bic"), "takes no score"),
         (("-m", "ges", "--score", "k2"), "the method ges needs a score that is equal for equivalent graphs"),
