@@ -39,6 +39,7 @@ CASES: dict[str, dict[str, str]] = {
         "federate keys none --sites a,b,c": f"dagora federate needs {SITES}",
         "federate coordinator --keys none --sites a,b,c": f"dagora federate needs {SITES}",
         "federate client none.csv --keys none --connect 127.0.0.1:1": f"dagora federate needs {SITES}",
+        "federate policy init none.csv --keys none": f"dagora federate needs {SITES}",
         "federate simulate none.csv --parties 3": f"dagora federate needs {SITES}",
         "federate simulate none.csv --parties 3 --in-memory": f"dagora federate needs {SITES}",
         "private certificates none": OWNERS,

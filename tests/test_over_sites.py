@@ -125,8 +125,7 @@ def federation(*supports: list[tuple[int, int]]) -> SecureStatistics:
     def learned(site: Site, _question: object) -> dict[str, object]:
         return {"weights": weights[int(site.name[4:])]}
 
-    made = OpenFederation.over(sites, {**TASKS, "local-weights": learned})
-    return SecureStatistics(made)
+    return SecureStatistics(OpenFederation.over(sites, {**TASKS, "local-weights": learned}))
 
 
 @pytest.mark.parametrize(("method", "threshold"), [("vote", 0.3), ("average", 0.5)])

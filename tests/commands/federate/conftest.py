@@ -1,7 +1,8 @@
-"""Sites with keys and files, and a stage on which they and their coordinator run as threads."""
+"""Sites with keys, policies and files, and a stage on which they and their coordinator run as threads."""
 
+import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,29 @@ import dagora
 from dagora.data.partition import split_rows
 from dagora.data.writers import write_table
 from dagora.parties.transport.certificates import make_certificates
-from tests.commands.federate.consortium import COORDINATOR, SITES, Play, client_line, coordinator_line
+from tests.commands.federate.consortium import (
+    COORDINATOR,
+    SITES,
+    Play,
+    agree_on,
+    client_line,
+    coordinator_line,
+)
 from tests.conftest import Ran
 from tests.parties.unhurried import Attendance, take_time
 
 
 @pytest.fixture(scope="session")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("keys") / "keys"
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificates") / "keys"
     make_certificates(folder, [COORDINATOR, *SITES, "stranger"])
     return folder
+
+
+@pytest.fixture
+def keys(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everyone's folder, new for each test: it will hold policies, the codebook and logs."""
+    return Path(shutil.copytree(certificates, tmp_path_factory.mktemp("keys") / "keys"))
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +69,11 @@ def long_work(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def play(
     keys: Path, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., dict[str, Ran]]:
-    """Let all parties run as threads; `others` replaces or adds clients."""
+    """Let all parties run as threads; `others` replaces or adds clients.
+
+    They have agreed on a codebook that fits `tables`, by default the files of all sites; `changes` are those
+    of the policies of some sites, and without `agreed` the test has seen to all that itself.
+    """
     take_time(monkeypatch)
 
     def call(
@@ -63,7 +81,12 @@ def play(
         helpers: tuple[Callable, ...] = (),
         sites: tuple[str, ...] = SITES,
         others: dict[str, list[str] | None] | None = None,
+        tables: Sequence[Path] = (),
+        changes: Mapping[str, Mapping[str, object]] | None = None,
+        agreed: bool = False,
     ) -> dict[str, Ran]:
+        if not agreed:
+            agree_on(keys, tables or list(files.values()), sites, changes)
         usual = {site: client_line(keys, site, files[site]) for site in sites}
         clients = {who: line for who, line in {**usual, **(others or {})}.items() if line is not None}
         return Play()(coordinator_line(keys, *arguments, sites=sites), clients, *helpers)

@@ -6,16 +6,29 @@ says is kept apart. That takes a fraction of a second. Processes take seconds to
 
 import contextlib
 import io
+import json
 import os
 import re
 import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import dagora
 from dagora.cli import run as run_command
+from dagora.parties.horizontal.log.site_log import FILE_NAME
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.policy.policy_file import (
+    CODEBOOK_NAME,
+    POLICY_NAME,
+    draft_policy,
+    write_codebook,
+    write_policy,
+)
 from dagora.parties.processes.party_processes import PartyProcesses
+from dagora.parties.transport.certificates import fingerprint
 from tests.conftest import ROOT, Ran
 from tests.parties.network import start
 from tests.parties.processes.faults import process_ids
@@ -48,6 +61,31 @@ class Voices(io.TextIOBase):
             assert time.monotonic() < deadline, f"{who} never said {pattern}: {self.said}"
             time.sleep(0.005)
         return found
+
+
+def agree_on(
+    keys: Path,
+    tables: Sequence[Path],
+    sites: Sequence[str] = SITES,
+    changes: Mapping[str, Mapping[str, object]] | None = None,
+) -> Codebook:
+    """Write a codebook that fits some tables, and every site's policy with its changes."""
+    known = {site: fingerprint((keys / site / "party.pem").read_bytes()) for site in (COORDINATOR, *sites)}
+    coordinator = known.pop(COORDINATOR)
+    read = {str(file): dagora.read_table(file) for file in tables}
+    book = Codebook.of_tables(read, margin=0.1)
+    (keys / COORDINATOR / CODEBOOK_NAME).write_text(write_codebook(book, known))
+    # Ten rows for each cell would be too few cells for some of these small tables.
+    drafted = draft_policy(book, coordinator, known, least_sites=len(sites), rows=10**6)
+    for site in sites:
+        policy = replace(drafted, **(changes or {}).get(site, {}))
+        (keys / site / POLICY_NAME).write_text(write_policy(policy, "a test"))
+    return book
+
+
+def log_of(keys: Path, site: str) -> list[dict]:
+    """What a site has written into its log."""
+    return [json.loads(line) for line in (keys / site / FILE_NAME).read_text().splitlines()]
 
 
 def coordinator_line(keys: Path, *arguments: object, sites: Sequence[str] = SITES) -> list[str]:
@@ -136,7 +174,7 @@ class Troupe:
 
 def only_line(ran: Ran) -> str:
     """What a party says in the end: one line, and nothing on standard output."""
-    assert not ran.out
+    assert not ran.out, ran
     complaints = [line for line in ran.err.splitlines() if line.startswith("dagora: error: ")]
     assert len(complaints) == 1, ran.err
     assert ran.err.endswith(complaints[0] + "\n")

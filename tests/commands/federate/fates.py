@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from dagora.errors import PartyTimeoutError
-from dagora.parties.horizontal.session.federation import Site
-from dagora.parties.horizontal.tasks import TASKS
+from dagora.parties.horizontal.row_sums.answers import SUMMED
+from dagora.parties.horizontal.session import serving
 from dagora.parties.transport import tcp
 from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.tcp import TcpTransport
@@ -18,10 +18,10 @@ GLANCE = 0.05
 
 
 class Fate:
-    """Something that happens to one site when it is asked for a task the n-th time."""
+    """Something that happens to one site at a moment: "plan", or its n-th answer to a kind of question."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, site: str, task: str, count: int, act: Callable) -> None:
-        connect, answer = tcp.connect, TASKS[task]
+    def __init__(self, patch: pytest.MonkeyPatch, site: str, moment: str, count: int, act: Callable) -> None:
+        connect, compute = tcp.connect, serving.code_rows if moment == "plan" else SUMMED[moment]
         asked = []
 
         def remember(credentials: Credentials, *arguments: object, **options: object) -> object:
@@ -30,27 +30,30 @@ class Fate:
                 self.transport = transport
             return transport
 
-        def perhaps(at: Site, question: object) -> object:
-            if at.name == site:
-                asked.append(task)
+        def perhaps(*arguments: object) -> object:
+            if threading.current_thread().name == site:
+                asked.append(moment)
                 if len(asked) == count:
                     act(self.transport)
-            return answer(at, question)
+            return compute(*arguments)
 
         patch.setattr(tcp, "connect", remember)
-        patch.setitem(TASKS, task, perhaps)
+        if moment == "plan":
+            patch.setattr(serving, "code_rows", perhaps)
+        else:
+            patch.setitem(SUMMED, moment, perhaps)
 
 
 class Silence:
-    """One site is silent when it is asked for a task the n-th time, until it is woken.
+    """One site is silent at a moment of its fate, until it is woken.
 
     The coordinator's patience with it, however long, is over once it is silent: the others need not be quick,
     and nobody sits the patience out.
     """
 
-    def __init__(self, patch: pytest.MonkeyPatch, site: str, task: str, count: int) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, site: str, moment: str, count: int) -> None:
         self._silent, self._over = threading.Event(), threading.Event()
-        Fate(patch, site, task, count, self._fall_silent)
+        Fate(patch, site, moment, count, self._fall_silent)
         receive = TcpTransport.receive
 
         def hear(transport: TcpTransport, sender: str, tag: str, timeout: float | None = None) -> bytes:

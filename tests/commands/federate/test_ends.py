@@ -23,6 +23,7 @@ from tests.commands.federate.consortium import (
     ENDLESS,
     PATIENCE,
     SITES,
+    agree_on,
     client_line,
     coordinator_line,
     only_line,
@@ -91,7 +92,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (("-m", "notears-mlp"), "the method notears-mlp needs rows"),
         (("-m", "notears", "--option", "loss=logistic"), "loss=logistic needs rows"),
-        (("--score", "gp"), "the score gp needs rows"),
+        (("-m", "tabu", "--score", "gp"), "the score gp needs rows"),
         (("-m", "best"), "the method best needs the option --truth"),
         (("-m", "notears", "--score", "bic"), "takes no score"),
         (("-m", "ges", "--score", "k2"), "the method ges needs a score that is equal for equivalent graphs"),
@@ -110,6 +111,7 @@ def test_what_needs_no_data_to_be_refused_is_refused_at_once(
     words: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    agree_on(keys, [numbers])
     Path("circle.json").write_text(json.dumps({"required": [["x0", "x1"], ["x1", "x0"]]}))
     coordinator = run(*coordinator_line(keys, *arguments))
     simulation = run("federate", "simulate", numbers, *PARTIES, *arguments)
@@ -146,7 +148,7 @@ def test_best_over_the_network(
     play: Callable, keys: Path, files: dict[str, Path], numbers: Path, truth: Path
 ) -> None:
     clients = {site: client_line(keys, site, numbers, "--show-weights") for site in SITES}
-    ended = play("--method", "best", "--truth", truth, "--json", others=clients)
+    ended = play("--method", "best", "--truth", truth, "--json", others=clients, tables=[numbers])
     assert {ran.code for ran in ended.values()} == {0}, ended
     assert json.loads(ended[COORDINATOR].out)["stats"]["shd"] >= 0
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import dagora
+from dagora.data import readers
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
+from dagora.parties.horizontal.policy.policy_file import POLICY_NAME
 from dagora.parties.transport.certificates import Credentials, client_context, make_certificates
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.handshake import shake_hands
@@ -21,6 +23,7 @@ from tests.commands.federate.consortium import (
     PATIENCE,
     SITES,
     Play,
+    agree_on,
     client_line,
     coordinator_line,
     interrupt_when,
@@ -55,6 +58,7 @@ def hold(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Callable]:
 
 
 def test_keys_of_another_role_are_refused(run: Callable, keys: Path, files: dict[str, Path]) -> None:
+    agree_on(keys, list(files.values()))
     swapped = run(*coordinator_line(keys), "--keys", keys / "east")
     assert swapped.code == 2
     assert "is for 'east'" in only_line(swapped)
@@ -64,6 +68,7 @@ def test_keys_of_another_role_are_refused(run: Callable, keys: Path, files: dict
 
 
 def test_a_wrong_port(run: Callable, keys: Path, files: dict[str, Path]) -> None:
+    agree_on(keys, list(files.values()))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         busy = run(*coordinator_line(keys), "--port", port)
@@ -114,9 +119,10 @@ def test_who_has_no_right_certificate_is_refused_and_the_run_goes_on(
     play: Callable, hold: Callable, keys: Path, files: dict[str, Path], tmp_path: Path
 ) -> None:
     make_certificates(tmp_path / "foreign", [COORDINATOR, "north"])
+    policy = ("--policy", keys / "north" / POLICY_NAME)
     intruders = {
-        "forger": client_line(tmp_path / "foreign", "north", files["north"]),
-        "stranger": client_line(keys, "stranger", files["west"]),
+        "forger": client_line(tmp_path / "foreign", "north", files["north"], *policy),
+        "stranger": client_line(keys, "stranger", files["west"], *policy),
     }
     helper = hold(keys / "north", forger="error", stranger="error")
     ended = play("--json", sites=SITES[:3], others=intruders, helpers=(helper,))
@@ -132,7 +138,7 @@ def test_who_has_no_right_certificate_is_refused_and_the_run_goes_on(
 def test_a_second_client_of_one_name_is_turned_away(
     play: Callable, hold: Callable, keys: Path, files: dict[str, Path]
 ) -> None:
-    again = client_line(keys, "east", files["east"])
+    again = client_line(keys, "east", files["east"], "--log", keys / "another.jsonl")
     helper = hold(keys / "west", MainThread="is taken")
     ended = play(others={"east again": again}, helpers=(helper,))
     assert ended[COORDINATOR].code == 0, ended
@@ -143,8 +149,9 @@ def test_a_second_client_of_one_name_is_turned_away(
 
 
 def test_a_client_that_vanishes_before_the_run_begins_may_come_back(
-    play: Callable, keys: Path, attendance: Attendance
+    play: Callable, keys: Path, files: dict[str, Path], attendance: Attendance
 ) -> None:
+    agree_on(keys, list(files.values()))
     came = threading.Event()
 
     def come_and_go(stage: Play) -> None:
@@ -159,16 +166,16 @@ def test_a_client_that_vanishes_before_the_run_begins_may_come_back(
         stage.err.wait_for("MainThread", "it left before the run began")
         came.set()
 
-    read = dagora.read_table
+    read = readers.read_as
 
-    def read_later(path: str, **options: object) -> Table:
-        if Path(path).stem in ("east", "west"):
+    def read_later(path: Path, reading: ReadingOptions) -> Table:
+        if path.stem in ("east", "west"):
             assert came.wait(PATIENCE)
-        return read(path, **options)
+        return read(path, reading)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dagora.data.readers.read_table", read_later)
-        ended = play(helpers=(come_and_go,))
+        patch.setattr(readers, "read_as", read_later)
+        ended = play(helpers=(come_and_go,), agreed=True)
     assert {ran.code for ran in ended.values()} == {0}, ended
     assert "warning: refused party 'west': it left before the run began" in ended[COORDINATOR].err
 

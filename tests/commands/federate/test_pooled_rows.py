@@ -1,6 +1,7 @@
 """The result on pooled rows, whoever holds them: as processes, as threads, with odd names, with one row."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,12 +9,11 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.commands.data_options import Reading
-from dagora.commands.federate import declared, site_files
+from dagora.commands.data_options import CellReading
+from dagora.commands.federate.processes import site_files
 from dagora.data.partition import split_rows
-from dagora.parties.horizontal.statistics.agreement import conform
-from dagora.wording import comma_list
-from tests.commands.federate.consortium import COORDINATOR, SITES, Troupe
+from dagora.parties.horizontal.plan.codebook import Codebook
+from tests.commands.federate.consortium import COORDINATOR, SITES, Troupe, client_line, log_of
 from tests.commands.federate.pooled import edges_of, pooled
 
 
@@ -82,10 +82,9 @@ def test_odd_names_and_levels_survive_the_way_through_files(odd: Path) -> None:
     parts = split_rows(table, 3)
     with site_files(dict(zip("abc", parts, strict=True))) as written:
         assert all(file.parent.stat().st_mode & 0o077 == 0 for file in written.values())
-        kinds = {kind: (comma_list(columns),) for kind, columns in declared(table).items()}
+        book = Codebook.of_tables({"all": table})
         for part, file in zip(parts, written.values(), strict=True):
-            again = Reading(**kinds).table(str(file), part=True)
-            assert conform(again, table.schema).equals(part)
+            assert CellReading(na="none").table(str(file), book).equals(part)
     assert not any(file.parent.exists() for file in written.values())
 
 
@@ -99,23 +98,30 @@ def test_odd_names_and_levels_with_processes(run: Callable, odd: Path) -> None:
 
 
 def test_by_hand_with_processes(run: Callable, garden: Path, files: dict[str, Path], tmp_path: Path) -> None:
-    """Keys, a coordinator and three clients, as the manual says; the fourth site's row goes to another."""
+    """Keys, policies, a coordinator and three clients, as the manual says; one site's row goes to another."""
     made = run("federate", "keys", tmp_path / "keys", "--sites", "east,north,south")
     assert made.code == 0
     assert made.out.split() == [str(tmp_path / "keys" / name) for name in (COORDINATOR, "east", "north", "south")]  # fmt: skip
     assert (tmp_path / "keys" / "north" / "party.key").stat().st_mode & 0o077 == 0
     south = tmp_path / "south.csv"
     south.write_text(files["south"].read_text() + files["west"].read_text().partition("\n")[2])
+    drafted = run("federate", "policy", "init", garden / "garden.csv", "--keys", tmp_path / "keys")
+    assert drafted.code == 0, drafted.err
     with Troupe(tmp_path / "keys") as troupe:
         out = tmp_path / "out.bif"
         troupe.begin({"east": files["east"], "north": files["north"], "south": south}, "--json", "-o", out)
         ended = troupe.end()
     assert {name: ran.code for name, ran in ended.items()} == dict.fromkeys(ended, 0)
     assert edges_of(ended[COORDINATOR].out) == pooled(garden / "garden.csv")
-    assert run("learn", garden / "garden.csv", "-o", tmp_path / "pooled.bif").code == 0
+    line = ("--max-parents", 2, "-o", tmp_path / "pooled.bif")
+    assert run("learn", garden / "garden.csv", *line).code == 0
     assert out.read_text() == (tmp_path / "pooled.bif").read_text()
-    assert "answered schema 1×, adopt 1×, size-and-orders 1×, cells" in ended["north"].err
+    assert re.search(r"^dagora: answered \d+ tables of counts$", ended["north"].err, re.MULTILINE)
     assert not ended["north"].out
+    told = run("federate", "log", tmp_path / "keys" / "north")
+    assert told.code == 0, told.err
+    assert "accepted a plan for hill-climb over" in told.out
+    assert told.out.endswith("ended: done\n")
 
 
 def test_a_site_with_one_row_takes_part(play: Callable, garden: Path) -> None:
@@ -132,6 +138,32 @@ def test_a_level_that_one_site_never_saw_is_no_fault(play: Callable, keys: Path,
     ended = play("--json", "--score", "bdeu")
     result = dagora.learn(garden / "garden.csv", score="bdeu")
     assert json.loads(ended[COORDINATOR].out)["score"] == pytest.approx(result.score, rel=1e-12)
+
+
+@pytest.mark.parametrize("given", [(), ("--method", "hill-climb"), ("--max-parents", 3)])
+def test_tables_over_sites_have_three_columns_unless_more_parents_are_asked_for(
+    play: Callable, keys: Path, garden: Path, given: tuple[str, ...]
+) -> None:
+    changes = {site: {"columns_per_table": 4, "tables_per_run": 1000} for site in SITES}
+    ended = play(*given, "--json", changes=changes)
+    assert ended[COORDINATOR].code == 0, ended
+    most = 3 if "--max-parents" in given else 2
+    result = dagora.learn(garden / "garden.csv", max_parents=most)
+    assert edges_of(ended[COORDINATOR].out)[0] == [list(edge) for edge in result.graph.edges]
+    sizes = [len(table) for event in log_of(keys, "north") for table in event.get("tables", ())]
+    assert max(sizes) == most + 1
+
+
+def test_continuous_columns_over_sites_are_learned_by_notears_from_one_sum(
+    play: Callable, keys: Path, numbers: Path
+) -> None:
+    clients = {site: client_line(keys, site, numbers) for site in SITES}
+    ended = play("--json", others=clients, tables=[numbers])
+    assert {ran.code for ran in ended.values()} == {0}, ended
+    content = json.loads(ended[COORDINATOR].out)
+    assert (content["method"], content["stats"]["rows"]) == ("notears", 1600)
+    assert [event["event"] for event in log_of(keys, "west")] == ["plan", "answer", "end"]
+    assert "dagora: answered 1 sums of moments\n" in ended["west"].err
 
 
 def test_a_method_that_counts_its_own_rounds_is_believed(run: Callable, numbers: Path) -> None:

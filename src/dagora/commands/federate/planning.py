@@ -97,6 +97,11 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     from dagora.parties.horizontal.tasks import shown_by
     from dagora.parties.transport.certificates import Credentials
 
+    if planning.sites is not None:
+        check_number("--sites", len(site_names(planning.sites)), planning.minimum)
+    if request.method:
+        request.check()
+        check_over_sites(**request.settings)
     with as_bad_input():
         credentials = Credentials.load(planning.folder)
     if credentials.name != COORDINATOR:

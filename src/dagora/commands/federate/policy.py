@@ -117,7 +117,7 @@ def init(
             book,
             found.certificates.get(COORDINATOR, ""),
             certificates,
-            least_sites=max(2, len(certificates)),
+            least_sites=max(minimum, len(certificates)),
             rows=rows,
         ),
         drafted_from,
@@ -160,6 +160,7 @@ def find_folders(folder: Path, coordinator: str | None, others: Sequence[str]) -
     """Find out whose certificates a folder holds, and collect everyone's fingerprints."""
     from dagora.errors import OptionError
     from dagora.parties.transport.certificates import Credentials
+    from dagora.parties.transport.transport import check_name
 
     if (folder / "party.pem").is_file():
         own = Credentials.load(folder)
@@ -170,7 +171,7 @@ def find_folders(folder: Path, coordinator: str | None, others: Sequence[str]) -
             name, sign, certificate = given.partition("=")
             if not sign or not name or name == own.name:
                 raise OptionError(f"--site takes NAME=CERT of another site, not '{given}'")
-            known[name] = certificate_of(certificate)
+            known[check_name(name)] = certificate_of(certificate)
         if coordinator is not None:
             known[COORDINATOR] = certificate_of(coordinator)
         return Folders({own.name: folder}, dict(sorted(known.items())), trial=False)

@@ -22,7 +22,9 @@ def pass_on(config: Mapping[str, object], batch: bytes, seconds: float) -> bytes
     """Bring a batch to the daemon that a SuperNode's configuration names, and return the answer."""
     where = [config.get(name) for name in (ADDRESS, TOKEN)]
     if not all(isinstance(text, str) and text for text in where):
-        raise OptionError(f"the SuperNode was started without {ADDRESS} and {TOKEN} in its node configuration")
+        raise OptionError(
+            f"the SuperNode was started without {ADDRESS} and {TOKEN} in its node configuration"
+        )
     place, token = parse_place(str(where[0])), read_token(Path(str(where[1])))
     return visit(place, token, batch, seconds)
 

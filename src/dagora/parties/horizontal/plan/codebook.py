@@ -196,7 +196,8 @@ class Codebook:
                         "sites need the same columns"
                     )
         common = tuple(_common_coding(name, tables, margin) for name in names)
-        return cls(tuple(_without_rare(coding, tables, rare) for coding in common) if rare else common)
+        book = cls(tuple(_without_rare(coding, tables, rare) for coding in common) if rare else common)
+        return cls.from_list(book.to_list())  # names and levels that no plan can hold are refused here
 
 
 def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Coding:
