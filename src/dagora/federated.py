@@ -44,7 +44,7 @@ FEWEST = 3
 
 def learn_over(federation: Federation, method: str | None = None, **settings: Any) -> Result:  # noqa: ANN401
     """Learn as `learn` does, from the sums of a federation; without a method, the default over sites."""
-    method = method or default_over_sites(federation.schema)
+    method = method or default_over_sites(federation.schema, scored=settings.get("score") is not None)
     check_over_sites(method, **settings)
     return learn(SecureStatistics(federation), method, **settings)
 
@@ -60,16 +60,17 @@ def privacy_terms(
     )
 
 
-def default_over_sites(schema: Schema, *, noisy: bool = False) -> str:
+def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = False) -> str:
     """The method where none is asked for: `notears` for continuous columns, which needs one sum.
 
-    For a release with noise of discrete columns it is `ges`, which finds the best forest.
+    For a release with noise of discrete columns it is `ges`, which finds the best forest. Where a score is
+    asked for, it is a search.
 
     >>> from dagora.data.schema import Variable
     >>> default_over_sites(Schema([Variable("x", Kind.CONTINUOUS)]))
     'notears'
     """
-    if schema.kinds == {Kind.CONTINUOUS}:
+    if schema.kinds == {Kind.CONTINUOUS} and not scored:
         return "notears"
     return "ges" if noisy else "hill-climb"
 
@@ -151,7 +152,8 @@ def learn_federated(
     parties = read_sites(sites, minimum if secure else 1, reading)
     book = codebook or Codebook.of_tables({site.name: site.table for site in parties})
     terms = privacy_terms(privacy, book.schema, len(parties))
-    method = method or default_over_sites(book.schema, noisy=terms is not None)
+    scored = settings.get("score") is not None
+    method = method or default_over_sites(book.schema, noisy=terms is not None, scored=scored)
     if not secure:
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")

@@ -125,7 +125,9 @@ class LearnRequest(CommonRequest):
         """The same request with a method: the default over sites where none was asked for."""
         from dagora.federated import default_over_sites
 
-        return self if self.method else replace(self, method=default_over_sites(schema, noisy=noisy))
+        if self.method:
+            return self
+        return replace(self, method=default_over_sites(schema, noisy=noisy, scored=self.score is not None))
 
     @cached_property
     def settings(self) -> dict[str, Any]:

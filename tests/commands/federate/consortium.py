@@ -74,9 +74,9 @@ def agree_on(
     coordinator = known.pop(COORDINATOR)
     read = {str(file): dagora.read_table(file) for file in tables}
     book = Codebook.of_tables(read, margin=0.1)
-    (keys / COORDINATOR / CODEBOOK_NAME).write_text(write_codebook(book, known))
     # Ten rows for each cell would be too few cells for some of these small tables.
     drafted = draft_policy(book, coordinator, known, least_sites=len(sites), rows=10**6)
+    (keys / COORDINATOR / CODEBOOK_NAME).write_text(write_codebook(drafted))
     for site in sites:
         policy = replace(drafted, **(changes or {}).get(site, {}))
         (keys / site / POLICY_NAME).write_text(write_policy(policy, "a test"))

@@ -155,7 +155,10 @@ def test_a_plan_that_is_allowed(run: Callable, keys: Path, files: dict[str, Path
     assert not (keys / "south" / FILE_NAME).exists(), "nothing was asked"
     both = run("federate", "client", files["south"], "--keys", keys / "south")
     assert both.code == 2
-    assert only_line(both) == "a client needs either --connect HOST:PORT or --dry-run PLAN.json"
+    assert (
+        only_line(both)
+        == "a client needs one of --connect HOST:PORT, --serve PLACE (for Flower) and --dry-run PLAN.json"
+    )
 
 
 def test_ctrl_c_at_the_coordinator_leaves_the_whole_account(

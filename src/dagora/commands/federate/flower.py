@@ -186,8 +186,9 @@ def toml_text(text: str) -> str:
 
 def planned_arguments(planning: Planning) -> list[str]:
     """The command-line arguments of a plan, without the folder, which has a setting of its own."""
-    line = ["--minimum", str(planning.minimum), "--table-cells", str(planning.table_cells)]
+    line = ["--minimum", str(planning.minimum)]
     for flag, value in (
+        ("--table-cells", planning.table_cells),
         ("--sites", planning.sites),
         ("--codebook", planning.codebook and str(Path(planning.codebook).resolve())),
         ("--table-columns", planning.table_columns),

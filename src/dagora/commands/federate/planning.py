@@ -16,7 +16,6 @@ from dagora.commands.party_options import as_bad_input
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dagora.data.schema import Schema
     from dagora.parties.horizontal.plan.plan import Plan
     from dagora.parties.horizontal.policy.policy_file import Consortium
     from dagora.parties.horizontal.secure_sum.identity import Identity
@@ -32,7 +31,7 @@ class Planning:
     codebook: str | None
     sites: str | None
     table_columns: int | None
-    table_cells: int
+    table_cells: int | None
     privacy: str | None
     minimum: int
 
@@ -67,14 +66,13 @@ def planning_options(command: F) -> F:
             "--table-columns",
             type=click.IntRange(1, 64),
             metavar="K",
-            help="Most columns of a joint table of counts; default: one more than --max-parents, or 3.",
+            help="Most columns of a joint table of counts; default: one more than --max-parents, or what "
+            "the codebook says.",
         ),
         click.option(
             "--table-cells",
             type=click.IntRange(1),
-            default=4096,
-            show_default=True,
-            help="Most cells of a joint table.",
+            help="Most cells of a joint table; default: what the codebook says.",
         ),
         click.option(
             "--privacy",
@@ -117,7 +115,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     request = request.settled(schema, noisy=terms is not None)
     columns_per_table = 0
     if terms is None:
-        request, columns_per_table = limited(request, schema, planning.table_columns)
+        request, columns_per_table = limited(request, consortium, planning.table_columns)
     request.check()
     check_over_sites(**request.settings)
     request.check_data(schema.names, schema)
@@ -131,7 +129,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         shows=shown_by(request.method),
         functions=basis_functions(request.method, request.settings),
         columns_per_table=columns_per_table,
-        cells_per_table=planning.table_cells,
+        cells_per_table=planning.table_cells or consortium.cells_per_table,
         largest_rows=consortium.largest_rows,
         privacy=terms,
     )
@@ -182,13 +180,13 @@ def names_of_sites(sites: str | None, consortium: Consortium) -> list[str]:
     return site_names(sites if sites is not None else ",".join(consortium.sites))
 
 
-def limited(request: LearnRequest, schema: Schema, table_columns: int | None) -> tuple[LearnRequest, int]:
+def limited(
+    request: LearnRequest, consortium: Consortium, table_columns: int | None
+) -> tuple[LearnRequest, int]:
     """A request that asks for no larger tables than the plan allows, and their number of columns."""
-    from dagora.parties.horizontal.plan.drafting import COLUMNS_PER_TABLE
-
     given = request.max_parents
-    columns = table_columns or (COLUMNS_PER_TABLE if given is None else given + 1)
-    if given is None and table_columns is None and schema.cardinalities.any():
+    columns = table_columns or (consortium.columns_per_table if given is None else given + 1)
+    if given is None and table_columns is None and consortium.codebook.schema.cardinalities.any():
         return replace(request, max_parents=columns - 1), columns
     return request, columns
 

@@ -112,19 +112,17 @@ def init(
     if not found.trial:
         rows *= max(1, len(certificates))
     drafted_from = ", ".join((*data, *([codebook] if codebook else [])))
-    text = write_policy(
-        draft_policy(
-            book,
-            found.certificates.get(COORDINATOR, ""),
-            certificates,
-            least_sites=max(minimum, len(certificates)),
-            rows=rows,
-        ),
-        drafted_from,
+    drafted = draft_policy(
+        book,
+        found.certificates.get(COORDINATOR, ""),
+        certificates,
+        least_sites=max(minimum, len(certificates)),
+        rows=rows,
     )
+    text = write_policy(drafted, drafted_from)
     files = {home / POLICY_NAME: text for home in found.sites.values()}
     if found.trial:
-        files = {Path(folder, COORDINATOR, CODEBOOK_NAME): write_codebook(book, certificates), **files}
+        files = {Path(folder, COORDINATOR, CODEBOOK_NAME): write_codebook(drafted), **files}
     taken = [path for path in files if path.exists() and not overwrite]
     if taken:
         raise OptionError(f"{taken[0]}: is there already: --overwrite replaces it")

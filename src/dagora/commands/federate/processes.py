@@ -76,7 +76,7 @@ def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method
     certificates = {name: fingerprint((home / "party.pem").read_bytes()) for name, home in homes.items()}
     coordinator = certificates.pop(COORDINATOR)
     plan = draft_trial(codebook, certificates, method, coordinator, largest_rows=max(1024, rows))
-    write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(codebook, certificates, plan.largest_rows))
+    write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(trial_policy(plan)))
     for name in certificates:
         write_whole(homes[name] / POLICY_NAME, write_policy(trial_policy(plan), "a trial"))
     return plan

@@ -53,6 +53,7 @@ def lines_of(path):
     "spoil",
     [
         lambda lines: [lines[0].replace(b"reason 0", b"reason 9"), *lines[1:]],
+        lambda lines: [*lines[:-1], lines[-1].replace(b"reason 2", b"reason 9")],
         lambda lines: lines[1:],
         lambda lines: [lines[0], *lines[2:]],
         lambda lines: [lines[1], lines[0], lines[2]],
@@ -60,7 +61,16 @@ def lines_of(path):
         lambda lines: [*lines, b"null\n"],
         lambda lines: [lines[0], b"[" * 100_000 + b"\n", *lines[1:]],
     ],
-    ids=["changed", "first removed", "middle removed", "swapped", "empty line", "null", "deep"],
+    ids=[
+        "changed",
+        "last changed",
+        "first removed",
+        "middle removed",
+        "swapped",
+        "empty line",
+        "null",
+        "deep",
+    ],
 )
 def test_a_log_that_was_changed_is_refused(tmp_path, spoil):
     path = filled(tmp_path / "log")
@@ -169,6 +179,6 @@ def test_history_counts_each_sum_once():
 
 def test_json_of_a_line_is_what_the_chain_says(tmp_path):
     path = filled(tmp_path / "log", 2)
-    first, second = (json.loads(line) for line in lines_of(path))
+    first, second = (json.loads(line.rpartition(b" ")[0]) for line in lines_of(path))
     assert first["after"] == "0" * 64
     assert len(second["after"]) == 64

@@ -97,6 +97,7 @@ def test_a_policy_is_read_as_it_was_written(tmp_path):
 
 def test_a_limit_on_privacy_adds_up_over_runs():
     history = History(rho={("plan", "rows"): 0.08})
-    POLICY.may_spend(history, 0.02)
+    POLICY.may_spend(history, 0.02, ("another", "rows"))
     with pytest.raises(PolicyError, match=r"0\.08 already, and 0\.03 more"):
-        POLICY.may_spend(history, 0.03)
+        POLICY.may_spend(history, 0.03, ("another", "rows"))
+    POLICY.may_spend(history, 0.08, ("plan", "rows"))

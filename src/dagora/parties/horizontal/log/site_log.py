@@ -1,11 +1,11 @@
 """A site's log: a line on disk before each answer leaves, each with the hash of the line before it.
 
-The file holds JSON, a line per event: `plan` (a plan was accepted), `refused` (a plan or question was not),
-`answer` (to a question, in full), `shown` (an answer that is not summed), `end`. A line is forced to disk
-before the answer is sent, so that whatever happens to the process, the log names every answer that left. If
-the process or the machine dies while a line is written, that line is incomplete and its answer did not leave;
-the next run removes it. A changed or missing line breaks the chain, and nothing is answered until the owner
-has looked.
+The file holds a line per event, as JSON and the hash of that JSON: `plan` (a plan was accepted), `refused` (a
+plan or question was not), `answer` (to a question, in full), `shown` (an answer that is not summed), `end`. A
+line is forced to disk before the answer is sent, so that whatever happens to the process, the log names every
+answer that left. If the process or the machine dies while a line is written, that line is incomplete and its
+answer did not leave; the next run removes it. A changed or missing line breaks the chain, and nothing is
+answered until the owner has looked. (Lines that are missing at the end leave no trace.)
 """
 
 from __future__ import annotations
@@ -66,10 +66,11 @@ class FileLog:
         """Append an event, and wait until it is on disk."""
         entry = {"time": now(), "event": event, **content, "after": self._last}
         line = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode()
+        last = sha256(line).hexdigest()
         with report_failure(self.path, FormatError):
-            _write_all(self._handle, line + b"\n")
+            _write_all(self._handle, line + b" " + last.encode() + b"\n")
             os.fsync(self._handle)
-        self._last = sha256(line).hexdigest()
+        self._last = last
         self.events.append(entry)
 
 
@@ -128,11 +129,16 @@ def read_log(path: Path) -> LogFile:
         cut = content.rfind(b"\n") + 1
         whole, torn = content[:cut], content[cut:]
     last, events = START, []
-    for number, line in enumerate(whole.split(b"\n")[:-1], 1):
+    for number, written in enumerate(whole.split(b"\n")[:-1], 1):
+        line, _, own = written.rpartition(b" ")
+        digest = sha256(line).hexdigest()
         try:
             entry = json.loads(line.decode())
             follows = (
-                isinstance(entry, dict) and entry.get("after") == last and isinstance(entry.get("event"), str)
+                isinstance(entry, dict)
+                and isinstance(entry.get("event"), str)
+                and entry.get("after") == last
+                and own == digest.encode()
             )
         except (ValueError, RecursionError):
             follows = False
@@ -142,7 +148,7 @@ def read_log(path: Path) -> LogFile:
                 "relied on"
             )
         events.append(entry)
-        last = sha256(line).hexdigest()
+        last = digest
     return LogFile(events, last, bool(torn), len(whole))
 
 

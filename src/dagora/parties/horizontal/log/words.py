@@ -91,11 +91,11 @@ def summarise(events: Iterable[Mapping[str, Any]]) -> str:
     sums = sum(event["event"] == "answer" and event.get("asks") != COUNTS for event in listed)
     shown = sum(event["event"] == "shown" for event in listed)
     parts = [
-        f"{number} {what}"
-        for number, what in (
-            (tables, "tables of counts"),
-            (sums, "sums of moments"),
-            (shown, "answers of its own"),
+        f"{number} {one if number == 1 else many}"
+        for number, one, many in (
+            (tables, "table of counts", "tables of counts"),
+            (sums, "sum of moments", "sums of moments"),
+            (shown, "answer of its own", "answers of its own"),
         )
         if number
     ]

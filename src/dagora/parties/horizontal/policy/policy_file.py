@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from dagora.wording import among
 
 POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
 KEYS = tuple(entry.name for entry in fields(Policy) if entry.name not in {"codebook", "place", "lines"})
-ROWS_PER_CELL = 10
+ROWS_PER_CELL, FEWEST_ROWS_PER_CELL = 10, 3
 REQUIRED = ("coordinator", "sites", "column")
 
 
@@ -44,6 +45,8 @@ class Consortium:
     codebook: Codebook
     sites: Mapping[str, str]
     largest_rows: int
+    columns_per_table: int
+    cells_per_table: int
 
 
 def read_codebook(path: Path) -> Consortium:
@@ -55,7 +58,9 @@ def read_codebook(path: Path) -> Consortium:
             raise FormatError(f"there is no '{min(unknown)}' in a codebook: {among(('sites', 'column'))}")
         sites = read_sites(content["sites"]) if content.get("sites") else {}
         rows = _largest_rows("largest_rows", content.get("largest_rows", LARGEST_ROWS))
-        return Consortium(Codebook.from_list(content.get("column")), sites, rows)
+        columns = _value("columns_per_table", content.get("columns_per_table", COLUMNS_PER_TABLE))
+        cells = _value("cells_per_table", content.get("cells_per_table", CELLS_PER_TABLE))
+        return Consortium(Codebook.from_list(content.get("column")), sites, rows, columns, cells)
 
 
 def read_policy(path: Path, methods: Collection[str]) -> Policy:
@@ -189,16 +194,21 @@ _ROWS_TEXT = """\
 # and the coordinator need the same number."""
 
 
-def write_codebook(codebook: Codebook, sites: Mapping[str, str], largest_rows: int = LARGEST_ROWS) -> str:
-    """The text of a codebook file."""
+def write_codebook(policy: Policy) -> str:
+    """The text of the codebook file of a consortium whose sites have this policy."""
+    sites = policy.sites
     listed = _sites_text(sites, "The sites, by the fingerprints of their certificates.") if sites else ""
     return f"""\
 # What the sites of a consortium have agreed on.
 
 {_ROWS_TEXT}
-largest_rows = {largest_rows}
+largest_rows = {policy.largest_rows}
 
-{listed}{_columns_text(codebook)}"""
+# Tables of counts: the most columns and cells of each, no more than the sites' policies allow.
+columns_per_table = {policy.columns_per_table}
+cells_per_table = {policy.cells_per_table}
+
+{listed}{_columns_text(policy.codebook)}"""
 
 
 def draft_policy(
@@ -207,7 +217,8 @@ def draft_policy(
     """A policy with the usual limits, where all sites together have about so many rows."""
     discrete = sum(not coding.continuous for coding in codebook)
     kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
-    tables = worst_case(discrete, COLUMNS_PER_TABLE) + 1 + (len(codebook.columns) > discrete)
+    columns, cells = drafted_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
+    tables = worst_case(discrete, columns) + 1 + (len(codebook.columns) > discrete)
     return Policy(
         coordinator=coordinator,
         sites=sites,
@@ -215,11 +226,27 @@ def draft_policy(
         questions=(*kinds, RELEASE),
         colluders=len(sites) // 3,
         least_sites=least_sites,
-        # A round number, since the coordinator can find it out.
-        cells_per_table=min(CELLS_PER_TABLE, 1 << max(3, (rows // ROWS_PER_CELL).bit_length() - 1)),
+        columns_per_table=columns,
+        cells_per_table=cells,
         tables_per_run=tables,
         tables_for_ever=10 * tables,
     )
+
+
+def drafted_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
+    """Columns and cells of a table: ten rows for each cell, or three where that allows one column more.
+
+    The number of cells is a power of two, since the coordinator can find it out.
+
+    >>> drafted_limits([2, 2, 2], 1000), drafted_limits([3, 3, 3], 200), drafted_limits([9, 9, 9], 200)
+    ((3, 64), (3, 32), (2, 128))
+    """
+    largest = sorted(levels, reverse=True)
+    three = prod(largest[:COLUMNS_PER_TABLE])
+    columns = COLUMNS_PER_TABLE if three * FEWEST_ROWS_PER_CELL <= rows else 2
+    usual = 1 << max(1, (rows // ROWS_PER_CELL).bit_length() - 1)
+    needed = 1 << (prod(largest[:columns]) - 1).bit_length()
+    return columns, min(CELLS_PER_TABLE, max(usual, needed))
 
 
 def write_policy(policy: Policy, drafted_from: str) -> str:

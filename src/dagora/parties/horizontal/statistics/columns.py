@@ -83,7 +83,8 @@ def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
         elif centre == "none":
             variances = about_zero
     for variable, deviation, size in zip(schema, np.sqrt(variances), sizes, strict=True):
-        if deviation <= CONSTANT * size:
+        # Where not even the size is known, the values are too large or too small for any square.
+        if deviation <= CONSTANT * size and 0 < size < np.inf:
             where = " within every site: choose centre=global" if centre == "local" else ": leave it out"
             raise DataError(f"{owner} cannot learn about column '{variable.name}', it is constant{where}")
     mean = moments.mean if centre == "global" else np.zeros(len(schema))
