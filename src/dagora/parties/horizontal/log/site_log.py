@@ -1,11 +1,12 @@
 """A site's log: a line on disk before each answer leaves, each with the hash of the line before it.
 
-The file holds a line per event, as JSON and the hash of that JSON: `plan` (a plan was accepted), `refused` (a
-plan or question was not), `answer` (to a question, in full), `shown` (an answer that is not summed), `end`. A
-line is forced to disk before the answer is sent, so that whatever happens to the process, the log names every
-answer that left. If the process or the machine dies while a line is written, that line is incomplete and its
-answer did not leave; the next run removes it. A changed or missing line breaks the chain, and nothing is
-answered until the owner has looked. (Lines that are missing at the end leave no trace.)
+The file holds JSON, a line per event, each with its own hash and that of the line before it: `plan` (a plan
+was accepted), `refused` (a plan or question was not), `answer` (to a question, in full), `shown` (an answer
+that is not summed), `end`. A line is forced to disk before the answer is sent, so that whatever happens to
+the process, the log names every answer that left. If the process or the machine dies while a line is written,
+that line is incomplete and its answer did not leave; the next run removes it. A changed or missing line
+breaks the chain, and nothing is answered until the owner has looked. (Lines that are missing at the end leave
+no trace.)
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dagora.files import report_failure
 
 FILE_NAME = "federated.jsonl"
 START = "0" * 64
+_SEAL = b', "hash": "%b"}'
 MOST_BYTES = 1 << 32
 
 Event = dict[str, Any]
@@ -65,12 +67,11 @@ class FileLog:
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Append an event, and wait until it is on disk."""
         entry = {"time": now(), "event": event, **content, "after": self._last}
-        line = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode()
-        last = sha256(line).hexdigest()
+        line, digest = _sealed(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
         with report_failure(self.path, FormatError):
-            _write_all(self._handle, line + b" " + last.encode() + b"\n")
+            _write_all(self._handle, line + b"\n")
             os.fsync(self._handle)
-        self._last = last
+        self._last = digest
         self.events.append(entry)
 
 
@@ -129,16 +130,15 @@ def read_log(path: Path) -> LogFile:
         cut = content.rfind(b"\n") + 1
         whole, torn = content[:cut], content[cut:]
     last, events = START, []
-    for number, written in enumerate(whole.split(b"\n")[:-1], 1):
-        line, _, own = written.rpartition(b" ")
-        digest = sha256(line).hexdigest()
+    for number, line in enumerate(whole.split(b"\n")[:-1], 1):
+        sealed, digest = _sealed(line[: -len(_SEAL % START.encode())] + b"}")
         try:
             entry = json.loads(line.decode())
             follows = (
                 isinstance(entry, dict)
                 and isinstance(entry.get("event"), str)
                 and entry.get("after") == last
-                and own == digest.encode()
+                and sealed == line
             )
         except (ValueError, RecursionError):
             follows = False
@@ -150,6 +150,12 @@ def read_log(path: Path) -> LogFile:
         events.append(entry)
         last = digest
     return LogFile(events, last, bool(torn), len(whole))
+
+
+def _sealed(line: bytes) -> tuple[bytes, str]:
+    """A line of JSON with its own hash as the last part, and that hash."""
+    digest = sha256(line).hexdigest()
+    return line[:-1] + _SEAL % digest.encode(), digest
 
 
 def now() -> str:
