@@ -13,6 +13,7 @@ from dagora.federated import learn_federated, with_traffic
 from dagora.network.sample import sample
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.transport.ledger import Ledger
 
 
@@ -22,7 +23,7 @@ def sites(table, parties=3):
 
 def as_coded(table):
     """The rows as all sites together write them: continuous values in fixed point."""
-    book = Codebook.of_tables({"all": table})
+    book = codebook_of({"all": table})
     coded = code_rows(table, book, max(1024, table.n_rows))
     columns = list(table.columns)
     for number, coding in zip(coded.numbers, book.continuous, strict=True):

@@ -25,6 +25,7 @@ from dagora.method_registry import method_named
 from dagora.options import refuse_missing
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site, rows_together
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.horizontal.tasks import TASKS, shown_by
@@ -150,7 +151,7 @@ def learn_federated(
     reading = ReadingOptions(discrete, continuous, drop, missing, na)
     check_over_sites(method, **settings)
     parties = read_sites(sites, minimum if secure else 1, reading)
-    book = codebook or Codebook.of_tables({site.name: site.table for site in parties})
+    book = codebook or codebook_of({site.name: site.table for site in parties})
     terms = privacy_terms(privacy, book.schema, len(parties))
     scored = settings.get("score") is not None
     method = method or default_over_sites(book.schema, noisy=terms is not None, scored=scored)

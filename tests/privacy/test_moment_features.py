@@ -10,10 +10,10 @@ from dagora.privacy.moment_features import (
     feature_count,
     moment_features,
     moment_sensitivity,
-    quantise,
     row_features,
     shorten,
 )
+from dagora.stats.fixed_point import quantise
 
 BOUND = 1 << 20
 
@@ -85,4 +85,4 @@ def test_sums_over_sites_are_the_sum_of_all_rows(bits: int) -> None:
 
 def test_quantised_values_keep_to_their_range() -> None:
     values = np.array([-1e300, -3.0, 1.0, 5.0, 1e300])
-    assert quantise(values, -3.0, 5.0).tolist() == [-BOUND, -BOUND, 0, BOUND, BOUND]
+    assert quantise(values, -3.0, 5.0, 20).tolist() == [-BOUND, -BOUND, 0, BOUND, BOUND]

@@ -6,10 +6,11 @@ import pytest
 import dagora
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.privacy.moment_features import GRID, feature_count, quantise
+from dagora.privacy.moment_features import GRID, feature_count
 from dagora.privacy.noisy_moments import NoisyMoments, raised
 from dagora.privacy.release import features, noisy_statistics, release, site_noise
 from dagora.privacy.terms import agree_on_terms
+from dagora.stats.fixed_point import quantise
 from dagora.stats.moments import table_moments
 
 ROWS = 40_000
@@ -46,7 +47,7 @@ def test_the_noise_of_a_covariance_has_its_variance(simulation: dagora.Simulatio
     terms = agree_on_terms(table.schema, 1, epsilon=0.2)
     listed = list(ranges(table).values())
     exact = features(
-        terms, table.schema, [quantise(c, *r) for c, r in zip(table.columns, listed, strict=True)]
+        terms, table.schema, [quantise(c, *r, 20) for c, r in zip(table.columns, listed, strict=True)]
     )
     scale = np.outer(*[np.array(listed)[:, 1]] * 2)
     plain = noisy_statistics(terms, table.schema, listed, exact).moments().covariance / scale
@@ -70,7 +71,7 @@ def test_sites_together_are_the_pooled_rows(simulation: dagora.Simulation) -> No
     table = simulation.table
     terms = agree_on_terms(table.schema, 3, epsilon=2.0)
     listed = list(ranges(table).values())
-    z = [quantise(column, *limits) for column, limits in zip(table.columns, listed, strict=True)]
+    z = [quantise(column, *limits, 20) for column, limits in zip(table.columns, listed, strict=True)]
     noise = [site_noise(key(site), terms, feature_count(5)) for site in range(3)]
     parts = [features(terms, table.schema, [c[k::3] for c in z]) + noise[k] for k in range(3)]
     assert (sum(parts) == features(terms, table.schema, z) + sum(noise)).all()

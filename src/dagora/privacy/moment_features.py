@@ -33,16 +33,6 @@ MEAN_BITS = 10
 BLOCK_ROWS = 1 << 14
 
 
-def quantise(values: NDArray[np.float64], low: float, high: float, bits: int = BITS) -> Integers:
-    """Measure values in units of half the range from its centre; what lies outside is moved to the edge.
-
-    >>> quantise(np.array([-1.0, 0.0, 1.0, 7.0]), -2.0, 2.0)
-    array([-524288,       0,  524288, 1048576])
-    """
-    scaled = np.clip((values - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
-    return np.rint(scaled * (1 << bits)).astype(np.int64)
-
-
 def feature_count(columns: int) -> int:
     """How many numbers are released.
 

@@ -19,11 +19,12 @@ from dagora.data.accepting import as_table
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.privacy.discrete_gaussian import discrete_gaussian
-from dagora.privacy.moment_features import Range, feature_count, moment_features, quantise
+from dagora.privacy.moment_features import BITS, Range, feature_count, moment_features
 from dagora.privacy.noisy_moments import NoisyMoments
 from dagora.privacy.noisy_pairs import NoisyPairs
 from dagora.privacy.pair_tables import pairs_of
 from dagora.privacy.terms import PrivacyTerms, agree_on_terms, require_kind
+from dagora.stats.fixed_point import quantise
 
 
 def feature_size(terms: PrivacyTerms, schema: Schema) -> int:
@@ -92,7 +93,7 @@ def release(
     if terms.release == "moments":
         given = ranges or {}
         listed = require_ranges(table.schema, [given[name] for name in table.names if name in given])
-        columns = [quantise(column, *limits) for column, limits in zip(columns, listed, strict=True)]
+        columns = [quantise(column, *limits, BITS) for column, limits in zip(columns, listed, strict=True)]
     part = features(terms, table.schema, columns)
     return noisy_statistics(terms, table.schema, listed, part + site_noise(key, terms, len(part)))
 

@@ -20,13 +20,10 @@ import dagora
 from dagora.cli import run as run_command
 from dagora.parties.horizontal.log.site_log import FILE_NAME
 from dagora.parties.horizontal.plan.codebook import Codebook
-from dagora.parties.horizontal.policy.policy_file import (
-    CODEBOOK_NAME,
-    POLICY_NAME,
-    draft_policy,
-    write_codebook,
-    write_policy,
-)
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
+from dagora.parties.horizontal.policy.drafted_policy import draft_policy
+from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME
+from dagora.parties.horizontal.policy.policy_text import write_codebook, write_policy
 from dagora.parties.processes.party_processes import PartyProcesses
 from dagora.parties.transport.certificates import fingerprint
 from tests.conftest import ROOT, Ran
@@ -73,7 +70,7 @@ def agree_on(
     known = {site: fingerprint((keys / site / "party.pem").read_bytes()) for site in (COORDINATOR, *sites)}
     coordinator = known.pop(COORDINATOR)
     read = {str(file): dagora.read_table(file) for file in tables}
-    book = Codebook.of_tables(read, margin=0.1)
+    book = codebook_of(read, margin=0.1)
     # Ten rows for each cell would be too few cells for some of these small tables.
     drafted = draft_policy(book, coordinator, known, least_sites=len(sites), rows=10**6)
     (keys / COORDINATOR / CODEBOOK_NAME).write_text(write_codebook(drafted))

@@ -12,7 +12,7 @@ import dagora
 from dagora.commands.data_options import CellReading
 from dagora.commands.federate.processes import site_files
 from dagora.data.partition import split_rows
-from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from tests.commands.federate.consortium import COORDINATOR, SITES, Troupe, client_line, log_of
 from tests.commands.federate.pooled import edges_of, pooled
 
@@ -82,7 +82,7 @@ def test_odd_names_and_levels_survive_the_way_through_files(odd: Path) -> None:
     parts = split_rows(table, 3)
     with site_files(dict(zip("abc", parts, strict=True))) as written:
         assert all(file.parent.stat().st_mode & 0o077 == 0 for file in written.values())
-        book = Codebook.of_tables({"all": table})
+        book = codebook_of({"all": table})
         for part, file in zip(parts, written.values(), strict=True):
             assert CellReading(na="none").table(str(file), book).equals(part)
     assert not any(file.parent.exists() for file in written.values())

@@ -9,7 +9,8 @@ import pytest
 
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.policy.policy import Policy
-from dagora.parties.horizontal.policy.policy_file import POLICY_NAME, read_policy, write_policy
+from dagora.parties.horizontal.policy.policy_file import POLICY_NAME, read_policy
+from dagora.parties.horizontal.policy.policy_text import write_policy
 from dagora.parties.transport.certificates import fingerprint
 from tests.commands.federate.consortium import (
     COORDINATOR,

@@ -10,7 +10,7 @@ import pytest
 from dagora.data.table import Table
 from dagora.errors import ProtocolError
 from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log, read_log
-from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.plan.drafting import draft_trial
 from dagora.parties.horizontal.policy.trial import trial_policy
 from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
@@ -207,7 +207,7 @@ def test_a_site_that_dies_has_every_answer_that_left_in_its_log(tmp_path: Path, 
     keys = hand_out_keys([COORDINATOR, *SITES[:3]])
     marks = {name: key.fingerprint(key.certificate) for name, key in keys.items()}
     coordinator = marks.pop(COORDINATOR)
-    plan = draft_trial(Codebook.of_tables({"all": sites[0].table}), marks, "hill-climb", coordinator)
+    plan = draft_trial(codebook_of({"all": sites[0].table}), marks, "hill-climb", coordinator)
     wire = Wire(network[COORDINATOR])
     questions = [[(0,)], [(1,), (0, 1)], [(0, 2)], [(0, 1, 2)]]
 

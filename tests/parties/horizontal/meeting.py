@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from dagora.parties.horizontal.log.site_log import MemoryLog
-from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.plan.drafting import draft_trial
 from dagora.parties.horizontal.policy.trial import trial_policy
 from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
@@ -26,7 +26,7 @@ class Meeting:
                  logs=None, secrets=None, tasks=TASKS, transports=None, patience=SHORT):  # fmt: skip
         self.names = sorted(tables)
         self.sites = {name: Site(name, tables[name]) for name in self.names}
-        self.codebook = Codebook.of_tables(tables)
+        self.codebook = codebook_of(tables)
         self.keys = keys or hand_out_keys([COORDINATOR, *self.names])
         prints = {name: key.fingerprint(key.certificate) for name, key in self.keys.items()}
         self.trial = draft_trial(

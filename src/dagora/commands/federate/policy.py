@@ -92,13 +92,9 @@ def init(
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
     from dagora.files import write_whole
-    from dagora.parties.horizontal.policy.policy_file import (
-        CODEBOOK_NAME,
-        POLICY_NAME,
-        draft_policy,
-        write_codebook,
-        write_policy,
-    )
+    from dagora.parties.horizontal.policy.drafted_policy import draft_policy
+    from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME
+    from dagora.parties.horizontal.policy.policy_text import write_codebook, write_policy
 
     with as_bad_input():
         found = find_folders(Path(folder), coordinator, others)
@@ -207,7 +203,7 @@ def columns_from(
 ) -> tuple[Codebook, int]:
     """The columns of a codebook, or of tables that this person may see; and how many rows these have."""
     from dagora.errors import OptionError
-    from dagora.parties.horizontal.plan.codebook import Codebook, cut_at
+    from dagora.parties.horizontal.plan.drafted_codebook import codebook_of, cut_at
     from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE
     from dagora.parties.horizontal.policy.policy_file import read_codebook
 
@@ -218,7 +214,7 @@ def columns_from(
     uncut = replace(reading, discretise=None, bins=None)
     tables = {path: uncut.table(path, part=True) for path in data}
     rows = sum(table.n_rows for table in tables.values())
-    book = Codebook.of_tables(tables, margin=MARGIN, rare=rare)
+    book = codebook_of(tables, margin=MARGIN, rare=rare)
     if reading.discretise is None:
         return book, rows
     return cut_at(book, chosen_edges(tables, book, reading)), rows

@@ -64,12 +64,8 @@ def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method
     """Write the codebook and policies of a trial, in which one person has all the rows; return its plan."""
     from dagora.files import write_whole
     from dagora.parties.horizontal.plan.drafting import draft_trial
-    from dagora.parties.horizontal.policy.policy_file import (
-        CODEBOOK_NAME,
-        POLICY_NAME,
-        write_codebook,
-        write_policy,
-    )
+    from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME
+    from dagora.parties.horizontal.policy.policy_text import write_codebook, write_policy
     from dagora.parties.horizontal.policy.trial import trial_policy
     from dagora.parties.transport.certificates import fingerprint
 

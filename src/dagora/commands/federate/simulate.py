@@ -31,7 +31,7 @@ def simulate(
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.data.partition import split_rows
     from dagora.federated import check_over_sites, learn_federated
-    from dagora.parties.horizontal.plan.codebook import Codebook
+    from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
     from dagora.stats.table import TableStatistics
 
     check_number("--parties", parties, minimum)
@@ -44,7 +44,7 @@ def simulate(
     request.check()
     check_over_sites(**request.settings)
     request.check_data(table.names, table.schema)
-    codebook = Codebook.of_tables({data: table})
+    codebook = codebook_of({data: table})
     parts = {f"site{k + 1}": part for k, part in enumerate(split_rows(table, parties, seed=request.seed))}
     if in_memory:
         with request.progress(table, data) as on_event:

@@ -3,8 +3,10 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.errors import DataError, DisagreementError, FormatError
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding, fitting_range
-from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook, quantise
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of, fitting_range
+from dagora.stats.fixed_point import quantise
 
 
 def table(**columns):
@@ -17,7 +19,7 @@ def test_sites_that_write_a_column_in_words_and_in_numbers_are_refused():
     """Silently united, these would be four levels that tell which site a row is from."""
     tables = {"north": table(sick=["yes", "no"] * 5), "south": table(sick=[0, 1] * 5)}
     with pytest.raises(DisagreementError, match="'sick' has words as levels at north and numbers at south"):
-        Codebook.of_tables(tables)
+        codebook_of(tables)
 
 
 @pytest.mark.parametrize(
@@ -29,21 +31,21 @@ def test_sites_that_write_a_column_in_words_and_in_numbers_are_refused():
 )
 def test_tables_that_do_not_fit_together_are_refused(tables, line):
     with pytest.raises(DisagreementError, match=line):
-        Codebook.of_tables(tables)
+        codebook_of(tables)
 
 
 def test_levels_of_all_sites_are_united_and_sorted():
-    book = Codebook.of_tables({"n": table(a=["x", "z"]), "s": table(a=["y", "x"])})
+    book = codebook_of({"n": table(a=["x", "z"]), "s": table(a=["y", "x"])})
     assert book.schema[0].levels == ("x", "y", "z")
 
 
 def test_whole_numbers_at_one_site_and_fractions_at_another_are_numbers():
-    book = Codebook.of_tables({"n": table(a=[1, 2, 3, 1]), "s": table(a=[0.5, 1.5, 2.5, 7.25])})
+    book = codebook_of({"n": table(a=[1, 2, 3, 1]), "s": table(a=[0.5, 1.5, 2.5, 7.25])})
     assert book.columns[0] == Coding("a", low=0.5, high=7.25)
 
 
 def test_rare_levels_are_not_named():
-    book = Codebook.of_tables({"n": table(a=["x"] * 9 + ["Anna Smith"])}, rare=5)
+    book = codebook_of({"n": table(a=["x"] * 9 + ["Anna Smith"])}, rare=5)
     assert book.columns[0] == Coding("a", levels=("x",), other=True)
     assert follow_codebook(table(a=["Anna Smith", "x"]), book).codes(0).tolist() == [1, 0]
 
@@ -133,7 +135,6 @@ def test_one_percent_outside_the_range_is_moved_to_its_ends():
 
 
 def test_rounding_is_to_the_nearest_step():
-    coding = Coding("x", low=-2.0, high=6.0)
     values = np.random.default_rng(0).uniform(-2, 6, 1000)
-    back = 2.0 + 4.0 * quantise(values, coding, 20) / 2.0**20
+    back = 2.0 + 4.0 * quantise(values, -2.0, 6.0, 20) / 2.0**20
     assert np.abs(back - values).max() <= 4.0 * 2.0**-21 * (1 + 1e-9)

@@ -30,7 +30,7 @@ CHANGES = [
     {"method": "tabu"}, {"questions": ("counts",)}, {"tables": 9}, {"largest_rows": 5},
     {"sites": {**PRINTS, "west": "sha256:" + "9" * 64}}, {"codebook": Codebook(BOOK.columns[:1])},
     {"coordinator": ""}, {"cells_per_table": 7}, {"columns_per_table": 1}, {"shows": ("local-weights",)},
-    {"privacy": {"epsilon": 1}}, {"settings": {"score": "k2"}}, {"functions": 3},
+    {"settings": {"score": "k2"}}, {"functions": 3},
 ]  # fmt: skip
 
 

@@ -7,8 +7,10 @@ import pytest
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.policy.drafted_policy import draft_policy
 from dagora.parties.horizontal.policy.policy import Policy, PolicyError
-from dagora.parties.horizontal.policy.policy_file import draft_policy, read_policy, write_policy
+from dagora.parties.horizontal.policy.policy_file import read_policy
+from dagora.parties.horizontal.policy.policy_text import write_policy
 from dagora.parties.horizontal.policy.trial import trial_policy
 
 PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}

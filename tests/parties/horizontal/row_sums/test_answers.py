@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.data.table import Table
-from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook, fraction_bits
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.row_sums.answers import SUMMED, exact_products, joint_counts, moments
 from dagora.parties.horizontal.row_sums.reading import read_moments
 from dagora.stats.table import TableStatistics
@@ -31,7 +31,7 @@ def test_every_summed_task_is_tried_here():
 @given(seed=st.integers(0, 2**32 - 1), first=st.integers(0, 60))
 def test_the_answer_for_rows_together_is_the_sum_of_the_answers(task, seed, first):
     table = mixed(np.random.default_rng(seed), 60)
-    book = Codebook.of_tables({"all": table})
+    book = codebook_of({"all": table})
     whole = follow_codebook(table, book)
     parts = [whole.take(np.arange(first)), whole.take(np.arange(first, 60))]
     answers = [SUMMED[task](code_rows(part, book, 1 << 22), *ARGUMENTS[task]) for part in (whole, *parts)]
@@ -43,7 +43,7 @@ def test_the_answer_for_rows_together_is_the_sum_of_the_answers(task, seed, firs
 def test_the_answer_does_not_depend_on_the_order_of_rows(task):
     rng = np.random.default_rng(1)
     table = mixed(rng, 200_000)
-    book = Codebook.of_tables({"all": table})
+    book = codebook_of({"all": table})
     shuffled = table.take(rng.permutation(200_000))
     one, two = (SUMMED[task](code_rows(t, book, 1 << 22), *ARGUMENTS[task]) for t in (table, shuffled))
     np.testing.assert_array_equal(one, two)
@@ -68,7 +68,7 @@ def test_products_are_exact_up_to_the_largest_numbers(bits):
 
 def test_counts_are_those_of_a_loop():
     table = mixed(np.random.default_rng(4), 50)
-    rows = code_rows(table, Codebook.of_tables({"all": table}), 1024)
+    rows = code_rows(table, codebook_of({"all": table}), 1024)
     expected = np.zeros((2, 4), dtype=np.int64)
     for a, b in zip(table.codes(0), table.codes(1), strict=True):
         expected[a, b] += 1
@@ -78,7 +78,7 @@ def test_counts_are_those_of_a_loop():
 @pytest.mark.parametrize("largest", [1024, 1 << 22, 1 << 30])
 def test_moments_are_those_of_the_rounded_rows(largest):
     table = mixed(np.random.default_rng(6), 300)
-    book = Codebook.of_tables({"all": table})
+    book = codebook_of({"all": table})
     rows, bits = code_rows(table, book, largest), fraction_bits(largest)
     found = read_moments(moments(rows), book, bits)
     unit = np.array([coding.half_width for coding in book.continuous])[:, None] / 2.0**bits

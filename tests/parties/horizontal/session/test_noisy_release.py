@@ -12,8 +12,8 @@ from dagora.federated import learn_federated
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.noise_secret import FILE_NAME, noise_secret
 from dagora.parties.horizontal.log.site_log import MemoryLog
-from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import code_rows
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.row_sums.noisy_release import release_part, released_sums
 from dagora.parties.horizontal.session.questions import Question
 from dagora.privacy.terms import agree_on_terms
@@ -30,7 +30,7 @@ def tables(rows=90, seed=1):
 
 def noisy(given=None, epsilon=1.0, **more):
     given = given or tables()
-    terms = agree_on_terms(Codebook.of_tables(given).schema, 3, epsilon=epsilon)
+    terms = agree_on_terms(codebook_of(given).schema, 3, epsilon=epsilon)
     return Meeting(given, plan={"questions": ("release",), "privacy": terms}, **more)
 
 

@@ -21,6 +21,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
+from dagora.stats.fixed_point import quantise
 
 SUM_BITS = 62
 # A site refuses a range that would change more than this share of its rows.
@@ -68,7 +69,7 @@ def code_rows(table: Table, codebook: Codebook, largest_rows: int) -> CodedRows:
     next_number = 0
     for position, (coding, values) in enumerate(zip(codebook, table.columns, strict=True)):
         if coding.continuous:
-            numbers[next_number] = quantise(values, coding, bits)
+            numbers[next_number] = quantise(values, coding.low, coding.high, bits)
             next_number += 1
         else:
             codes[position] = values
@@ -81,16 +82,6 @@ def check_number_of_rows(n_rows: int, largest_rows: int) -> None:
         raise DataError(
             f"there are {n_rows} rows, more than the {largest_rows} agreed on for all sites together"
         )
-
-
-def quantise(values: NDArray[np.float64], coding: Coding, bits: int) -> NDArray[np.int64]:
-    """Values as fixed point within their range.
-
-    >>> quantise(np.array([0.0, 5.0, 20.0]), Coding("x", low=0.0, high=10.0), 20).tolist()
-    [-1048576, 0, 1048576]
-    """
-    scaled = np.clip((values - coding.centre) / coding.half_width, -1.0, 1.0)
-    return np.rint(np.ldexp(scaled, bits)).astype(np.int64)
 
 
 def follow_codebook(table: Table, codebook: Codebook) -> Table:

@@ -22,6 +22,7 @@ from dagora.data.schema import Schema
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook, fraction_bits
+from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.plan.plan import LARGEST_ROWS, MOST_CELLS
 from dagora.parties.horizontal.row_sums.answers import basis_moments, joint_counts, moments
 from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_moments
@@ -106,7 +107,7 @@ class OpenFederation:
         cls, sites: Sequence[Site], tasks: Mapping[str, Task], codebook: Codebook | None = None
     ) -> OpenFederation:
         """Let sites follow a codebook, by default one that fits all their tables."""
-        book = codebook or Codebook.of_tables({site.name: site.table for site in sites})
+        book = codebook or codebook_of({site.name: site.table for site in sites})
         following = [Site(site.name, follow_codebook(site.table, book)) for site in sites]
         return cls(following, tasks, book, rows_together(sites))
 

@@ -1,0 +1,51 @@
+"""The policy that is drafted for an owner to read and change: the usual limits for some columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
+from dagora.parties.horizontal.plan.plan import COUNTS, MOMENTS, RELEASE, worst_case
+from dagora.parties.horizontal.policy.policy import Policy
+
+ROWS_PER_CELL, FEWEST_ROWS_PER_CELL = 10, 3
+
+
+def draft_policy(
+    codebook: Codebook, coordinator: str, sites: Mapping[str, str], *, least_sites: int, rows: int
+) -> Policy:
+    """A policy with the usual limits, where all sites together have about so many rows."""
+    discrete = sum(not coding.continuous for coding in codebook)
+    kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
+    columns, cells = drafted_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
+    tables = worst_case(discrete, columns) + 1 + (len(codebook.columns) > discrete)
+    return Policy(
+        coordinator=coordinator,
+        sites=sites,
+        codebook=codebook,
+        questions=(*kinds, RELEASE),
+        colluders=len(sites) // 3,
+        least_sites=least_sites,
+        columns_per_table=columns,
+        cells_per_table=cells,
+        tables_per_run=tables,
+        tables_for_ever=10 * tables,
+    )
+
+
+def drafted_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
+    """Columns and cells of a table: ten rows for each cell, or three where that allows one column more.
+
+    The number of cells is a power of two, since the coordinator can find it out.
+
+    >>> drafted_limits([2, 2, 2], 1000), drafted_limits([3, 3, 3], 200), drafted_limits([9, 9, 9], 200)
+    ((3, 64), (3, 32), (2, 128))
+    """
+    largest = sorted(levels, reverse=True)
+    three = prod(largest[:COLUMNS_PER_TABLE])
+    columns = COLUMNS_PER_TABLE if three * FEWEST_ROWS_PER_CELL <= rows else 2
+    usual = 1 << max(1, (rows // ROWS_PER_CELL).bit_length() - 1)
+    needed = 1 << (prod(largest[:columns]) - 1).bit_length()
+    return columns, min(CELLS_PER_TABLE, max(usual, needed))
