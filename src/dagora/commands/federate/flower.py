@@ -202,16 +202,16 @@ PATIENCE = seconds_option("--patience", 300.0, "Seconds to wait for each answer 
 
 
 @click.command("flower-app", short_help="Write the folder that `flwr run` takes.")
-@click.argument("folder", metavar="FOLDER")
+@click.argument("app", metavar="FOLDER")
 @planning_options
 @WAIT
 @PATIENCE
 @learn_options_over_sites
 def flower_app(
-    *, folder: str, planning: Planning, wait: float, patience: float, request: LearnRequest
+    *, app: str, planning: Planning, wait: float, patience: float, request: LearnRequest
 ) -> None:
     """Write a Flower app in FOLDER that learns over the sites: `flwr run FOLDER` starts it."""
     request = prepare(planning, request).request
     arguments = tuple(planned_arguments(planning))
-    write_app(folder, AppRequest(planning.folder, wait, patience, arguments, request))
-    click.echo(folder)
+    write_app(app, AppRequest(planning.folder, wait, patience, arguments, request))
+    click.echo(app)
