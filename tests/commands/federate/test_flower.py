@@ -97,7 +97,9 @@ def test_daemons_that_are_processes_serve_two_runs(
         assert len([line for line in lines if line.startswith("dagora: answered ")]) == 2
         errors = [line for line in lines if line.startswith("dagora: error: ")]
         assert errors == [lines[-1]]
-        assert (f"{policy}, line " if site == "west" else f"party 'coordinator' ended the run: {why}") in errors[0]
+        assert (
+            f"{policy}, line " if site == "west" else f"party 'coordinator' ended the run: {why}"
+        ) in errors[0]
     assert not any(place.exists() for place in places)
 
 
@@ -133,14 +135,27 @@ def test_a_daemon_needs_a_policy(run: Callable, agreed: Path, files: dict[str, P
     assert "there is no policy, so nothing may be answered" in ran.err
 
 
-def test_the_folder_for_flower(run: Callable, agreed: Path, tmp_path: Path) -> None:
+def test_the_folder_for_flower(run: Callable, agreed: Path, garden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """Files are named so that they are found from any folder."""
+    monkeypatch.chdir(garden)
     folder, keys = tmp_path / "app", agreed / "coordinator"
-    line = ["--method", "ges", "--seed", "3", "--forbid", "*->rain", "--table-columns", "4", "--patience", "60"]
+    line = [
+        "--method",
+        "ges",
+        "--seed",
+        "3",
+        "--truth",
+        "garden.bif",
+        "--table-columns",
+        "4",
+        "--patience",
+        "60",
+    ]
     ran = run("federate", "flower-app", folder, "--keys", keys, *line, "-o", tmp_path / "n.json")
     assert (ran.code, ran.out) == (0, f"{folder}\n"), ran.err
     app = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["flwr"]["app"]
     arguments = arguments_of(app["config"])
-    for flag, value in (("--keys", str(keys)), ("--method", "ges"), ("--seed", "3"), ("--forbid", "*->rain"),
+    for flag, value in (("--keys", str(keys)), ("--method", "ges"), ("--seed", "3"), ("--truth", str(garden / "garden.bif")),
                         ("--output", str(tmp_path / "n.json")), ("--minimum", "3"), ("--table-columns", "4")):  # fmt: skip
         assert arguments[arguments.index(flag) + 1] == value
         assert arguments.count(flag) == 1
@@ -162,7 +177,6 @@ def test_the_folder_for_flower(run: Callable, agreed: Path, tmp_path: Path) -> N
         (["--sites", "east,west,moon", "--wait", "0.2"], "waited 0.2 s in vain for 'east', 'moon', 'west'"),
         (["--method", "nonsense"], "nonsense"),
         (["--method", "notears-mlp"], "needs rows"),
-        (["--method", "notears"], "discrete"),
         (["--nonsense"], "No such option"),
         (["--codebook", "none.toml"], "none.toml: there is no codebook"),
         (["--keys", "KEYS/north"], "is for 'north': the coordinator needs its own certificate"),
@@ -172,7 +186,7 @@ def test_the_folder_for_flower(run: Callable, agreed: Path, tmp_path: Path) -> N
 def test_an_app_that_fails_says_so_in_one_line(arguments: list[str], complaint: str, agreed: Path, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     line = ["--keys", str(agreed / "coordinator"), *(part.replace("KEYS", str(agreed)) for part in arguments)]
     with pytest.raises(RunFailedError, match=re.escape(complaint)) as caught:
-        coordinate(line, visits_to([]), list)
+        coordinate(line if "--wait" in line else [*line, "--wait", "1"], visits_to([]), list)
     assert capsys.readouterr().err == f"dagora: error: {caught.value}\n"
     assert sys.tracebacklimit == 0
 
