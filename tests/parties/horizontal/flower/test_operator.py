@@ -4,10 +4,21 @@ The coordinator's certificate is public, so the operator may show it, and any ot
 the same name. What it cannot do is sign as the certificate that every policy names.
 """
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from dagora.data.table import Table
 from dagora.errors import ProtocolError
@@ -21,20 +32,36 @@ from tests.parties.network import PATIENCE
 NAMES = ("north", "south", "west")
 
 
-def identities(folder, *names):
-    make_certificates(folder, names)
-    return {name: CertifiedIdentity(Credentials.load(folder / name)) for name in names}
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("keys") / "keys"
+    make_certificates(folder, [COORDINATOR, *NAMES])
+    return folder
 
 
 @pytest.fixture(scope="module")
-def keys(tmp_path_factory):
-    return identities(tmp_path_factory.mktemp("keys") / "keys", COORDINATOR, *NAMES)
+def keys(folder):
+    return {name: CertifiedIdentity(Credentials.load(folder / name)) for name in (COORDINATOR, *NAMES)}
 
 
 @pytest.fixture(scope="module")
-def another(tmp_path_factory):
-    """Another key and certificate in the coordinator's name."""
-    return identities(tmp_path_factory.mktemp("another") / "keys", COORDINATOR, *NAMES)[COORDINATOR]
+def another(folder, tmp_path_factory):
+    """Another key in the coordinator's name, certified by the same authority."""
+    authority = load_pem_private_key((folder / "ca.key").read_bytes(), password=None)
+    true = x509.load_pem_x509_certificate((folder / COORDINATOR / "party.pem").read_bytes())
+    key = ec.generate_private_key(ec.SECP256R1())
+    builder = x509.CertificateBuilder(
+        true.issuer, true.subject, key.public_key(), x509.random_serial_number()
+    )
+    builder = builder.not_valid_before(true.not_valid_before_utc).not_valid_after(true.not_valid_after_utc)
+    home = Path(shutil.copytree(folder / COORDINATOR, tmp_path_factory.mktemp("another") / COORDINATOR))
+    pem = builder.sign(authority, hashes.SHA256()).public_bytes(Encoding.PEM)
+    (home / "party.pem").write_bytes(pem)
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (home / "party.key").write_bytes(secret)
+    found = CertifiedIdentity(Credentials.load(home))
+    assert found.verify(COORDINATOR, b"x", found.sign(b"x"), found.certificate), "as good as the true one"
+    return found
 
 
 class Operator:

@@ -110,6 +110,23 @@ def test_a_run_gives_what_the_pooled_rows_give(tmp_path, method):
             assert [event["event"] for event in meeting.logs[name].events] == ["plan", "answer", "end"]
 
 
+@pytest.mark.parametrize("nodes", [4, 7])
+def test_exact_methods_ask_once_for_each_size_of_a_table(tmp_path, nodes):
+    """Hello, plan, tables of 0, 1, 2 and 3 columns, goodbye: however many columns there are."""
+    graph = dagora.random_dag("er", nodes=nodes, degree=1, seed=1)
+    table = dagora.simulate(graph, "logistic", rows=300, seed=1).table
+    parts = {name: table.take(range(first, 300, 3)) for first, name in enumerate(NAMES)}
+    pooled = dagora.learn(table, "ilp", max_parents=2)
+    with street(tmp_path, *NAMES) as town:
+        meeting = town.meeting(parts, method="ilp")
+        with meeting.session as session:
+            assert dagora.learn(SecureStatistics(session), "ilp", max_parents=2).score == pooled.score
+        assert set(meeting.lines().values()) == {""}
+        sizes = [{len(some) for some in event["tables"]} for event in meeting.answers("north")]
+        assert sizes == [{0}, {1}, {2}, {3}]
+        assert len(town.log) == 7
+
+
 def test_a_silent_node_is_lost_and_the_others_are_told(tmp_path):
     with street(tmp_path, *NAMES, idle=0.5) as town:
         host, sites = begin(town, *NAMES)
