@@ -15,6 +15,9 @@ from tests.parties.horizontal.meeting import COORDINATOR, Meeting
 from tests.parties.network import PATIENCE, start
 
 TOKEN = b"t" * 64
+# Exchanges of a run with one sum: hello, plan, roster with the question, goodbye. And of an exact method on
+# discrete columns with at most two parents: hello, plan, tables of 0 (with the roster), 1, 2 and 3 columns, goodbye.
+ONE_SUM, EXACT = 4, 7
 
 
 @dataclass

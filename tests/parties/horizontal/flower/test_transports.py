@@ -13,7 +13,7 @@ from dagora.parties.horizontal.flower.local_socket import visit
 from dagora.parties.horizontal.flower.relay import Batch, Envelope, decode_batch, encode_batch
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.transport.transport import Limits
-from tests.parties.horizontal.flower.sites import TOKEN, street
+from tests.parties.horizontal.flower.sites import EXACT, ONE_SUM, TOKEN, street
 from tests.parties.network import PATIENCE, eventually, start
 
 NAMES = ("north", "south", "west")
@@ -93,7 +93,7 @@ def test_the_ledger_counts_messages_not_batches(tmp_path):
 
 @pytest.mark.parametrize("method", ["notears", "ges", "ilp", "dynamic", "hill-climb"])
 def test_a_run_gives_what_the_pooled_rows_give(tmp_path, method):
-    """All sums of a continuous table are one: hello, plan, roster with the question, goodbye."""
+    """All sums of a continuous table are one."""
     graph = dagora.random_dag("er", nodes=5, degree=1, seed=1)
     table = dagora.simulate(graph, "gaussian", rows=300, seed=1).table
     parts = {name: table.take(range(first, 300, 3)) for first, name in enumerate(NAMES)}
@@ -105,14 +105,14 @@ def test_a_run_gives_what_the_pooled_rows_give(tmp_path, method):
         assert result.graph == pooled.graph
         assert np.isclose(result.score or 0.0, pooled.score or 0.0, rtol=1e-4)
         assert set(meeting.lines().values()) == {""}
-        assert town.log == [set(NAMES)] * 4
+        assert town.log == [set(NAMES)] * ONE_SUM
         for name in NAMES:
             assert [event["event"] for event in meeting.logs[name].events] == ["plan", "answer", "end"]
 
 
 @pytest.mark.parametrize("nodes", [4, 7])
 def test_exact_methods_ask_once_for_each_size_of_a_table(tmp_path, nodes):
-    """Hello, plan, tables of 0, 1, 2 and 3 columns, goodbye: however many columns there are."""
+    """However many columns there are."""
     graph = dagora.random_dag("er", nodes=nodes, degree=1, seed=1)
     table = dagora.simulate(graph, "logistic", rows=300, seed=1).table
     parts = {name: table.take(range(first, 300, 3)) for first, name in enumerate(NAMES)}
@@ -124,7 +124,7 @@ def test_exact_methods_ask_once_for_each_size_of_a_table(tmp_path, nodes):
         assert set(meeting.lines().values()) == {""}
         sizes = [{len(some) for some in event["tables"]} for event in meeting.answers("north")]
         assert sizes == [{0}, {1}, {2}, {3}]
-        assert len(town.log) == 7
+        assert len(town.log) == EXACT
 
 
 def test_a_silent_node_is_lost_and_the_others_are_told(tmp_path):
