@@ -210,6 +210,12 @@ class FlowerConsortium:
             "--serve", self.folder / f"{site}.sock",
         ]  # fmt: skip
 
+    def app_line(self, folder: Path) -> list[object]:
+        return [
+            sys.executable, "-m", "dagora", "federate", "flower-app", folder,
+            "--keys", self.keys / "coordinator", "--wait", 120, "--patience", 120,
+        ]  # fmt: skip
+
     def start_daemons(self, *arguments: object) -> None:
         for site, file in self.files.items():
             self.start(site, *self.daemon_line(site, file), *arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -126,6 +126,7 @@ from dagora.parties.horizontal.flower.client_app import client_app
 app = client_app()
 '''
 PACKAGE = "dagora_flower"
+FILES = ("knowledge", "truth", "output", "picture", "report")
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,10 @@ def write_app(folder: str, app: AppRequest) -> None:
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise OptionError(f"{folder} exists and is not empty: name a new folder")
-    output = app.request.output
+    files: dict[str, Any] = {name: absolute(getattr(app.request, name)) for name in FILES}
+    output = files["output"] or ""
     # The method, which comes first, has a setting of its own.
-    rest = replace(app.request, output=None).arguments()[2:]
+    rest = replace(app.request, **{**files, "output": None}).arguments()[2:]
     try:
         (root / PACKAGE).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -162,7 +164,7 @@ def write_app(folder: str, app: AppRequest) -> None:
         package=PACKAGE,
         keys=toml_text(str(Path(app.keys).resolve())),
         method=toml_text(app.request.method),
-        output=toml_text(str(Path(output).resolve()) if output else ""),
+        output=toml_text(output),
         wait=app.wait,
         patience=app.patience,
         arguments=toml_text(shlex.join([*app.arguments, *rest])),
@@ -171,6 +173,11 @@ def write_app(folder: str, app: AppRequest) -> None:
     write_whole(root / PACKAGE / "__init__.py", '"""dagora as a Flower app."""\n')
     write_whole(root / PACKAGE / "server.py", SERVER)
     write_whole(root / PACKAGE / "client.py", CLIENT)
+
+
+def absolute(path: str | None) -> str | None:
+    """A path that means the same in whatever folder Flower runs the app."""
+    return None if path is None else str(Path(path).resolve())
 
 
 def toml_text(text: str) -> str:
@@ -190,7 +197,7 @@ def planned_arguments(planning: Planning) -> list[str]:
     for flag, value in (
         ("--table-cells", planning.table_cells),
         ("--sites", planning.sites),
-        ("--codebook", planning.codebook and str(Path(planning.codebook).resolve())),
+        ("--codebook", absolute(planning.codebook)),
         ("--table-columns", planning.table_columns),
         ("--privacy", planning.privacy),
     ):
@@ -203,16 +210,14 @@ PATIENCE = seconds_option("--patience", 300.0, "Seconds to wait for each answer 
 
 
 @click.command("flower-app", short_help="Write the folder that `flwr run` takes.")
-@click.argument("folder", metavar="FOLDER")
+@click.argument("app", metavar="FOLDER")
 @planning_options
 @WAIT
 @PATIENCE
 @learn_options_over_sites
-def flower_app(
-    *, folder: str, planning: Planning, wait: float, patience: float, request: LearnRequest
-) -> None:
+def flower_app(*, app: str, planning: Planning, wait: float, patience: float, request: LearnRequest) -> None:
     """Write a Flower app in FOLDER that learns over the sites: `flwr run FOLDER` starts it."""
     request = prepare(planning, request).request
     arguments = tuple(planned_arguments(planning))
-    write_app(folder, AppRequest(planning.folder, wait, patience, arguments, request))
-    click.echo(folder)
+    write_app(app, AppRequest(planning.folder, wait, patience, arguments, request))
+    click.echo(app)

@@ -5,14 +5,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dagora.data.table import Table
 from dagora.errors import ProtocolError
 from dagora.parties.horizontal.flower.coordinator_transport import FlowerTransport, meet
 from dagora.parties.horizontal.flower.daemon import Daemon
 from dagora.parties.horizontal.flower.local_socket import Place, visit
 from dagora.parties.horizontal.replies import refusal
+from tests.parties.horizontal.meeting import COORDINATOR, Meeting
 from tests.parties.network import PATIENCE, start
 
 TOKEN = b"t" * 64
+# Exchanges of a run with one sum: hello, plan, roster with the question, goodbye. And of an exact method on
+# discrete columns with at most two parents: hello, plan, tables of 0 (with the roster), 1, 2 and 3 columns, goodbye.
+ONE_SUM, EXACT = 4, 7
 
 
 @dataclass
@@ -41,9 +46,15 @@ class Street:
     ) -> FlowerTransport:
         told = (warnings if warnings is not None else []).append
         return meet(
-            "coordinator", sites, lambda: list(self.daemons), self.exchange,
+            COORDINATOR, sites, lambda: list(self.daemons), self.exchange,
             wait=wait, timeout=timeout, on_warning=told,
         )  # fmt: skip
+
+    def meeting(self, tables: Mapping[str, Table], **options: object) -> Meeting:
+        """A coordinator's session with all sites, each behind its daemon."""
+        host = self.meet(*sorted(tables))
+        transports = {COORDINATOR: host, **{name: self.join(name) for name in tables}}
+        return Meeting(tables, transports=transports, **options)
 
     def join(self, name: str, wait: float = PATIENCE):
         """The site's transport in the run that has begun."""

@@ -53,6 +53,11 @@ def changed(**fields):
     return encode({**decode(encode_batch(GOOD)), **fields})
 
 
+def with_control(message, character):
+    """A message whose text has a control character for its `~`; ours cannot be written with one."""
+    return message.replace(b"~", character)
+
+
 ENVELOPE = {"tag": "ask", "sequence": 0, "payload": b""}
 BAD = {
     "no bytes of ours": b"hello",
@@ -66,12 +71,12 @@ BAD = {
     "no time": changed(seconds=float("nan")),
     "for ever": changed(seconds=float("inf")),
     "a reason without an end": changed(reason="gone"),
-    "a reason of two lines": changed(reason="a\nb", ended=True),
+    "a reason of two lines": with_control(changed(reason="a~b", ended=True), b"\n"),
     "an endless reason": changed(reason="a" * 501, ended=True),
     "messages that are not": changed(messages=[1]),
     "a message with more in it": changed(messages=[{**ENVELOPE, "x": 1}]),
     "a message without a tag": changed(messages=[{**ENVELOPE, "tag": ""}]),
-    "a tag with an escape": changed(messages=[{**ENVELOPE, "tag": "\x1b[31m"}]),
+    "a tag with an escape": with_control(changed(messages=[{**ENVELOPE, "tag": "~[31m"}]), b"\x1b"),
     "a message before the first": changed(messages=[{**ENVELOPE, "sequence": -1}]),
     "a message of text": changed(messages=[{**ENVELOPE, "payload": "text"}]),
 }  # fmt: skip

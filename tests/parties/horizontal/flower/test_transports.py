@@ -8,17 +8,12 @@ import pytest
 
 import dagora
 from dagora.errors import PartyTimeoutError, ProtocolError
-from dagora.federated import learn_over
 from dagora.parties.horizontal.flower import coordinator_transport, daemon
 from dagora.parties.horizontal.flower.local_socket import visit
 from dagora.parties.horizontal.flower.relay import Batch, Envelope, decode_batch, encode_batch
-from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
-from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
-from dagora.parties.horizontal.session.federation import Site
-from dagora.parties.horizontal.session.serving import serve_site
-from dagora.parties.horizontal.tasks import SHOWN, TASKS
+from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.transport.transport import Limits
-from tests.parties.horizontal.flower.sites import TOKEN, street
+from tests.parties.horizontal.flower.sites import EXACT, ONE_SUM, TOKEN, street
 from tests.parties.network import PATIENCE, eventually, start
 
 NAMES = ("north", "south", "west")
@@ -96,24 +91,40 @@ def test_the_ledger_counts_messages_not_batches(tmp_path):
         assert sites["a"].result(PATIENCE) == "done"
 
 
-@pytest.mark.parametrize("method", ["notears", "dynamic"])
+@pytest.mark.parametrize("method", ["notears", "ges", "ilp", "dynamic", "hill-climb"])
 def test_a_run_gives_what_the_pooled_rows_give(tmp_path, method):
+    """All sums of a continuous table are one."""
     graph = dagora.random_dag("er", nodes=5, degree=1, seed=1)
     table = dagora.simulate(graph, "gaussian", rows=300, seed=1).table
     parts = {name: table.take(range(first, 300, 3)) for first, name in enumerate(NAMES)}
-    identities = hand_out_keys(NAMES)
+    pooled = dagora.learn(table, method)
     with street(tmp_path, *NAMES) as town:
-        sites = [
-            start(lambda n=n: serve_site(town.join(n), Site(n, parts[n]), TASKS, identities[n], shown=SHOWN))
-            for n in NAMES
-        ]
-        host = town.meet(*NAMES)
-        with CoordinatorSession(host, NAMES) as session:
-            result = learn_over(session, method)
-        pooled = dagora.learn(table, method)
+        meeting = town.meeting(parts, method=method)
+        with meeting.session as session:
+            result = dagora.learn(SecureStatistics(session), method)
         assert result.graph == pooled.graph
-        assert np.isclose(result.score or 0.0, pooled.score or 0.0)
-        assert all(site.result(PATIENCE) for site in sites)
+        assert np.isclose(result.score or 0.0, pooled.score or 0.0, rtol=1e-4)
+        assert set(meeting.lines().values()) == {""}
+        assert town.log == [set(NAMES)] * ONE_SUM
+        for name in NAMES:
+            assert [event["event"] for event in meeting.logs[name].events] == ["plan", "answer", "end"]
+
+
+@pytest.mark.parametrize("nodes", [4, 7])
+def test_exact_methods_ask_once_for_each_size_of_a_table(tmp_path, nodes):
+    """However many columns there are."""
+    graph = dagora.random_dag("er", nodes=nodes, degree=1, seed=1)
+    table = dagora.simulate(graph, "logistic", rows=300, seed=1).table
+    parts = {name: table.take(range(first, 300, 3)) for first, name in enumerate(NAMES)}
+    pooled = dagora.learn(table, "ilp", max_parents=2)
+    with street(tmp_path, *NAMES) as town:
+        meeting = town.meeting(parts, method="ilp")
+        with meeting.session as session:
+            assert dagora.learn(SecureStatistics(session), "ilp", max_parents=2).score == pooled.score
+        assert set(meeting.lines().values()) == {""}
+        sizes = [{len(some) for some in event["tables"]} for event in meeting.answers("north")]
+        assert sizes == [{0}, {1}, {2}, {3}]
+        assert len(town.log) == EXACT
 
 
 def test_a_silent_node_is_lost_and_the_others_are_told(tmp_path):
