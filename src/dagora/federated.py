@@ -20,7 +20,7 @@ from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.files import naming
-from dagora.learning import learn, named_score
+from dagora.learning import OWN_OBJECTIVE, learn, named_score
 from dagora.method_registry import method_named
 from dagora.options import refuse_missing
 from dagora.parties.horizontal.log.site_log import MemoryLog
@@ -32,6 +32,8 @@ from dagora.parties.horizontal.tasks import TASKS, shown_by
 from dagora.parties.transport.transport import check_name
 from dagora.privacy.terms import PrivacyTerms, agree_on_terms, parse_options
 from dagora.result import Result
+from dagora.scores.registry import default_score
+from dagora.scores.usable_moments import refuse_discrete
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +119,22 @@ def check_over_sites(
     refuse_missing(owner, entry.options, settings)
 
 
+def check_columns(method: str, score: str | None, schema: Schema) -> None:
+    """Refuse columns that a method or score cannot take, before waiting for any site.
+
+    >>> from dagora.data.schema import Variable
+    >>> check_columns("notears", None, Schema([Variable("a", Kind.DISCRETE, ("no", "yes"))]))
+    Traceback (most recent call last):
+    dagora.errors.DataError: the method notears needs continuous columns, but 'a' is discrete: ...
+    """
+    entry = method_named(method)
+    if entry.takes in OWN_OBJECTIVE:
+        # Those that take discrete columns need rows, and were refused as such.
+        refuse_discrete(schema, f"the method {entry.name}")
+    elif score is None:
+        default_score(schema)
+
+
 def learn_federated(
     sites: Mapping[str, object],
     method: str | None = None,
@@ -155,6 +173,7 @@ def learn_federated(
     terms = privacy_terms(privacy, book.schema, len(parties))
     scored = settings.get("score") is not None
     method = method or default_over_sites(book.schema, noisy=terms is not None, scored=scored)
+    check_columns(method, settings.get("score"), book.schema)
     if not secure:
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")
