@@ -92,7 +92,7 @@ def test_sites_follow_the_codebook_that_they_are_given():
     result = learn_federated(tables, codebook=book)
     assert set(result.graph.nodes) == {"a", "x"}
     assert result.stats["rows"] == 180.0
-    narrow = Codebook((Coding("a", levels=("no",)), Coding("x", low=0.0, high=9.0)))
+    narrow = Codebook((Coding("a", levels=("no",)), Coding("x", cuts=(2.0, 5.0))))
     with pytest.raises(DataError, match=r"^p: column 'a' has levels that the codebook lacks \('yes'\)"):
         learn_federated(tables, codebook=narrow)
     short = Codebook((Coding("x", low=0.0, high=5.0),))

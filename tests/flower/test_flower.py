@@ -1,5 +1,6 @@
 """dagora as a Flower app: a real SuperLink and three SuperNodes, with TLS and authenticated nodes."""
 
+import json
 import os
 import re
 import signal

@@ -154,5 +154,5 @@ def test_the_app_goes_where_its_node_says(tmp_path):
     with Daemon("a", place, read_token(file)):
         assert decode_welcome(pass_on(config, HELLO, 5.0), "x").site == "a"
     for missing in config:
-        with pytest.raises(OptionError, match="in its --node-config"):
+        with pytest.raises(OptionError, match="in its node configuration"):
             pass_on({key: value for key, value in config.items() if key != missing}, HELLO, 5.0)
