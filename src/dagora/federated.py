@@ -6,7 +6,6 @@ this process, with the masks and messages of a real run (`secure=True`) or with 
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -34,6 +33,7 @@ from dagora.privacy.terms import PrivacyTerms, agree_on_terms, parse_options
 from dagora.result import Result
 from dagora.scores.registry import default_score
 from dagora.scores.usable_moments import refuse_discrete
+from dagora.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,9 +84,9 @@ def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
     >>> basis_functions("notears-sob", {"functions": 3}), basis_functions("notears", {})
     (3, 0)
     """
-    for option in method_named(method).options:
-        if option.name == "functions":
-            return int(settings.get("functions", option.default))
+    for known in method_named(method).options:
+        if known.name == "functions":
+            return int(settings.get("functions", known.default))
     return 0
 
 
@@ -109,9 +109,9 @@ def check_over_sites(
     needing = [owner] * entry.needs_rows
     if score is not None:
         needing += [f"the score {score}"] * named_score(entry, score).needs_rows
-    for option in entry.options:
-        value = settings.get(option.name)
-        needing += [f"{option.name}={value}"] * (value in option.needs_rows)
+    for known in entry.options:
+        value = settings.get(known.name)
+        needing += [f"{known.name}={value}"] * (value in known.needs_rows)
     if needing:
         raise RowsUnavailableError(
             f"{needing[0]} needs rows, which the sites keep: choose one that works on counts or moments"
@@ -133,6 +133,21 @@ def check_columns(method: str, score: str | None, schema: Schema) -> None:
         refuse_discrete(schema, f"the method {entry.name}")
     elif score is None:
         default_score(schema)
+
+
+def check_private(method: str, score: str | None, max_parents: int | None, terms: PrivacyTerms) -> None:
+    """Refuse what cannot be learned from a release with noise, before anything is spent on it."""
+    entry = method_named(method)
+    if entry.takes == "federation" or basis_functions(method, {}):
+        raise OptionError(
+            f"the method {entry.name} does not work on a release with noise: choose ges, notears or a search"
+        )
+    if terms.release == "pairs" and score not in (None, "bic"):
+        raise OptionError(f"the score {score} does not know noise for privacy: use bic")
+    if terms.release == "pairs" and (max_parents or 0) > 1:
+        raise OptionError(
+            f"{option('max_parents', max_parents)} asks for more than pairs of columns tell: set it to 1"
+        )
 
 
 def learn_federated(
@@ -174,6 +189,8 @@ def learn_federated(
     scored = settings.get("score") is not None
     method = method or default_over_sites(book.schema, noisy=terms is not None, scored=scored)
     check_columns(method, settings.get("score"), book.schema)
+    if terms is not None:
+        check_private(method, settings.get("score"), settings.get("max_parents"), terms)
     if not secure:
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")
@@ -186,6 +203,15 @@ def learn_federated(
             learn_over(federation, method, **settings)
             if terms is None
             else learn(federation.release(), method, **settings)
+        )
+    if terms is not None:
+        # How many rows were dropped is not covered by the promise, so it is not said.
+        note = (
+            "levels and ranges were taken from the rows, which the promise of privacy does not cover: give a "
+            "codebook that was made without looking at them"
+        )
+        return with_traffic(
+            replace(result, warnings=(*result.warnings, *[note] * (codebook is None))), books()
         )
     return with_traffic(with_readings(result, parties), books())
 
@@ -268,14 +294,7 @@ def sites_in_threads(
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         work = {
             site.name: pool.submit(
-                serve_site,
-                network[site.name],
-                site,
-                policy,
-                keys[site.name],
-                MemoryLog(),
-                TASKS,
-                secret=secrets.token_bytes(32),
+                serve_site, network[site.name], site, policy, keys[site.name], MemoryLog(), TASKS
             )
             for site in sites
         }

@@ -92,6 +92,10 @@ def sample(
     source = read_source(data, jobs, reading)
     if source.rows is None:
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
+    if source.noise is not None:
+        raise OptionError(
+            "these are sums with noise for privacy, of which a posterior would not know: learn a graph instead"
+        )
     statistics = source.rows
     check_rows(statistics.n_rows)
     known.check_nodes(source.names)

@@ -430,7 +430,7 @@ COMMANDS = [
     case("federate client good.csv --keys nowhere --connect 127.0.0.1:0", "HOST:PORT"),
     case("federate client good.csv --keys nowhere --connect 127.0.0.1:70000", "HOST:PORT"),
     case("federate client good.csv --keys nowhere --connect 127.0.0.1:7100 --wait 0", "--wait"),
-    case("federate client good.csv --keys nowhere --connect 127.0.0.1:7100 --dry-run plan.json", "either --connect"),
+    case("federate client good.csv --keys nowhere --connect 127.0.0.1:7100 --dry-run plan.json", "one of --connect"),
     case("federate client good.csv --keys nowhere --dry-run plan.json", "nowhere/ca.pem"),
     case("federate coordinator --keys nowhere --table-columns 0", "--table-columns"),
     case("federate coordinator --keys nowhere --table-cells 0", "--table-cells"),

@@ -75,6 +75,8 @@ def moment_features(z: Integers, row_bound: float, bits: int = BITS) -> Integers
 
 def row_features(z: Integers, row_bound: float, bits: int = BITS) -> Integers:
     """What each row adds."""
+    if bits > BITS:
+        raise ValueError(f"a row of more than {BITS} bits can overflow")
     exact = Fraction(row_bound)
     short = shorten(z.astype(np.int64), math.floor(exact * 4**bits))
     i, j = np.triu_indices(z.shape[1])

@@ -1,6 +1,7 @@
 """`dagora federate policy`: what it writes is what it reads, and a mistake in a policy gets one line."""
 
 import csv
+import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -278,3 +279,66 @@ def test_files_that_are_no_policy(run: Callable, table: Path, tmp_path: Path) ->
         assert ran.code == 2
         assert only_line(ran).startswith(str(tmp_path / f"{name}.toml"))
         assert mention in only_line(ran)
+
+
+def test_sites_run_with_common_cut_points(run: Callable, play: Callable, keys: Path, numbers: Path) -> None:
+    """The columns that a codebook cuts are cut once, and the run is that of the pooled rows so cut."""
+    drafted = run(
+        "federate",
+        "policy",
+        "init",
+        numbers,
+        "--keys",
+        keys,
+        "--discretise",
+        "quantile",
+        "--bins",
+        3,
+        "--overwrite",
+    )
+    assert drafted.code == 0, drafted.err
+    sites = ("east", "north", "south", "stranger", "west")
+    others = {site: client_line(keys, site, numbers) for site in sites}
+    ended = Play()(coordinator_line(keys, "--json", sites=sites), others)
+    assert {ran.code for ran in ended.values()} == {0}, ended
+    pooled = dagora.learn(dagora.read_table(numbers, discretise="quantile", bins=3), max_parents=2)
+    content = json.loads(ended["coordinator"].out)
+    assert content["stats"]["rows"] == 5 * 400
+    assert {tuple(edge) for edge in pooled.graph.edges} <= {tuple(edge) for edge in content["edges"]} | {
+        tuple(reversed(edge)) for edge in content["edges"]
+    }
+
+
+def test_a_check_reads_cells_as_the_client_does(run: Callable, trio: Path, tmp_path: Path) -> None:
+    file = tmp_path / "holes.csv"
+    file.write_text("a,b\n" + "x,u\ny,v\n" * 20)
+    assert run("federate", "policy", "init", file, "--keys", trio).code == 0
+    file.write_text("a,b\n,u\n" + "x,u\ny,v\n" * 20)
+    policy = trio / "north" / "policy.toml"
+    assert run("federate", "policy", "check", policy, file).code == 2
+    checked = run("federate", "policy", "check", policy, file, "--missing", "drop")
+    assert checked.code == 0, checked.err
+    assert "40 rows follow the codebook" in checked.out
+
+
+def test_fingerprints_as_openssl_prints_them(run: Callable, keys: Path, table: Path) -> None:
+    given = fingerprint((keys / "south" / "party.pem").read_bytes()).removeprefix("sha256:").upper()
+    colons = ":".join(given[i : i + 2] for i in range(0, 64, 2))
+    for number, text in enumerate((colons, f"sha256 Fingerprint={colons}", f"sha256:{given.lower()}")):
+        line = ("federate", "policy", "init", table, "--keys", keys / "north", "--site", f"south={text}")
+        ran = run(*line, "--minimum", 2, *(["--overwrite"] if number else []))
+        assert ran.code == 0, ran.err
+        assert given.lower() in (keys / "north" / "policy.toml").read_text()
+    twice = run(*line, "--site", "south=" + "0" * 64, "--overwrite")
+    assert twice.code == 2
+
+
+def test_limits_of_a_codebook_go_into_the_policy(
+    run: Callable, trio: Path, table: Path, tmp_path: Path
+) -> None:
+    assert run("federate", "policy", "init", table, "--keys", trio).code == 0
+    book = trio / "coordinator" / "codebook.toml"
+    text = book.read_text().replace("largest_rows = 4194304", "largest_rows = 5000")
+    book.write_text(text)
+    assert run("federate", "policy", "init", "--codebook", book, "--keys", trio, "--overwrite").code == 0
+    assert "largest_rows = 5000" in (trio / "north" / "policy.toml").read_text()

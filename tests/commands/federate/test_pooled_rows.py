@@ -163,7 +163,7 @@ def test_continuous_columns_over_sites_are_learned_by_notears_from_one_sum(
     content = json.loads(ended[COORDINATOR].out)
     assert (content["method"], content["stats"]["rows"]) == ("notears", 1600)
     assert [event["event"] for event in log_of(keys, "west")] == ["plan", "answer", "end"]
-    assert "dagora: answered 1 sums of moments\n" in ended["west"].err
+    assert "dagora: answered 1 sum of moments\n" in ended["west"].err
 
 
 def test_a_method_that_counts_its_own_rounds_is_believed(run: Callable, numbers: Path) -> None:

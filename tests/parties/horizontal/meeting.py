@@ -23,7 +23,7 @@ class Meeting:
     """`tables` by site. `policies` may change a site's policy, `plan` the plan, `die` a site's life."""
 
     def __init__(self, tables, *, method="hill-climb", plan=None, policies=None, die=None, keys=None,
-                 logs=None, secrets=None, tasks=TASKS, transports=None, patience=SHORT):  # fmt: skip
+                 logs=None, tasks=TASKS, transports=None, patience=SHORT):  # fmt: skip
         self.names = sorted(tables)
         self.sites = {name: Site(name, tables[name]) for name in self.names}
         self.codebook = codebook_of(tables)
@@ -48,7 +48,7 @@ class Meeting:
         self.working = {
             name: start(
                 serve_site, self.wires[name], self.sites[name], self.policies[name], self.keys[name],
-                self.logs[name], tasks, patience=patience, idle=PATIENCE, secret=(secrets or {}).get(name, b"s" * 32),
+                self.logs[name], tasks, patience=patience, idle=PATIENCE,
             )
             for name in self.names
         }  # fmt: skip

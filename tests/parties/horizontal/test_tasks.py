@@ -2,8 +2,9 @@
 
 from dagora.loading import load
 from dagora.method_registry import METHODS
+from dagora.parties.horizontal.plan.plan import SHOWN_BY
 from dagora.parties.horizontal.row_sums.answers import SUMMED
-from dagora.parties.horizontal.tasks import SHOWN_TASKS, TASKS, shown_by
+from dagora.parties.horizontal.tasks import PLACES, TASKS, shown_by
 
 
 def test_only_these_are_shown():
@@ -22,9 +23,9 @@ def test_only_these_are_summed():
     assert set(SUMMED) == {"counts", "moments", "basis"}
 
 
-def test_every_task_is_there_under_a_name_of_its_own():
-    assert len(TASKS) == len(SHOWN_TASKS)
-    assert all(callable(load(task.place)) for task in SHOWN_TASKS)
+def test_every_task_is_there_and_needed_by_a_method():
+    assert all(callable(load(place)) for place in PLACES.values())
+    assert {task for tasks in SHOWN_BY.values() for task in tasks} == set(TASKS)
 
 
 def test_methods_that_take_a_federation_show_something_and_no_others():

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "--show-weights",
     is_flag=True,
     help="Also allow methods that show what this site alone has: vote, average and best (its own weights), "
-    "admm and admm-mlp (as much as the covariance of its rows).",
+    "admm (as much as the covariance of its rows) and admm-mlp (as much as every value of its rows).",
 )
 @quiet_option("Show no progress, and do not print what was asked.", passed=True)
 @serving_options
@@ -75,7 +75,6 @@ def client(
     """Answer the coordinator's questions about the rows of DATA; at the end, print what was answered."""
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
-    from dagora.parties.horizontal.log.noise_secret import noise_secret
     from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log
     from dagora.parties.horizontal.plan.coded_rows import check_number_of_rows
     from dagora.parties.horizontal.policy.policy import ANY
@@ -110,15 +109,7 @@ def client(
 
     def answer(transport: Transport, log: SiteLog) -> None:
         with account_of(log, quiet=quiet), overview_first(table, data, ignore):
-            serve_site(
-                transport,
-                Site(credentials.name, table),
-                policy,
-                identity,
-                log,
-                TASKS,
-                secret=noise_secret(path.parent),
-            )
+            serve_site(transport, Site(credentials.name, table), policy, identity, log, TASKS)
 
     # The log stays open, so that no other run of this site can begin meanwhile.
     with open_log(path) as log:

@@ -88,7 +88,13 @@ def planning_options(command: F) -> F:
 def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     """Read keys and codebook, check everything that can be checked alone, and draft the plan."""
     from dagora.errors import OptionError
-    from dagora.federated import basis_functions, check_columns, check_over_sites, privacy_terms
+    from dagora.federated import (
+        basis_functions,
+        check_columns,
+        check_over_sites,
+        check_private,
+        privacy_terms,
+    )
     from dagora.parties.horizontal.plan.drafting import draft_plan
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
@@ -119,6 +125,8 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     request.check()
     check_over_sites(**request.settings)
     check_columns(request.method, request.score, schema)
+    if terms is not None:
+        check_private(request.method, request.score, request.max_parents, terms)
     request.check_data(schema.names, schema)
     identity = CertifiedIdentity(credentials)
     plan = draft_plan(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import Reading, data_options
+from dagora.commands.data_options import CellReading, Reading, cell_options, data_options
 from dagora.commands.federate.keys import COORDINATOR, MINIMUM
 from dagora.commands.live_line import quiet_option
 from dagora.commands.party_options import as_bad_input
@@ -93,7 +94,7 @@ def init(
     from dagora.errors import OptionError
     from dagora.files import write_whole
     from dagora.parties.horizontal.policy.drafted_policy import draft_policy
-    from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME
+    from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME, read_codebook
     from dagora.parties.horizontal.policy.policy_text import write_codebook, write_policy
 
     with as_bad_input():
@@ -104,6 +105,7 @@ def init(
             f"there are {len(certificates)} sites, fewer than --minimum {minimum}: with two sites each can "
             "compute the other's part; --minimum 2 accepts that"
         )
+    reading.options()  # refuses what does not go together
     book, rows = columns_from(data, codebook, reading, rare)
     if not found.trial:
         rows *= max(1, len(certificates))
@@ -115,6 +117,14 @@ def init(
         least_sites=max(minimum, len(certificates)),
         rows=rows,
     )
+    if codebook is not None:
+        agreed = read_codebook(Path(codebook))
+        drafted = replace(
+            drafted,
+            largest_rows=agreed.largest_rows,
+            columns_per_table=agreed.columns_per_table,
+            cells_per_table=agreed.cells_per_table,
+        )
     text = write_policy(drafted, drafted_from)
     files = {home / POLICY_NAME: text for home in found.sites.values()}
     if found.trial:
@@ -131,12 +141,12 @@ def init(
 @policy.command("check", short_help="Read a policy back, and try a table on it.")
 @click.argument("policy_file", metavar="POLICY")
 @click.argument("data", required=False)
-def check(*, policy_file: str, data: str | None) -> None:
+@cell_options
+def check(*, policy_file: str, data: str | None, reading: CellReading) -> None:
     """Say what POLICY allows; with DATA, whether that table follows its columns.
 
     `dagora federate client --dry-run PLAN` tries a plan on it.
     """
-    from dagora.commands.data_options import CellReading
     from dagora.method_registry import METHODS
     from dagora.parties.horizontal.policy.policy_file import read_policy
     from dagora.parties.horizontal.policy.words import policy_in_words
@@ -146,7 +156,7 @@ def check(*, policy_file: str, data: str | None) -> None:
     for line in policy_in_words(found):
         click.echo(line)
     if data is not None:
-        table = CellReading().table(data, found.codebook)
+        table = reading.table(data, found.codebook)
         click.echo(f"{data}: {table.n_rows} rows follow the codebook")
 
 
@@ -163,11 +173,13 @@ def find_folders(folder: Path, coordinator: str | None, others: Sequence[str]) -
         known = {own.name: certificate_of(str(own.certificate))}
         for given in others:
             name, sign, certificate = given.partition("=")
-            if not sign or not name or name == own.name:
+            if not sign or not name or name in {*known, COORDINATOR}:
                 raise OptionError(f"--site takes NAME=CERT of another site, not '{given}'")
             known[check_name(name)] = certificate_of(certificate)
         if coordinator is not None:
             known[COORDINATOR] = certificate_of(coordinator)
+        if len(set(known.values())) < len(known):
+            raise OptionError("two parties have the same certificate: each needs its own")
         return Folders({own.name: folder}, dict(sorted(known.items())), trial=False)
     homes = sorted(path.parent for path in folder.glob("*/party.pem"))
     names = [home.name for home in homes]
@@ -188,8 +200,10 @@ def certificate_of(given: str) -> str:
     from dagora.parties.horizontal.plan.plan import FINGERPRINT, read_fingerprint
     from dagora.parties.transport.certificates import fingerprint
 
-    if given.startswith(FINGERPRINT):
-        return read_fingerprint("a certificate", given)
+    # As `openssl x509 -fingerprint -sha256` prints it, or as a policy has it.
+    digits = given.rpartition("=")[2].lower().removeprefix(FINGERPRINT).replace(":", "").strip()
+    if given.startswith(FINGERPRINT) or re.fullmatch("[0-9a-f]{64}", digits):
+        return read_fingerprint("a certificate", f"{FINGERPRINT}{digits}")
     try:
         return fingerprint(Path(given).read_bytes())
     except (OSError, ProtocolError):

@@ -114,7 +114,7 @@ def test_a_full_disk_keeps_the_answer_in(tmp_path, monkeypatch):
         with pytest.raises(ProtocolError), meeting.session as session:
             session.counts([(0,)])
         monkeypatch.undo()
-        assert "No space left" in meeting.lines()["west"] or "no space left" in meeting.lines()["west"]
+        assert "could not be written" in meeting.lines()["west"] or "o space left" in meeting.lines()["west"]
     assert not any(tag == "answer" for _, tag, _ in meeting.wires["west"].sent)
 
 
@@ -173,8 +173,11 @@ def test_history_counts_each_sum_once():
     assert len(history.sums) == 3
     history.add({**plan, "rows_digest": "changed"})
     history.add(one)
+    assert len(history.sums) == 3, "what is counted does not depend on rows"
+    history.add({**plan, "roster": "other"})
+    history.add(one)
     assert len(history.sums) == 5
-    assert history.rosters == {"r"}
+    assert history.rosters == {"r", "other"}
 
 
 def test_json_of_a_line_is_what_the_chain_says(tmp_path):
@@ -182,3 +185,25 @@ def test_json_of_a_line_is_what_the_chain_says(tmp_path):
     first, second = (json.loads(line) for line in lines_of(path))
     assert first["after"] == "0" * 64
     assert second["after"] == first["hash"]
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_failed_write_leaves_a_log_that_can_be_read(tmp_path, monkeypatch, call):
+    path = filled(tmp_path / "log")
+    whole = path.read_bytes()
+    genuine = getattr(os, call)
+
+    def fail(handle, *content):
+        if call == "write":
+            genuine(handle, content[0][:5])
+        raise OSError(28, "No space left on device")
+
+    with open_log(path) as log:
+        monkeypatch.setattr(os, call, fail)
+        with pytest.raises(FormatError, match="o space left"):
+            log.add("answer", {})
+        monkeypatch.undo()
+        with pytest.raises(FormatError, match="nothing more is written"):
+            log.add("end", {})
+    assert path.read_bytes() == whole
+    assert len(read_log(path).events) == 3

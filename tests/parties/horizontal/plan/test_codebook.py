@@ -101,6 +101,8 @@ def test_a_table_that_follows_is_recoded():
     assert followed.names == ("a", "c", "x")
     assert followed.codes(0).tolist() == [1, 0, 1]
     assert followed.codes(1).tolist() == [0, 0, 2]
+    again = follow_codebook(followed, BOOK)
+    assert all((one == two).all() for one, two in zip(again.columns, followed.columns, strict=True))
     rows = code_rows(followed, BOOK, 1024)
     assert rows.numbers.shape == (1, 3)
     assert rows.codes.tolist() == [[1, 0, 1], [0, 0, 2], [0, 0, 0]]

@@ -29,7 +29,7 @@ def test_worst_case_counts_tables():
 CHANGES = [
     {"method": "tabu"}, {"questions": ("counts",)}, {"tables": 9}, {"largest_rows": 5},
     {"sites": {**PRINTS, "west": "sha256:" + "9" * 64}}, {"codebook": Codebook(BOOK.columns[:1])},
-    {"coordinator": ""}, {"cells_per_table": 7}, {"columns_per_table": 1}, {"shows": ("local-weights",)},
+    {"coordinator": ""}, {"cells_per_table": 7}, {"columns_per_table": 1}, {"method": "vote", "shows": ("local-weights",)},
     {"settings": {"score": "k2"}}, {"functions": 3},
 ]  # fmt: skip
 

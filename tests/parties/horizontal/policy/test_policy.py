@@ -35,7 +35,7 @@ OTHER_BOOK = Codebook((Coding("a", levels=("yes", "no")), *BOOK.columns[1:]))
 FORBIDDEN = {
     "coordinator": (PLAN, {"coordinator": "sha256:" + "e" * 64}),
     "sites": (PLAN, {"sites": {**PRINTS, "west": "sha256:" + "7" * 64}}),
-    "sites: a stranger": (PLAN, {"sites": {"north": PRINTS["north"], "south": PRINTS["south"]}}),
+    "sites: a stranger": (PLAN, {"sites": {k: PRINTS[k] for k in ("north", "south")}, "least_sites": 2}),
     "sites: not this one": (
         replace(PLAN, sites={k: v for k, v in PRINTS.items() if k != "north"}),
         {"least_sites": 2},
@@ -98,8 +98,8 @@ def test_a_policy_is_read_as_it_was_written(tmp_path):
 
 
 def test_a_limit_on_privacy_adds_up_over_runs():
-    history = History(rho={("plan", "rows"): 0.08})
-    POLICY.may_spend(history, 0.02, ("another", "rows"))
+    history = History(rho={"plan": 0.08})
+    POLICY.may_spend(history, 0.02, "another")
     with pytest.raises(PolicyError, match=r"0\.08 already, and 0\.03 more"):
-        POLICY.may_spend(history, 0.03, ("another", "rows"))
-    POLICY.may_spend(history, 0.08, ("plan", "rows"))
+        POLICY.may_spend(history, 0.03, "another")
+    POLICY.may_spend(history, 0.08, "plan")

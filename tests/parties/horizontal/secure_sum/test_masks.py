@@ -8,7 +8,14 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy.stats import chisquare
 
 from dagora.errors import ProtocolError
-from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, derive, keystream, pair_masks
+from dagora.parties.horizontal.secure_sum.masks import (
+    Context,
+    KeyPair,
+    derive,
+    keystream,
+    pair_masks,
+    pair_secret,
+)
 
 CONTEXT = Context(b"s" * 32, 3, "task", (4, 5))
 
@@ -16,7 +23,9 @@ CONTEXT = Context(b"s" * 32, 3, "task", (4, 5))
 def masks_of(names, context=CONTEXT):
     keys = {name: KeyPair.make() for name in names}
     return {
-        name: pair_masks(name, {o: keys[name].agree(keys[o].public) for o in names if o != name}, context)
+        name: pair_masks(
+            name, {o: pair_secret(keys[name], name, o, keys[o].public) for o in names if o != name}, context
+        )
         for name in names
     }
 
@@ -75,3 +84,37 @@ def test_masks_for_another_purpose_have_nothing_in_common(change):
     other = replace(CONTEXT, **change)
     one, two = (pair_masks("a", {"b": b"x" * 32}, context) for context in (CONTEXT, other))
     assert not np.isin(one, two).any()
+
+
+def flipped(public):
+    """The same point to X25519, which ignores the highest bit."""
+    return public[:31] + bytes((public[31] ^ 0x80,))
+
+
+def plus_point_of_order_two(public):
+    """Another point that has the same secret with everybody: u becomes 1/u."""
+    prime = 2**255 - 19
+    u = int.from_bytes(public, "little") & ((1 << 255) - 1)
+    return pow(u, prime - 2, prime).to_bytes(32, "little")
+
+
+@pytest.mark.parametrize("forge", [flipped, plus_point_of_order_two])
+def test_a_key_made_from_another_site_s_key_cancels_no_mask(forge):
+    """A helper whose key gives the victim the same secret as an honest site: without names, masks would cancel."""
+    honest, victim = KeyPair.make(), KeyPair.make()
+    forged = forge(honest.public)
+    same = victim.agree(honest.public) == victim.agree(forged)
+    assert same, "the attack needs the same secret"
+    secrets = {
+        "a": pair_secret(victim, "m", "a", honest.public),
+        "z": pair_secret(victim, "m", "z", forged),
+    }
+    assert pair_masks("m", secrets, CONTEXT).all()
+    bare = pair_masks("m", {"a": b"x" * 32, "z": b"x" * 32}, CONTEXT)
+    assert not bare.any(), "equal secrets on both sides cancel: this is what the names prevent"
+
+
+def test_both_ends_of_a_pair_have_the_same_secret():
+    one, two = KeyPair.make(), KeyPair.make()
+    assert pair_secret(one, "a", "b", two.public) == pair_secret(two, "b", "a", one.public)
+    assert pair_secret(one, "a", "b", two.public) != pair_secret(one, "a", "c", two.public)

@@ -5,6 +5,7 @@ it. "It has the target's vector" means that some combination of what it saw equa
 the tests compare what it can compute with the target's counts.
 """
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,12 +13,13 @@ import numpy as np
 import pytest
 
 from dagora.data.table import Table
-from dagora.errors import ProtocolError
+from dagora.errors import FormatError, ProtocolError
+from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.policy.policy import PolicyError
 from dagora.parties.horizontal.row_sums.answers import SUMMED, joint_counts
-from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks
+from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks, pair_secret
 from dagora.parties.horizontal.secure_sum.roster import Entry, Roster
 from dagora.parties.horizontal.session.questions import Conversation, Question, read_question
 from dagora.parties.transport.messages import decode, encode
@@ -91,7 +93,7 @@ def colluder_view(meeting, colluders, round_=0):
         known = {}
         for other, keys in colluders.items():
             if other != name:
-                known[other] = keys.agree(roster.entries[name].key)
+                known[other] = pair_secret(keys, other, name, roster.entries[name].key)
         context = Context(roster.session, round_, heard.label, vector.shape)
         views[name] = vector - pair_masks(name, known, context)
     return views
@@ -219,9 +221,9 @@ def test_sites_told_different_things_add_up_to_noise():
         try:
             with meeting.session as session:
                 session.counts([(0,)])
-                assert is_noise(session.counts([(1,)]))
+                raise AssertionError("sums of different questions came out as counts")
         except ProtocolError as error:
-            assert "masked" in str(error)
+            assert re.search("masked|not counts of the same rows", str(error))
 
 
 def test_another_plan_for_one_site_is_noticed_by_all():
@@ -354,3 +356,67 @@ def test_a_question_before_the_keys_ends_the_run():
         read_question(ask, meeting.plan)
     assert all(line for line in meeting.lines().values())
     assert all(meeting.answers(name) == [] for name in NAMES)
+
+
+def test_a_plan_cannot_be_shown_more_than_its_method_needs():
+    meeting = Meeting(tables(), method="vote")
+    with pytest.raises(FormatError, match="does not need to be shown admm-step"):
+        replace(meeting.plan, shows=("admm-step",))
+    meeting.session.close("over")
+
+
+def test_agreeing_to_one_set_of_sites_allows_no_third():
+    """A, then B with the owner's word; C is neither."""
+    history = History(rosters={"a", "b"})
+    meeting = Meeting(tables())
+    policy = replace(meeting.policies["east"], agreed_rosters=("a", "b"))
+    with pytest.raises(PolicyError, match="summed with other sites before"):
+        policy.check(meeting.plan, "east", history)
+    meeting.session.close("over")
+
+
+@pytest.mark.parametrize("more", [2**40, 10**6, -1000, 2**63])
+def test_a_site_that_lies_about_a_count_ends_the_run_with_a_line(more):
+    """Sums index tables of logarithms at the coordinator: they must be counts of the same rows."""
+    meeting = Meeting(tables())
+
+    answered = []
+
+    def lie(to, tag, payload):
+        answered.append(tag)
+        if answered.count("answer") < 2:
+            return payload
+        content = decode(payload)
+        content["masked"][:1] += np.array([more % 2**64], dtype=np.uint64)
+        return encode(content)
+
+    meeting.wires["west"].change = lie
+    with pytest.raises(ProtocolError, match="not counts of the same rows"), meeting.session as session:
+        ask_all(session, [()], [(0, 1)])
+
+
+def test_a_question_again_and_again_ends_the_run():
+    meeting = Meeting(tables(), plan={"tables": 1})
+    with pytest.raises(ProtocolError, match="again and again"), meeting.session as session:
+        ask_all(session, *[[(0,)]] * 200)
+
+
+def test_moments_of_functions_count_for_ever_too():
+    rng = np.random.default_rng(0)
+    given = {name: Table.from_numpy(rng.normal(size=(20, 2)), names=["x", "y"]) for name in NAMES}
+    logs = {name: MemoryLog() for name in NAMES}
+    keys = None
+    for functions, allowed in ((2, True), (2, True), (3, True), (4, False)):
+        meeting = Meeting(
+            given, keys=keys, logs=logs, policies={name: {"tables_for_ever": 2} for name in NAMES},
+            plan={"functions": functions, "questions": ("basis",)},
+        )  # fmt: skip
+        keys = meeting.keys
+        try:
+            with meeting.session as session:
+                session.basis_moments(functions)
+        except ProtocolError as error:
+            assert not allowed, error
+        else:
+            assert allowed
+        meeting.lines()

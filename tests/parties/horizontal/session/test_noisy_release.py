@@ -5,16 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import dagora
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.errors import FormatError, ProtocolError
+from dagora.errors import FormatError, OptionError, ProtocolError
 from dagora.federated import learn_federated
 from dagora.parties.horizontal.log.history import History
-from dagora.parties.horizontal.log.noise_secret import FILE_NAME, noise_secret
 from dagora.parties.horizontal.log.site_log import MemoryLog
-from dagora.parties.horizontal.plan.coded_rows import code_rows
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-from dagora.parties.horizontal.row_sums.noisy_release import release_part, released_sums
+from dagora.parties.horizontal.row_sums.noisy_release import released_sums
 from dagora.parties.horizontal.session.questions import Question
 from dagora.privacy.terms import agree_on_terms
 from tests.parties.horizontal.meeting import Meeting, ask_all
@@ -28,10 +29,13 @@ def tables(rows=90, seed=1):
     return dict(zip(NAMES, split_rows(table, 3), strict=True))
 
 
-def noisy(given=None, epsilon=1.0, **more):
+def noisy(given=None, epsilon=1.0, settings=None, plan_of=None, **more):
     given = given or tables()
     terms = agree_on_terms(codebook_of(given).schema, 3, epsilon=epsilon)
-    return Meeting(given, plan={"questions": ("release",), "privacy": terms}, **more)
+    plan = {"questions": ("release",), "privacy": terms, "settings": settings or {}, "largest_rows": 1024}
+    if plan_of is not None:
+        plan["codebook"] = plan_of.plan.codebook
+    return Meeting(given, plan=plan, **more)
 
 
 def sums_of(meeting):
@@ -56,20 +60,19 @@ def test_the_release_is_the_sums_and_noise_of_the_promised_size():
     assert 0.4 < errors.std() / deviation < 1.8
 
 
-def test_the_same_plan_and_rows_give_the_same_noise_and_any_other_gives_other_noise():
-    given = tables()
-    meeting = noisy(given)
-    parts = {}
-    for name, site in zip(meeting.names, meeting.open.sites, strict=True):
-        rows = code_rows(site.table, meeting.codebook, meeting.plan.largest_rows)
-        parts[name] = lambda plan=meeting.plan, rows=rows, secret=b"s" * 32: release_part(
-            rows, plan, meeting.plan.privacy, secret
-        )
-    part = parts["east"]
-    np.testing.assert_array_equal(part(), part())
-    assert (part() != part(plan=replace(meeting.plan, settings={"seed": 2}))).any()
-    assert (part() != part(secret=b"t" * 32)).any()
-    meeting.session.close("over")
+def test_the_same_plan_gets_the_same_answer_again_even_if_rows_have_changed():
+    """Otherwise a coordinator that asks again would learn, at no cost, whether one row has changed."""
+    given, logs = tables(), {name: MemoryLog() for name in NAMES}
+    first = noisy(given, logs=logs)
+    sums = sums_of(first)
+    again = noisy(given, logs=logs, keys=first.keys)
+    np.testing.assert_array_equal(sums_of(again), sums)
+    changed = {**given, "west": given["west"].take(range(given["west"].n_rows - 1))}
+    later = noisy(changed, logs=logs, keys=first.keys, plan_of=first)
+    np.testing.assert_array_equal(sums_of(later), sums)
+    # Any other plan has noise of its own.
+    other = noisy(given, logs=logs, keys=first.keys, settings={"seed": 2})
+    assert (sums_of(other) != sums).any()
 
 
 def test_what_a_release_costs_is_counted_once_and_for_ever():
@@ -135,12 +138,6 @@ def test_an_owner_may_ask_for_more_noise_than_the_plan_has(key, value):
     assert key in meeting.lines()["west"]
 
 
-def test_without_a_secret_no_part_is_given():
-    meeting = noisy(secrets={"west": b""})
-    with pytest.raises(ProtocolError, match="site 'west': refused the plan"), meeting.session as session:
-        session.agree()
-
-
 def test_learning_over_sites_with_noise():
     rng = np.random.default_rng(0)
     x = rng.normal(size=30_000)
@@ -152,10 +149,47 @@ def test_learning_over_sites_with_noise():
     assert "differential privacy" in result.message
 
 
-def test_the_secret_stays_and_a_damaged_one_is_refused(tmp_path):
-    secret = noise_secret(tmp_path)
-    assert noise_secret(tmp_path) == secret
-    assert (tmp_path / FILE_NAME).stat().st_mode & 0o077 == 0
-    (tmp_path / FILE_NAME).write_bytes(secret[:5])
-    with pytest.raises(FormatError, match="restore it"):
-        noise_secret(tmp_path)
+@pytest.mark.parametrize("largest_rows", [4, 64, 1024, 1 << 22])
+def test_one_row_moves_the_sums_by_no_more_than_the_terms_say_whatever_the_bits(largest_rows):
+    """More bits than a row's squares have room for would overflow, and long rows would not be shortened."""
+    rng = np.random.default_rng(1)
+    columns = [f"x{i}" for i in range(40)]
+    rows = np.concatenate([np.ones((1, 40)), -np.ones((1, 40)), rng.choice([-1.0, 0.3, 1.0], (2, 40))])
+    table = Table.from_numpy(rows, names=columns, continuous=["all"])
+    book = Codebook(tuple(Coding(name, low=-1.0, high=1.0) for name in columns))
+    terms = agree_on_terms(book.schema, 3, row_bound=0.5)
+    for row in range(4):
+        coded = code_rows(follow_codebook(table.take([row]), book), book, largest_rows)
+        moved = released_sums(coded, terms).astype(object)
+        assert sum(moved**2) <= terms.sensitivity_squared
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"method": "notears-sob"}, "does not work on a release with noise"),
+        ({"method": "vote"}, "does not work on a release with noise"),
+    ],
+)
+def test_what_no_release_can_give_is_refused_before_anything_is_spent(settings, words):
+    table = Table.from_numpy(np.random.default_rng(0).normal(size=(30, 3)), names=["x", "y", "z"])
+    with pytest.raises(OptionError, match=words):
+        learn_federated(dict(zip(NAMES, split_rows(table, 3), strict=True)), privacy="epsilon=1", **settings)
+
+
+def test_ranges_taken_from_rows_are_told():
+    table = Table.from_numpy(np.random.default_rng(0).normal(size=(3000, 2)), names=["x", "y"])
+    sites = dict(zip(NAMES, split_rows(table, 3), strict=True))
+    book = Codebook((Coding("x", low=-4.0, high=4.0), Coding("y", low=-4.0, high=4.0)))
+    for codebook, told in ((None, True), (book, False)):
+        result = learn_federated(sites, privacy="epsilon=1", codebook=codebook)
+        assert any("taken from the rows" in line for line in result.warnings) is told
+
+
+def test_a_posterior_of_sums_with_noise_is_refused():
+    from dagora.privacy.release import release
+
+    table = {"x": np.random.default_rng(0).normal(size=300), "y": np.random.default_rng(1).normal(size=300)}
+    noisy_sums = release(table, bytes(32), ranges={"x": (-4, 4), "y": (-4, 4)})
+    with pytest.raises(OptionError, match="noise for privacy"):
+        dagora.sample(noisy_sums, draws=10)

@@ -6,21 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Table = tuple[str, str, str, str]
+Table = tuple[str, str, str]
 
 
 @dataclass
 class History:
     """Distinct sums that were answered, the sets of sites that they went to, and the privacy spent.
 
-    A sum is named by the rows, the codebook, the sites and the question: asked for again, it tells nothing
-    new and is not counted again. `rho` is the privacy spent by releases with noise, by the plan and rows they
-    were made for.
+    A sum is named by the codebook, the sites and the question: asked for again, it is not counted again.
+    `rho` is the privacy spent by releases with noise, and `releases` this site's parts of them, by the plan
+    that they were made for. None of this depends on rows.
     """
 
     sums: set[Table] = field(default_factory=set)
     rosters: set[str] = field(default_factory=set)
-    rho: dict[tuple[str, str], float] = field(default_factory=dict)
+    rho: dict[str, float] = field(default_factory=dict)
+    releases: dict[str, list[int]] = field(default_factory=dict)
     _plan: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -38,16 +39,18 @@ class History:
         elif event["event"] == "answer":
             self.rosters.add(self._plan["roster"])
             if "rho" in event:
-                self.rho[self._plan["plan_digest"], self._plan["rows_digest"]] = float(event["rho"])
+                self.rho[self._plan["plan_digest"]] = float(event["rho"])
+                self.releases[self._plan["plan_digest"]] = event["part"]
             else:
-                self.sums.update(self.named(event["asks"], event.get("tables", ())))
+                functions = event.get("functions", 0)
+                self.sums.update(self.named(event["asks"], event.get("tables", ()), functions))
         elif event["event"] == "shown":
             self.rosters.add(self._plan["roster"])
 
-    def named(self, kind: str, tables: Iterable[Iterable[int]]) -> set[Table]:
+    def named(self, kind: str, tables: Iterable[Iterable[int]], functions: int = 0) -> set[Table]:
         """The names of sums of the present plan."""
-        where = (self._plan["rows_digest"], self._plan["codebook"], self._plan["roster"])
-        listed = [",".join(map(str, table)) for table in tables] if kind == "counts" else [kind]
+        where = (self._plan["codebook"], self._plan["roster"])
+        listed = [",".join(map(str, table)) for table in tables] if kind == "counts" else [str(functions)]
         return {(*where, f"{kind} {question}") for question in listed}
 
     @property

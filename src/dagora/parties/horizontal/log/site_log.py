@@ -11,6 +11,7 @@ no trace.)
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -63,14 +64,25 @@ class FileLog:
         self.events = events
         self._handle = handle
         self._last = last
+        self._broken = False
 
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Append an event, and wait until it is on disk."""
         entry = {"time": now(), "event": event, **content, "after": self._last}
         line, digest = _sealed(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
         with report_failure(self.path, FormatError):
-            _write_all(self._handle, line + b"\n")
-            os.fsync(self._handle)
+            if self._broken:
+                raise FormatError(f"{self.path}: could not be written before, so nothing more is written")
+            good = os.fstat(self._handle).st_size
+            try:
+                _write_all(self._handle, line + b"\n")
+                os.fsync(self._handle)
+            except OSError:
+                # What is half written is taken back, as far as possible; the answer does not leave.
+                self._broken = True
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._handle, good)
+                raise
         self._last = digest
         self.events.append(entry)
 
@@ -122,7 +134,8 @@ def read_log(path: Path) -> LogFile:
     with report_failure(path, FormatError):
         if path.stat().st_size > MOST_BYTES:
             raise FormatError(
-                f"{path}: a log of more than {MOST_BYTES >> 30} GB is not read: begin another file"
+                f"{path}: a log of more than {MOST_BYTES >> 30} GB is not read; another file would "
+                "begin to count anew what is limited for ever"
             )
         content = path.read_bytes()
     whole, torn = content, b""

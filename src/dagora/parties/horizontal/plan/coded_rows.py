@@ -87,7 +87,8 @@ def check_number_of_rows(n_rows: int, largest_rows: int) -> None:
 def follow_codebook(table: Table, codebook: Codebook) -> Table:
     """A site's table recoded by the codebook: its columns in that order, with those levels and ranges.
 
-    What does not follow the codebook is refused; the message may quote data and is for the site's owner.
+    What does not follow the codebook is refused; the message may quote data and is for the site's owner. A
+    table that follows already stays as it is.
     """
     lacking = [coding.name for coding in codebook if coding.name not in table.names]
     if lacking:
@@ -102,6 +103,8 @@ def follow_codebook(table: Table, codebook: Codebook) -> Table:
 
 
 def _follow(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[Any]:
+    if own == coding.variable and not coding.continuous:
+        return values
     if not coding.continuous and not coding.cuts:
         if own.kind is Kind.CONTINUOUS:
             raise DataError(

@@ -23,6 +23,14 @@ from dagora.privacy.terms import PrivacyTerms
 from dagora.wording import among
 
 VERSION = 1
+# Methods whose answers are shown, not summed, and the tasks that each of them needs.
+SHOWN_BY = {
+    "admm": ("own-squares", "admm-step", "admm-loss"),
+    "admm-mlp": ("own-squares", "admm-mlp-step", "admm-mlp-loss"),
+    "vote": ("local-weights",),
+    "average": ("local-weights",),
+    "best": ("local-weights",),
+}
 COUNTS, MOMENTS, BASIS, RELEASE = "counts", "moments", "basis", "release"
 QUESTIONS = (COUNTS, MOMENTS, BASIS, RELEASE)
 LARGEST_ROWS = 1 << 22
@@ -31,6 +39,7 @@ MOST_CELLS = 1 << 22
 MOST_SITES = 1000
 MOST_FUNCTIONS = 32
 LONGEST_PLAN = 1 << 22
+LONGEST_SETTING = 1000
 FINGERPRINT = "sha256:"
 
 FIELDS = {
@@ -68,6 +77,8 @@ class Plan:
         noisy = self.privacy is not None
         if noisy is not (RELEASE in self.questions) or (noisy and (len(self.questions) > 1 or self.shows)):
             raise FormatError("with privacy a plan asks for one release and nothing else")
+        if self.shows not in ((), SHOWN_BY.get(self.method, ())):
+            raise FormatError(f"the method {self.method} does not need to be shown {', '.join(self.shows)}")
         if self.privacy is not None:
             if self.privacy.sites != len(self.sites):
                 raise FormatError(f"the terms of privacy are for {self.privacy.sites} sites")
@@ -150,8 +161,8 @@ class Plan:
         method, settings, privacy = content["method"], content["settings"], content["privacy"]
         if not (isinstance(method, str) and method.isprintable() and 0 < len(method) <= 80):
             raise FormatError("method must be a short printable text")
-        if not isinstance(settings, dict):
-            raise FormatError("settings must be named values")
+        if not isinstance(settings, dict) or not all(map(_is_setting, settings.items())):
+            raise FormatError("settings must be named numbers, texts, or lists of texts")
         return cls(
             sites=read_sites(content["sites"]),
             codebook=Codebook.from_list(content["columns"]),
@@ -213,6 +224,16 @@ def read_sites(content: object) -> dict[str, str]:
     if len(set(known)) < len(known):
         raise FormatError("two sites have the same certificate")
     return dict(sorted(sites.items()))
+
+
+def _is_setting(item: tuple[str, object]) -> bool:
+    name, value = item
+    texts = [name, *(value if isinstance(value, list) else [value])]
+    return all(
+        (isinstance(text, str) and text.isprintable() and len(text) <= LONGEST_SETTING)
+        or (isinstance(text, bool | int | float) and text is value)
+        for text in texts
+    )
 
 
 def _words(name: str, value: object, allowed: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -34,11 +34,12 @@ class Policy:
     `sites` and `coordinator` are fingerprints of certificates. All of `sites` must take part, unless
     `least_sites` allows fewer. All of them together have at most `largest_rows` rows, which settles how
     continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
-    cells; `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for which the site
-    may show answers of its own. With `noise`, only releases with noise are answered. All of these together
-    spend at most `rho_for_ever`; their noise must be enough even if `colluders` sites tell theirs, and for a
-    person with `rows_per_person` rows. `agreed_rosters` are other sets of sites that the owner accepts
-    although an earlier run had other sites. `lines` are the places of the keys in the owner's file.
+    cells; moments are of at most `functions` functions of a column. `tables_per_run` and `tables_for_ever`
+    count distinct sums. `shows` are methods for which the site may show answers of its own. With `noise`,
+    only releases with noise are answered. All of these together spend at most `rho_for_ever`; their noise
+    must be enough even if `colluders` sites tell theirs, and for a person with `rows_per_person` rows.
+    `agreed_rosters` are other sets of sites that the owner accepts although an earlier run had other sites.
+    `lines` are the places of the keys in the owner's file.
     """
 
     coordinator: str
@@ -49,6 +50,7 @@ class Policy:
     shows: tuple[str, ...] = ()
     least_sites: int = 0
     largest_rows: int = LARGEST_ROWS
+    functions: int = 0
     columns_per_table: int = 3
     cells_per_table: int = 4096
     tables_per_run: int = 0
@@ -86,8 +88,7 @@ class Policy:
                 "least_sites" if self.least_sites else "sites",
                 f"the plan is for {len(plan.sites)} sites, and {least} must take part",
             )
-        others = history.rosters - {plan.roster_digest} - set(self.agreed_rosters)
-        if others and plan.roster_digest not in self.agreed_rosters:
+        if history.rosters and plan.roster_digest not in history.rosters | set(self.agreed_rosters):
             self._refuse(
                 "agreed_rosters",
                 f"these rows were summed with other sites before ({comma_list(sorted(plan.sites))} now), and "
@@ -114,10 +115,14 @@ class Policy:
         for question in plan.questions:
             if question not in self.questions:
                 self._refuse("questions", f"the plan asks for {question}")
+        if plan.functions > self.functions:
+            self._refuse("functions", f"the plan asks for {plan.functions} functions of each column")
         if plan.shows and plan.method not in self.shows and ANY not in self.shows:
             self._refuse("shows", f"the method {plan.method} shows answers of this site alone")
         if plan.privacy is None and self.noise:
             self._refuse("noise", "the plan asks for sums without noise")
+        if plan.privacy is not None:
+            self.may_spend(history, plan.privacy.rho, plan.digest.hex())
         if plan.privacy is not None and plan.privacy.colluders < self.colluders:
             self._refuse(
                 "colluders", f"the plan's noise holds if {plan.privacy.colluders} sites work together"
@@ -151,9 +156,9 @@ class Policy:
                 f"{len(history.sums)} different sums were answered already, and {new} more are asked for",
             )
 
-    def may_spend(self, history: History, rho: float, release: tuple[str, str]) -> None:
+    def may_spend(self, history: History, rho: float, plan: str) -> None:
         """Refuse a release that would pass the limit on privacy for ever; one made before costs nothing."""
-        if release not in history.rho and history.spent + rho > self.rho_for_ever * (1 + 1e-9):
+        if plan not in history.rho and history.spent + rho > self.rho_for_ever * (1 + 1e-9):
             self._refuse(
                 "rho_for_ever",
                 f"releases with noise have spent {history.spent:.4g} already, and {rho:.4g} more is asked",

@@ -16,6 +16,7 @@ from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER
 from dagora.parties.horizontal.plan.plan import (
     LARGEST_ROWS,
     MOST_CELLS,
+    MOST_FUNCTIONS,
     MOST_ROWS,
     QUESTIONS,
     read_fingerprint,
@@ -27,7 +28,9 @@ from dagora.wording import among
 
 POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
 KEYS = tuple(entry.name for entry in fields(Policy) if entry.name not in {"codebook", "place", "lines"})
-REQUIRED = ("coordinator", "sites", "column")
+# Whatever is not said is not allowed; only these may be left out.
+OPTIONAL = ("agreed_rosters", "least_sites", "largest_rows")
+REQUIRED = tuple(key for key in (*KEYS, "column") if key not in OPTIONAL)
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ def read_policy(path: Path, methods: Collection[str]) -> Policy:
         raise FormatError(f"{at(problem.key)}: {problem}") from None
     except FormatError as problem:
         raise FormatError(f"{at('column')}: {problem}") from None
+    if values.get("least_sites", 2) > len(values["sites"]):
+        raise FormatError(f"{at('least_sites')}: there are only {len(values['sites'])} sites")
     return Policy(codebook=codebook, place=place, lines=lines, **values)
 
 
@@ -104,6 +109,13 @@ def _check_methods(key: str, listed: tuple[str, ...], methods: Collection[str]) 
     for word in listed:
         if word != ANY and word not in methods:
             raise _BadValueError(key, f"there is no method '{word}': {among((ANY, *methods))}")
+
+
+def _rosters(key: str, value: object) -> tuple[str, ...]:
+    words = _words(key, value)
+    if not all(re.fullmatch("[0-9a-f]{64}", word) for word in words):
+        raise FormatError(f"{key} must be names of sets of sites, as the refusal of a plan tells them")
+    return words
 
 
 def _questions(key: str, value: object) -> tuple[str, ...]:
@@ -153,6 +165,7 @@ _READERS = {
     "shows": _words,
     "largest_rows": _largest_rows,
     "least_sites": lambda key, value: whole_number(key, value, 2, 1000),
+    "functions": lambda key, value: whole_number(key, value, 0, MOST_FUNCTIONS),
     "columns_per_table": lambda key, value: whole_number(key, value, 0, 64),
     "cells_per_table": lambda key, value: whole_number(key, value, 1, MOST_CELLS),
     "tables_per_run": lambda key, value: whole_number(key, value, 0, 1 << 62),
@@ -161,7 +174,7 @@ _READERS = {
     "rho_for_ever": _number,
     "colluders": lambda key, value: whole_number(key, value, 0, 1000),
     "rows_per_person": lambda key, value: whole_number(key, value, 1, 10_000),
-    "agreed_rosters": _words,
+    "agreed_rosters": _rosters,
 }
 
 _KEY = re.compile(r"^\s*(?:\[\[?\s*)?\"?([A-Za-z_]+)\"?\s*(?:=|\])")

@@ -51,7 +51,8 @@ methods = {_listed(policy.methods)}
 questions = {_listed(policy.questions)}
 
 # Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned
-# from its rows), "admm", "admm-mlp" (as much as the covariance of its rows). None, unless they stand here.
+# from its rows), "admm" (as much as the covariance of its rows), "admm-mlp" (as much as every value of its
+# rows). None, unless they stand here.
 shows = {_listed(policy.shows)}
 
 # All sites below take part, or nobody answers. A smaller number allows runs with fewer of them. The others
@@ -65,6 +66,9 @@ largest_rows = {policy.largest_rows}
 # these limits, and noise, are the only means. Ten rows of all sites together for each cell is a usual rule.
 columns_per_table = {policy.columns_per_table}
 cells_per_table = {policy.cells_per_table}
+
+# "basis": the most functions of each column; moments of b functions are moments up to the power 2b.
+functions = {policy.functions}
 
 # Different sums in one run, and for ever (counted in the log beside this file).
 tables_per_run = {policy.tables_per_run}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagora.parties.horizontal.plan.plan import MOST_CELLS, QUESTIONS, Plan
+from dagora.parties.horizontal.plan.plan import MOST_CELLS, MOST_FUNCTIONS, QUESTIONS, Plan
 from dagora.parties.horizontal.policy.policy import ANY, Policy
 
 NO_LIMIT = 1 << 62
@@ -17,6 +17,7 @@ def trial_policy(plan: Plan) -> Policy:
         questions=QUESTIONS,
         least_sites=len(plan.sites),
         shows=(ANY,),
+        functions=MOST_FUNCTIONS,
         columns_per_table=64,
         cells_per_table=MOST_CELLS,
         largest_rows=plan.largest_rows,

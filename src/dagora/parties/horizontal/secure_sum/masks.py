@@ -1,10 +1,15 @@
 """Random masks that cancel in the sum: X25519 key agreement, HKDF-SHA256, AES-256 in counter mode.
 
 Sites i and j share the secret s_ij = X25519(private_i, public_j). In every round both derive a fresh key from
-it, HKDF(s_ij; session, round, label, shape), and expand it to a vector PRG(key) modulo 2⁶⁴. The site whose
-name comes first adds it, the other subtracts it. The masks cancel in the sum over all sites and in no other:
-without the vector of any one of them, the rest is noise. What enters the derivation need not be sent: if two
-sites differ in the plan, the sites, the questions so far or the round, their masks do not cancel either.
+it, HKDF(s_ij; names and public keys of i and j, session, round, label, shape), and expand it to a vector
+PRG(key) modulo 2⁶⁴. The site whose name comes first adds it, the other subtracts it. The masks cancel in the
+sum over all sites and in no other: without the vector of any one of them, the rest is noise. What enters the
+derivation need not be sent: if two sites differ in the plan, the sites, the questions so far or the round,
+their masks do not cancel either.
+
+Names and keys of the pair are needed. A site that helps the coordinator may choose its key so that another
+shares the same secret with it as with a third (X25519 ignores a bit, and the curve has points of small
+order); without them, that one would add and subtract the same mask.
 """
 
 from __future__ import annotations
@@ -78,8 +83,15 @@ def keystream(key: bytes, shape: tuple[int, ...]) -> NDArray[np.uint64]:
     return np.frombuffer(stream, dtype="<u8").reshape(shape)
 
 
+def pair_secret(own: KeyPair, name: str, other: str, public: bytes) -> bytes:
+    """The secret of two sites, bound to their names and public keys."""
+    ends = sorted([(name, own.public), (other, public)])
+    info = encode({"pair": [name for name, _ in ends], "keys": [key for _, key in ends]})
+    return derive(own.agree(public), info)
+
+
 def pair_masks(name: str, secrets: Mapping[str, bytes], context: Context) -> NDArray[np.uint64]:
-    """The sum of a site's masks with all others, given the secrets it shares with them.
+    """The sum of a site's masks with all others, given its `pair_secret` with each of them.
 
     Each of the others computes the negative of its mask with this site.
     """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagora.errors import ProtocolError
 from dagora.parties.horizontal.plan.plan import Plan
 from dagora.parties.horizontal.secure_sum.identity import Identity
-from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks
+from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks, pair_secret
 from dagora.parties.horizontal.secure_sum.roster import Entry, Roster
 
 
@@ -44,7 +44,7 @@ class SiteMasks:
         if not self.identity.verify(coordinator, roster.statement(), signature, certificate):
             raise ProtocolError("the coordinator did not sign the roster")
         others = {name: entry.key for name, entry in roster.entries.items() if name != self.own.name}
-        secrets = {name: self.keys.agree(key) for name, key in others.items()}
+        secrets = {name: pair_secret(self.keys, self.own.name, name, key) for name, key in others.items()}
         return replace(self, session=roster.session, secrets=secrets)
 
     def mask(self, label: str, vector: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -11,6 +11,7 @@ the same order; once sites were told different things, their answers add up to n
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
@@ -65,6 +66,7 @@ class CoordinatorSession:
         self._patience = patience
         self._conversation = Conversation()
         self._asked = 0
+        self._rows: int | None = None  # of all sites, once known
         self._agreed = False
 
     @property
@@ -103,8 +105,21 @@ class CoordinatorSession:
         self._agreed = True
 
     def counts(self, sets: Sets) -> NDArray[np.int64]:
-        """Exact sum of the sites' counts."""
-        return self._sum(Question(COUNTS, sets=tuple(sets)))
+        """Exact sum of the sites' counts; sums that cannot be counts of rows are refused."""
+        sums = self._sum(Question(COUNTS, sets=tuple(sets)))
+        cards = self.schema.cardinalities
+        start = 0
+        for some in sets:
+            table = sums[start : start + prod(int(cards[column]) for column in some)]
+            start += len(table)
+            rows = sum(map(int, table)) if len(table) < 64 else int(table.astype(object).sum())
+            if int(table.min()) < 0 or rows > self.plan.largest_rows or rows != (self._rows or rows):
+                raise ProtocolError(
+                    "the sums are not counts of the same rows: a site was told something else, sent a wrong "
+                    "answer, or has more rows than agreed on"
+                )
+            self._rows = rows
+        return sums
 
     def moments(self) -> Moments:
         """Moments of all rows, from one sum."""

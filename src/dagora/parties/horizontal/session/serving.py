@@ -8,24 +8,27 @@ sees the error itself.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dagora.errors import DagoraError, ProtocolError
+from dagora.errors import DagoraError, FormatError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.history import History
-from dagora.parties.horizontal.log.noise_secret import SECRET_BYTES
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook
-from dagora.parties.horizontal.plan.plan import COUNTS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.policy.policy import Policy
 from dagora.parties.horizontal.replies import refusal
 from dagora.parties.horizontal.row_sums.answers import SUMMED
-from dagora.parties.horizontal.row_sums.noisy_release import release_part
+from dagora.parties.horizontal.row_sums.noisy_release import KEY_BYTES, release_part
 from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
 from dagora.parties.horizontal.session.federation import Site, Task
 from dagora.parties.horizontal.session.questions import (
@@ -39,11 +42,16 @@ from dagora.parties.horizontal.session.questions import (
 )
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import Transport, one_line, reason_to_tell
+from dagora.privacy.terms import PrivacyTerms
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.identity import Identity
 
 OWNER_KNOWS = "see its own output"
+# Questions of one run beyond its tables, and rounds of a method that shows its answers: a log stays readable.
+MOST_REPEATED, MOST_SHOWN = 100, 100_000
+# Of a plan that cannot be accepted, the log keeps this much.
+LOGGED_PLAN = 4000
 
 
 def serve_site(
@@ -54,20 +62,18 @@ def serve_site(
     log: SiteLog,
     tasks: Mapping[str, Task],
     *,
-    secret: bytes = b"",
     coordinator: str = "coordinator",
     patience: float = 1200.0,
     idle: float = math.inf,
 ) -> None:
     """Serve one run, until the coordinator is done.
 
-    `secret` settles the site's noise in releases with noise; without one they are refused. The site waits
-    `idle` seconds for a plan or a question, and `patience` seconds for the other sites' keys.
+    The site waits `idle` seconds for a plan or a question, and `patience` seconds for the other sites' keys.
     The transport is closed at the end, with the reason if there was an error; the log says how it ended.
     """
     if identity.name != transport.name:
         raise ProtocolError(f"site '{transport.name}' cannot sign as '{identity.name}'")
-    service = _Service(transport, site, policy, identity, log, tasks, secret, coordinator, patience, idle)
+    service = _Service(transport, site, policy, identity, log, tasks, coordinator, patience, idle)
     try:
         service.agree()
         while service.answer_next():
@@ -81,6 +87,12 @@ def serve_site(
     transport.close()
 
 
+def beginning_of(plan: bytes) -> dict[str, str]:
+    """What the log keeps of a plan that was not accepted: its digest, and how it begins."""
+    said = plan[:LOGGED_PLAN].decode(errors="replace")
+    return {"offered": sha256(plan).hexdigest(), "plan": said}
+
+
 @dataclass
 class _Service:
     """One run of a site."""
@@ -91,7 +103,6 @@ class _Service:
     identity: Identity
     log: SiteLog
     tasks: Mapping[str, Task]
-    secret: bytes
     coordinator: str
     patience: float
     idle: float
@@ -99,6 +110,7 @@ class _Service:
     refused: bool = False
     asked: set[tuple[int, ...]] = field(default_factory=set)
     accepted: bool = False
+    questions: int = 0
 
     def agree(self) -> None:
         """Check the plan, sign it, and check everyone's signatures."""
@@ -110,9 +122,7 @@ class _Service:
                 raise ProtocolError("the plan is not for the coordinator that offers it")
             self.rows = self._accept(self.plan)
         except DagoraError as error:
-            self.log.add(
-                "refused", {"reason": one_line(str(error)), "plan": offered["plan"].decode(errors="replace")}
-            )
+            self.log.add("refused", {"reason": one_line(str(error)), **beginning_of(offered["plan"])})
             self._refuse(KEYS, error, f"refused the plan; {OWNER_KNOWS}")
         CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
         from dagora.parties.horizontal.secure_sum.site_masks import SiteMasks
@@ -125,16 +135,10 @@ class _Service:
     def _accept(self, plan: Plan) -> CodedRows:
         """The rows as the plan codes them, if the policy allows the plan; the log says so."""
         self.policy.check(plan, self.site.name, self.history)
-        if plan.privacy is not None and len(self.secret) != SECRET_BYTES:
-            raise ProtocolError(
-                "this site has no secret for noise, so it takes part in no release with noise"
-            )
         table = follow_codebook(self.site.table, plan.codebook)
         rows = code_rows(table, plan.codebook, plan.largest_rows)
         # State from an earlier run would not be part of the conversation that all sites share.
         self.site = Site(self.site.name, table)
-        if plan.privacy is not None:
-            self.policy.may_spend(self.history, plan.privacy.rho, (plan.digest.hex(), rows.digest))
         self._log(
             "plan",
             {
@@ -157,8 +161,7 @@ class _Service:
             self.conversation.add(message)
             if question.kind == DONE:
                 return False
-            if question.kind == COUNTS:
-                self._count(question)
+            self._count(question)
         except DagoraError as error:
             self._log("refused", {"reason": one_line(str(error))})
             self._refuse(
@@ -169,7 +172,15 @@ class _Service:
         return True
 
     def _count(self, question: Question) -> None:
-        """Refuse tables beyond those that plan and policy allow in all."""
+        """Refuse questions beyond those that plan and policy allow in all."""
+        self.questions += 1
+        if self.questions > (MOST_SHOWN if question.kind == SHOWN else self.plan.tables + MOST_REPEATED):
+            raise ProtocolError("the coordinator asks for more than the plan needs, again and again")
+        if question.kind in {MOMENTS, BASIS}:
+            named = self.history.named(question.kind, (), question.functions)
+            self.policy.may_count(self.history, len(named - self.history.sums))
+        if question.kind != COUNTS:
+            return
         fresh = set(question.sets) - self.asked
         if len(self.asked | fresh) > self.plan.tables:
             raise ProtocolError(
@@ -194,15 +205,27 @@ class _Service:
     def _summed(self, question: Question) -> bytes:
         more: dict[str, Any] = {}
         if question.kind == RELEASE and self.plan.privacy is not None:
-            vector = release_part(self.rows, self.plan, self.plan.privacy, self.secret)
-            more = {"rho": self.plan.privacy.rho}
+            vector = self._release(self.plan.privacy)
+            more = {"rho": self.plan.privacy.rho, "part": vector.tolist()}
         else:
             vector = SUMMED[question.kind](self.rows, *question.arguments)
         if question.kind == COUNTS:
             more = {"tables": [list(some) for some in question.sets]}
+        if question.kind == BASIS:
+            more = {"functions": question.functions}
         masked = self.masks.mask(self.conversation.label, vector.view(np.uint64))
         self._log("answer", {"asks": question.kind, **more, "numbers": int(vector.size)})
         return encode({"masked": masked})
+
+    def _release(self, terms: PrivacyTerms) -> NDArray[np.int64]:
+        """A site's part of a release: the one in the log if this plan was answered before, whatever the rows.
+
+        So a release asked for again tells nothing new: not even whether rows have changed.
+        """
+        answered = self.history.releases.get(self.plan.digest.hex())
+        if answered is not None:
+            return np.array(answered, dtype=np.int64)
+        return release_part(self.rows, terms, secrets.token_bytes(KEY_BYTES))
 
     def _shown(self, question: Question) -> bytes:
         if question.task not in self.tasks:
@@ -219,7 +242,8 @@ class _Service:
         """Write into the log how the run ended, if a plan was accepted."""
         if self.accepted:
             why = "interrupted" if isinstance(error, KeyboardInterrupt) else one_line(str(error or "done"))
-            self.log.add("end", {"reason": why})
+            with contextlib.suppress(FormatError):  # a log that could not be written has its own error
+                self.log.add("end", {"reason": why})
 
     def _refuse(self, tag: str, error: DagoraError, line: str) -> NoReturn:
         self.transport.send(self.coordinator, tag, refusal(line))
