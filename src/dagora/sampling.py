@@ -94,7 +94,7 @@ def sample(
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
     if source.noise is not None:
         raise OptionError(
-            "these are sums with noise for privacy, of which a posterior would not know: learn a graph instead"
+            "these are sums with noise for privacy, of which a posterior would not know: use learn"
         )
     statistics = source.rows
     check_rows(statistics.n_rows)

@@ -12,7 +12,14 @@ import pytest
 import dagora
 from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME, read_policy
 from dagora.parties.transport.certificates import fingerprint
-from tests.commands.federate.consortium import COORDINATOR, SITES, client_line, only_line
+from tests.commands.federate.consortium import (
+    COORDINATOR,
+    SITES,
+    Play,
+    client_line,
+    coordinator_line,
+    only_line,
+)
 
 INIT = ("federate", "policy", "init")
 CHECK = ("federate", "policy", "check")
