@@ -137,6 +137,7 @@ def test_the_line_comes_while_the_command_waits(
 ) -> None:
     """The main thread is stuck: in a system call, or in an import."""
     assert run("federate", "keys", tmp_path / "keys", "--sites", "a,b,c").code == 0
+    assert run("federate", "policy", "init", garden / "garden.csv", "--keys", tmp_path / "keys").code == 0
     os.mkfifo(tmp_path / "pipe.csv")
     for arguments, phase in waiting_commands(tmp_path / "pipe.csv", tmp_path / "keys").values():
         begun = time.monotonic()

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import click
 
+from dagora.commands.live_line import quiet_option
+
 
 @click.command("log", short_help="Print what a site has answered, in words.")
 @click.argument("path")
+@quiet_option()
 @click.option("--all", "everything", is_flag=True, help="Name every table, however many there are.")
 def log(*, path: str, everything: bool) -> None:
     """Print the log of a site: PATH is its file, or the folder of the site's certificate.

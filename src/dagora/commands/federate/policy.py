@@ -141,6 +141,7 @@ def init(
 @policy.command("check", short_help="Read a policy back, and try a table on it.")
 @click.argument("policy_file", metavar="POLICY")
 @click.argument("data", required=False)
+@quiet_option()
 @cell_options
 def check(*, policy_file: str, data: str | None, reading: CellReading) -> None:
     """Say what POLICY allows; with DATA, whether that table follows its columns.

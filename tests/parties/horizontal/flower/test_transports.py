@@ -252,7 +252,8 @@ def test_a_site_that_does_not_come_is_named(tmp_path, monkeypatch):
 
 def test_two_nodes_with_one_name(tmp_path, monkeypatch):
     monkeypatch.setattr(coordinator_transport, "RETRY_SECONDS", 0.05)
-    with street(tmp_path, "a") as here, street(tmp_path / ".." / tmp_path.name, "b") as there:
+    (tmp_path / "x").mkdir()
+    with street(tmp_path, "a") as here, street(tmp_path / "x", "b") as there:
         here.daemons[2] = there.daemons[1]
         there.daemons[1].name = "a"
         warnings = []

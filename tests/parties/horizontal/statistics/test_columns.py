@@ -18,7 +18,9 @@ def test_centre_and_spread_are_those_of_all_rows(mean, deviation):
     rows = np.random.default_rng(0).normal(size=(200, 3)) * [deviation, 1.0, 1e3] + mean
     found = columns_of(rows, "global")
     assert found.n == 200
-    assert np.all(np.abs(found.mean - rows.mean(axis=0)) <= 1e-8 * rows.std(axis=0))
+    # To the rounding of values within their range, and of doubles at the size of the mean.
+    allowed = 1e-8 * rows.std(axis=0) + 1e-15 * abs(rows.mean(axis=0)) * 4
+    assert np.all(np.abs(found.mean - rows.mean(axis=0)) <= allowed)
     assert found.deviations == pytest.approx(rows.std(axis=0), rel=1e-2)
     about_zero = columns_of(rows, "none")
     assert about_zero.deviations == pytest.approx(np.sqrt(np.square(rows).mean(axis=0)), rel=1e-2)
@@ -29,5 +31,5 @@ def test_centre_and_spread_are_those_of_all_rows(mean, deviation):
 def test_constant_columns_are_refused(value, centre):
     rows = np.random.default_rng(0).normal(size=(200, 2))
     rows[:, 1] = value
-    with pytest.raises(DataError, match="cannot learn about column 'x1', it is constant"):
+    with pytest.raises(DataError, match=r"column 'x1'(, it)? is constant"):
         columns_of(rows, centre)
