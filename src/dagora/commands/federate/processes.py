@@ -67,11 +67,12 @@ def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME
     from dagora.parties.horizontal.policy.policy_text import write_codebook, write_policy
     from dagora.parties.horizontal.policy.trial import trial_policy
+    from dagora.parties.horizontal.session.federation import FEWEST_ROWS
     from dagora.parties.transport.certificates import fingerprint
 
     certificates = {name: fingerprint((home / "party.pem").read_bytes()) for name, home in homes.items()}
     coordinator = certificates.pop(COORDINATOR)
-    plan = draft_trial(codebook, certificates, method, coordinator, largest_rows=max(1024, rows))
+    plan = draft_trial(codebook, certificates, method, coordinator, largest_rows=max(FEWEST_ROWS, rows))
     write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(trial_policy(plan)))
     for name in certificates:
         write_whole(homes[name] / POLICY_NAME, write_policy(trial_policy(plan), "a trial"))

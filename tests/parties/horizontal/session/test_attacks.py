@@ -99,6 +99,14 @@ def colluder_view(meeting, colluders, round_=0):
     return views
 
 
+def handed_over(meeting, helpers, remembered_keys):
+    """The keys of the sites that help the coordinator."""
+    public = {keys.public: keys for keys in remembered_keys}
+    message = next(p for to, tag, p in meeting.hub.sent if tag == "roster")
+    roster, _ = Roster.decode(message, meeting.plan, "roster")
+    return {name: public[roster.entries[name].key] for name in helpers}
+
+
 @pytest.fixture
 def remembered_keys(monkeypatch):
     """Sites that help the coordinator hand over their keys: they are kept as they are made."""
@@ -121,10 +129,7 @@ def test_with_up_to_all_but_two_sites_the_coordinator_sees_only_the_sum_of_the_o
     with meeting.session as session:
         session.counts([(0, 1)])
     meeting.lines()
-    public = {keys.public: keys for keys in remembered_keys}
-    message = next(p for to, tag, p in meeting.hub.sent if tag == "roster")
-    roster, _ = Roster.decode(message, meeting.plan, "roster")
-    colluders = {name: public[roster.entries[name].key] for name in helpers}
+    colluders = handed_over(meeting, helpers, remembered_keys)
     views = colluder_view(meeting, colluders)
     honest = [name for name in NAMES if name not in helpers]
     for name in honest:
@@ -139,10 +144,7 @@ def test_two_honest_sites_are_the_least(remembered_keys):
     with meeting.session as session:
         session.counts([(0, 1)])
     meeting.lines()
-    public = {keys.public: keys for keys in remembered_keys}
-    message = next(p for to, tag, p in meeting.hub.sent if tag == "roster")
-    roster, _ = Roster.decode(message, meeting.plan, "roster")
-    colluders = {name: public[roster.entries[name].key] for name in ("east", "mid")}
+    colluders = handed_over(meeting, ("east", "mid"), remembered_keys)
     bare = colluder_view(meeting, colluders)["north"].view(np.int64)
     np.testing.assert_array_equal(bare, target_vector(meeting, "north", [(0, 1)]))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dagora.errors import ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.drafting import draft_plan
-from dagora.parties.horizontal.session.questions import Question, describe, read_question
+from dagora.parties.horizontal.session.questions import Question, read_question
 from dagora.parties.transport.messages import encode
 
 BOOK = Codebook(
@@ -103,8 +103,3 @@ def test_damaged_questions_are_refused_or_valid(noise, place):
         read_question(damaged, PLAN)
     except ProtocolError as error:
         assert "\n" not in str(error)
-
-
-def test_questions_in_words_name_the_columns():
-    said = describe(Question("counts", ((0, 1),)), BOOK.schema.names)
-    assert said == "joint counts of 1 table: a × b"

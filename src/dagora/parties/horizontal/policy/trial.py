@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dagora.parties.horizontal.plan.drafting import MOST_COLUMNS_PER_TABLE, NO_LIMIT
 from dagora.parties.horizontal.plan.plan import MOST_CELLS, MOST_FUNCTIONS, QUESTIONS, Plan
 from dagora.parties.horizontal.policy.policy import ANY, Policy
-
-NO_LIMIT = 1 << 62
 
 
 def trial_policy(plan: Plan) -> Policy:
@@ -18,7 +17,7 @@ def trial_policy(plan: Plan) -> Policy:
         least_sites=len(plan.sites),
         shows=(ANY,),
         functions=MOST_FUNCTIONS,
-        columns_per_table=64,
+        columns_per_table=MOST_COLUMNS_PER_TABLE,
         cells_per_table=MOST_CELLS,
         largest_rows=plan.largest_rows,
         tables_per_run=NO_LIMIT,

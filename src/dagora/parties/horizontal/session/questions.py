@@ -11,7 +11,7 @@ A site's answer may depend on what it was told before. So both sides keep a dige
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -165,21 +165,3 @@ class Conversation:
     def label(self) -> str:
         """The label under which answers to the last question are summed."""
         return self._digest.hex()
-
-
-def describe(question: Question, names: Sequence[str]) -> str:
-    """A question in words.
-
-    >>> describe(Question("counts", ((0, 1), (1,))), ["age", "sex"])
-    'joint counts of 2 tables: age × sex, sex'
-    """
-    if question.kind == COUNTS:
-        tables = [" × ".join(names[column] for column in some) or "all rows" for some in question.sets]
-        return f"joint counts of {len(tables)} table{'s' * (len(tables) != 1)}: {', '.join(tables)}"
-    if question.kind == MOMENTS:
-        return "sums and sums of products of the continuous columns"
-    if question.kind == RELEASE:
-        return "the release with noise that the plan describes"
-    if question.kind == BASIS:
-        return f"sums and sums of products of {question.functions} functions of each continuous column"
-    return f"'{question.task}', an answer of this site alone"
