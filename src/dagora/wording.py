@@ -102,6 +102,8 @@ def hidden_controls(text: str) -> list[str]:
     >>> hidden_controls("age"), hidden_controls("a\x1b[2Jge"), hidden_controls("a\u202ege")
     ([], ['U+001B'], ['U+202E'])
     """
+    if text.isprintable():
+        return []
     return sorted({f"U+{ord(control):04X}" for control in CONTROLS.findall(text)})
 
 

@@ -88,6 +88,9 @@ class Array:
 # What a field must be: a Python type, or an array.
 Field = type | Array
 
+_BOOLS, _INTS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)
+_BYTES, _LISTS = (bytes, bytearray, memoryview), (list, tuple)
+
 _WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "text", bytes: "bytes"}
 _WORDS |= {list: "a list", dict: "named values", type(None): "nothing"}
 
@@ -119,11 +122,19 @@ def decode(
     """
     try:
         message = _Reader(memoryview(payload).cast("B")).message()
-        if fields is not None:
-            _check(message, fields)
     except ProtocolError as error:
         raise ProtocolError(f"{what}: {error}") from None
+    if fields is not None:
+        check_fields(message, fields, what=what)
     return message
+
+
+def check_fields(message: Mapping[str, Value], fields: Mapping[str, Field], *, what: str) -> None:
+    """Refuse a message that does not have exactly these fields, of these types."""
+    try:
+        _check(message, fields)
+    except ProtocolError as error:
+        raise ProtocolError(f"{what}: {error}") from None
 
 
 def _check(message: Mapping[str, Value], fields: Mapping[str, Field]) -> None:
@@ -147,24 +158,24 @@ def _encode(value: object, parts: list[bytes | memoryview], depth: int) -> None:
         raise ProtocolError(f"a message can be nested at most {MAX_DEPTH} deep")
     if value is None:
         parts.append(b"n")
-    elif isinstance(value, bool | np.bool_):
+    elif isinstance(value, _BOOLS):
         parts.append(b"t" if value else b"f")
-    elif isinstance(value, int | np.integer):
+    elif isinstance(value, _INTS):
         content = _int_bytes(int(value))
         if len(content) > MAX_INT_BYTES:
             raise ProtocolError(f"an integer in a message can have at most {MAX_INT_BYTES} bytes")
         parts += [b"i", _U32.pack(len(content)), content]
-    elif isinstance(value, float | np.floating):
+    elif isinstance(value, _FLOATS):
         parts += [b"d", _F64.pack(float(value))]
     elif isinstance(value, str):
         content = _text_bytes(value)
         parts += [b"s", _U32.pack(len(content)), content]
-    elif isinstance(value, bytes | bytearray | memoryview):
+    elif isinstance(value, _BYTES):
         view = memoryview(value).cast("B")
         parts += [b"b", _U64.pack(len(view)), view]
     elif isinstance(value, np.ndarray):
         _encode_array(value, parts)
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, _LISTS):
         parts += [b"l", _U32.pack(len(value))]
         for item in value:
             _encode(item, parts, depth + 1)
@@ -234,10 +245,16 @@ class _Reader:
         return len(self._view) - self._position
 
     def _take(self, size: int) -> memoryview:
-        if size > self._left():
+        begin = self._advance(size)
+        return self._view[begin : begin + size]
+
+    def _advance(self, size: int) -> int:
+        """Step over some bytes; return where they begin."""
+        begin = self._position
+        if size > len(self._view) - begin:
             raise ProtocolError("is cut short")
-        self._position += size
-        return self._view[self._position - size : self._position]
+        self._position = begin + size
+        return begin
 
     def _spend(self, size: int) -> None:
         """Account for memory before it is taken."""
@@ -246,7 +263,8 @@ class _Reader:
             raise ProtocolError("holds many small values, which take far more memory than a message may")
 
     def _number(self, layout: struct.Struct) -> int:
-        return int(layout.unpack(self._take(layout.size))[0])
+        (number,) = layout.unpack_from(self._view, self._advance(layout.size))
+        return int(number)
 
     def _value(self, depth: int) -> Value:
         if depth > MAX_DEPTH:

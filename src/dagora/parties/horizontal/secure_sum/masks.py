@@ -24,14 +24,14 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 from numpy.typing import NDArray
 
 from dagora.errors import ProtocolError
 from dagora.parties.transport.messages import encode
 
 KEY_BYTES = 32
-_START = bytes(16)
+_HASH, _MODE = SHA256(), CTR(bytes(16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,17 @@ class Context:
 
 def derive(secret: bytes, info: bytes) -> bytes:
     """Return a key for one use, HKDF-SHA256."""
-    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(secret)
+    return HKDF(algorithm=_HASH, length=KEY_BYTES, salt=None, info=info).derive(secret)
+
+
+def key_for(secret: bytes, info: bytes) -> bytes:
+    """Return a key for one use from a secret that is a key itself: the second half of HKDF (RFC 5869, 3.3)."""
+    return HKDFExpand(algorithm=_HASH, length=KEY_BYTES, info=info).derive(secret)
 
 
 def keystream(key: bytes, shape: tuple[int, ...]) -> NDArray[np.uint64]:
     """Expand a key, used for nothing else, to uniform integers: AES-256-CTR over zeros."""
-    stream = Cipher(AES(key), CTR(_START)).encryptor().update(bytes(8 * prod(shape)))
+    stream = Cipher(AES(key), _MODE).encryptor().update(bytes(8 * prod(shape)))
     return np.frombuffer(stream, dtype="<u8").reshape(shape)
 
 
@@ -98,7 +103,7 @@ def pair_masks(name: str, secrets: Mapping[str, bytes], context: Context) -> NDA
     info = context.info()
     total = np.zeros(context.shape, dtype=np.uint64)
     for other, secret in secrets.items():
-        mask = keystream(derive(secret, info), context.shape)
+        mask = keystream(key_for(secret, info), context.shape)
         if name < other:
             total += mask
         else:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagora.data.schema import Schema
 from dagora.errors import ProtocolError
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, MOST_CELLS, RELEASE, Plan
-from dagora.parties.transport.messages import Array, Value, decode, encode
+from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
 from dagora.stats.statistics import flatten
 
 ASK = "ask"
@@ -76,23 +76,24 @@ class Question:
         return {COUNTS: (self.sets,), BASIS: (self.functions,)}.get(self.kind, ())
 
 
-_FIELDS: dict[str, dict[str, Any]] = {
-    COUNTS: {"columns": Array("i8", (None,)), "offsets": Array("i8", (None,))},
-    MOMENTS: {},
-    BASIS: {"functions": int},
-    RELEASE: {},
-    SHOWN: {"task": str, "content": dict},
-    DONE: {},
+_FIELDS: dict[str, dict[str, Field]] = {
+    COUNTS: {"kind": str, "columns": Array("i8", (None,)), "offsets": Array("i8", (None,))},
+    MOMENTS: {"kind": str},
+    BASIS: {"kind": str, "functions": int},
+    RELEASE: {"kind": str},
+    SHOWN: {"kind": str, "task": str, "content": dict},
+    DONE: {"kind": str},
 }
 
 
 def read_question(payload: bytes, plan: Plan) -> Question:
     """Read a question of the coordinator, or refuse what the plan does not allow."""
     what = "the coordinator's question"
-    kind = decode(payload, what=what).get("kind")
+    content = decode(payload, what=what)
+    kind = content.get("kind")
     if not isinstance(kind, str) or kind not in _FIELDS:
         raise ProtocolError(f"{what} is of no known kind")
-    content = decode(payload, {"kind": str, **_FIELDS[kind]}, what=what)
+    check_fields(content, _FIELDS[kind], what=what)
     if kind == DONE:
         return Question(DONE)
     if kind == SHOWN:
