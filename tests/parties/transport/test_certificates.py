@@ -119,7 +119,7 @@ def test_credentials_that_cannot_be_used(tmp_path, credentials):
 
 def test_the_ca_itself_is_not_a_party(tmp_path):
     make_certificates(tmp_path / "keys", ["a"])
-    assert authority.common_name((tmp_path / "keys" / "ca.pem").read_bytes()) == "dagora CA"
+    assert authority.name_in((tmp_path / "keys" / "ca.pem").read_bytes()) == "dagora CA"
     for old, new in (("ca.pem", "party.pem"), ("ca.key", "party.key")):
         (tmp_path / "keys" / old).replace(tmp_path / "keys" / "a" / new)
     with pytest.raises(ProtocolError, match="cannot name a party"):

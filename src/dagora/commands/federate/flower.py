@@ -14,6 +14,7 @@ from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import LearnRequest, learn_options_over_sites
 from dagora.commands.live_line import live_line
 from dagora.commands.party_options import seconds_option, tidy_end, warn
+from dagora.wording import shown
 
 if TYPE_CHECKING:
     from dagora.parties.transport.transport import Transport
@@ -80,10 +81,12 @@ def serve_runs(serving: Serving, name: str, answer: Callable[[Transport], None])
             served += 1
             try:
                 answer(transport)
-            except DagoraError as error:
+            except Exception as error:  # one run, however it fails, does not end the others
                 if served == serving.runs:
                     raise
-                click.echo(f"dagora: error: {' '.join(str(error).split())}", err=True)
+                foreseen = isinstance(error, DagoraError)
+                line = str(error) if foreseen else f"the run failed: {type(error).__name__}: {error}"
+                click.echo(f"dagora: error: {shown(' '.join(line.split()))}", err=True)
 
 
 PROJECT = """\

@@ -48,12 +48,22 @@ def issue(names: Sequence[str], first: datetime, last: datetime) -> tuple[Pair, 
     return _pair(ca, ca_key), parties
 
 
-def common_name(pem: bytes) -> str:
+def common_name(certificate: x509.Certificate) -> str:
     """The one common name in a certificate; `ValueError` if there is none."""
-    found = x509.load_pem_x509_certificate(pem).subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    found = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     if len(found) != 1:
         raise ValueError("it does not name one party")
     return str(found[0].value)
+
+
+def name_in(pem: bytes) -> str:
+    """The one common name in a certificate's file; `ValueError` if there is none."""
+    return common_name(x509.load_pem_x509_certificate(pem))
+
+
+def der_of(pem: bytes) -> bytes:
+    """The bytes that a certificate's file stands for, whose hash is its fingerprint."""
+    return x509.load_pem_x509_certificate(pem).public_bytes(Encoding.DER)
 
 
 def validity(pem: bytes) -> tuple[datetime, datetime]:

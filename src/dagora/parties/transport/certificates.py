@@ -64,7 +64,7 @@ def check_private(key: Path) -> None:
 def _name_in(file: Path) -> str:
     authority = _authority()
     try:
-        name = authority.common_name(file.read_bytes())
+        name = authority.name_in(file.read_bytes())
     except (OSError, ValueError) as error:
         raise ProtocolError(f"{file}: is not a party's certificate: {one_line(str(error))[:80]}") from None
     return check_name(name)
@@ -76,13 +76,13 @@ def fingerprint(pem: bytes) -> str:
     `openssl x509 -in party.pem -noout -fingerprint -sha256` prints the same digits.
     """
     try:
-        return fingerprint_of(ssl.PEM_cert_to_DER_cert(pem.decode("ascii").strip()))
+        return fingerprint_of(_authority().der_of(pem))
     except ValueError:
         raise ProtocolError("this is not a certificate in PEM: it has no fingerprint") from None
 
 
 def fingerprint_of(der: bytes) -> str:
-    """The fingerprint of a certificate as it comes over the wire.
+    """The fingerprint of a certificate as it comes over the wire, in DER.
 
     >>> fingerprint_of(b"")[:20]
     'sha256:e3b0c44298fc1'

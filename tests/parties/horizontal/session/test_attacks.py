@@ -5,6 +5,7 @@ it. "It has the target's vector" means that some combination of what it saw equa
 the tests compare what it can compute with the target's counts.
 """
 
+import json
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -17,7 +18,7 @@ from dagora.errors import FormatError, ProtocolError
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.coded_rows import code_rows
-from dagora.parties.horizontal.policy.policy import PolicyError
+from dagora.parties.horizontal.policy.policy import Policy, PolicyError
 from dagora.parties.horizontal.row_sums.answers import SUMMED, joint_counts
 from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks, pair_secret
 from dagora.parties.horizontal.secure_sum.roster import Entry, Roster
@@ -397,10 +398,58 @@ def test_a_site_that_lies_about_a_count_ends_the_run_with_a_line(more):
         ask_all(session, [()], [(0, 1)])
 
 
-def test_a_question_again_and_again_ends_the_run():
-    meeting = Meeting(tables(), plan={"tables": 1})
+@pytest.mark.parametrize("allowed", [1, 2**62])
+@pytest.mark.parametrize("question", [[(0,)], []])
+def test_a_question_again_and_again_ends_the_run(allowed, question):
+    """However many tables the plan speaks of: a log that grows without end can no longer be read."""
+    meeting = Meeting(tables(), plan={"tables": allowed})
     with pytest.raises(ProtocolError, match="again and again"), meeting.session as session:
-        ask_all(session, *[[(0,)]] * 200)
+        ask_all(session, *[question] * 200)
+    assert all(len(meeting.answers(name)) <= 101 for name in NAMES)
+
+
+def huge(plan):
+    content = plan.to_dict()
+    content["settings"] = {"seed": 10**400}
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(
+    "offer", [huge, lambda plan: b"[" * 100_000, lambda plan: b"9" * 5000, lambda plan: b""]
+)
+def test_a_plan_that_cannot_be_read_is_refused_and_logged(offer):
+    meeting = Meeting(tables())
+
+    def change(to, tag, payload):
+        if tag == "plan":
+            return encode({"plan": offer(meeting.plan), "certificate": decode(payload)["certificate"]})
+        return payload
+
+    meeting.hub.change = change
+    with pytest.raises(ProtocolError, match="refused the plan"), meeting.session as session:
+        session.counts([(0,)])
+    meeting.lines()
+    # The first refusal ends the run, so that the plan may not reach every site.
+    logged = [[event["event"] for event in meeting.logs[name].events] for name in NAMES]
+    assert ["refused"] in logged
+    assert all(events in ([], ["refused"]) for events in logged)
+
+
+def test_an_error_that_nobody_foresaw_is_a_refusal_in_the_log(monkeypatch):
+    """A daemon goes on, and the owner sees what was offered."""
+    meeting = Meeting(tables())
+    monkeypatch.setattr(Policy, "check", lambda *_: 1 / 0)
+    with pytest.raises(ProtocolError, match="refused the plan"), meeting.session as session:
+        session.counts([(0,)])
+    lines = meeting.lines()
+    refused = [name for name in NAMES if meeting.logs[name].events]
+    assert refused
+    for name in refused:
+        assert (
+            lines[name]
+            == meeting.logs[name].events[0]["reason"]
+            == "the plan cannot be checked: ZeroDivisionError"
+        )
 
 
 def test_moments_of_functions_count_for_ever_too():

@@ -193,3 +193,9 @@ def test_a_posterior_of_sums_with_noise_is_refused():
     noisy_sums = release(table, bytes(32), ranges={"x": (-4, 4), "y": (-4, 4)})
     with pytest.raises(OptionError, match="noise for privacy"):
         dagora.sample(noisy_sums, draws=10)
+
+
+def test_a_release_is_asked_for_once_in_a_run():
+    meeting = noisy()
+    with pytest.raises(ProtocolError, match="the release a second time"), meeting.session as session:
+        assert [session.release() for _ in range(2)]

@@ -135,7 +135,7 @@ class Plan:
         if len(payload) > LONGEST_PLAN:
             raise ProtocolError("the plan is too long")
         try:
-            content = json.loads(payload.decode())
+            content = json.loads(payload.decode(), parse_int=_int64)
             plan = cls.from_dict(content)
             same = plan.encode() == payload
         except DagoraError as error:
@@ -178,6 +178,12 @@ class Plan:
             shows=_words("shows", content["shows"], None),
             privacy=None if privacy is None else PrivacyTerms.from_dict(privacy),
         )
+
+
+def _int64(digits: str) -> int:
+    if len(digits) > 20 or not -(1 << 63) <= int(digits) < 1 << 63:
+        raise FormatError("it holds a number of too many digits")
+    return int(digits)
 
 
 def worst_case(columns: int, columns_per_table: int) -> int:

@@ -4,6 +4,10 @@ Sites communicate through the coordinator, which must not be able to replace the
 certificates, a site signs with its certificate's key (ECDSA on P-256) and sends the certificate along;
 whoever has the CA's certificate can check that the named site has signed. In one process, Ed25519 keys that
 are handed out beforehand take their place.
+
+A certificate is sent as the bytes that its fingerprint is the hash of (DER), and read by one parser. A file's
+text (PEM) can be written so that two parsers find two certificates in it: one whose fingerprint is known, and
+one whose key signs.
 """
 
 from __future__ import annotations
@@ -21,8 +25,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport.authority import common_name
-from dagora.parties.transport.certificates import Credentials, fingerprint, fingerprint_of
+from dagora.parties.transport.authority import common_name, der_of
+from dagora.parties.transport.certificates import Credentials, fingerprint_of
 
 
 class Identity(Protocol):
@@ -37,7 +41,7 @@ class Identity(Protocol):
         """What others need to check the signature."""
 
     def fingerprint(self, certificate: bytes) -> str:
-        """The name by which plans and policies know a certificate; empty if it is none."""
+        """The name by which plans and policies know a certificate."""
 
     def sign(self, message: bytes) -> bytes:
         """Sign as `name`."""
@@ -96,7 +100,7 @@ class CertifiedIdentity:
     def __init__(self, credentials: Credentials) -> None:
         self.name = credentials.name
         try:
-            self.certificate = credentials.certificate.read_bytes()
+            self.certificate = der_of(credentials.certificate.read_bytes())
             key = load_pem_private_key(credentials.key.read_bytes(), password=None)
             self._ca = x509.load_pem_x509_certificate(credentials.ca.read_bytes())
         except (OSError, ValueError, TypeError):
@@ -111,16 +115,13 @@ class CertifiedIdentity:
 
     def fingerprint(self, certificate: bytes) -> str:
         """The hash of the certificate, as other programs print it."""
-        try:
-            return fingerprint(certificate)
-        except ProtocolError:
-            return ""
+        return fingerprint_of(certificate)
 
     def verify(self, name: str, message: bytes, signature: bytes, certificate: bytes) -> bool:
         """Check the certificate against the CA and the name, then the signature against it."""
         try:
-            shown = x509.load_pem_x509_certificate(certificate)
-            if common_name(certificate) != name:
+            shown = x509.load_der_x509_certificate(certificate)
+            if common_name(shown) != name:
                 return False
             shown.verify_directly_issued_by(self._ca)
             if not shown.not_valid_before_utc <= datetime.now(UTC) <= shown.not_valid_after_utc:

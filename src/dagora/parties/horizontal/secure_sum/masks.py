@@ -78,7 +78,7 @@ def derive(secret: bytes, info: bytes) -> bytes:
 
 
 def key_for(secret: bytes, info: bytes) -> bytes:
-    """Return a key for one use from a secret that is a key itself: the second half of HKDF (RFC 5869, 3.3)."""
+    """Return a key for one use from a secret that is a key already: HKDF's second half (RFC 5869, 3.3)."""
     return HKDFExpand(algorithm=_HASH, length=KEY_BYTES, info=info).derive(secret)
 
 

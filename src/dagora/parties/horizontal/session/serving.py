@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.identity import Identity
 
 OWNER_KNOWS = "see its own output"
-# Questions of one run beyond its tables, and rounds of a method that shows its answers: a log stays readable.
+# Tables and sums of one run that were asked for before, and rounds of a method that shows its answers: a log
+# stays readable.
 MOST_REPEATED, MOST_SHOWN = 100, 100_000
 # Of a plan that cannot be accepted, the log keeps this much.
 LOGGED_PLAN = 4000
@@ -93,6 +94,11 @@ def beginning_of(plan: bytes) -> dict[str, str]:
     return {"offered": sha256(plan).hexdigest(), "plan": said}
 
 
+def explained(error: Exception, what: str) -> DagoraError:
+    """An error in one line for the site's owner; of one that nobody foresaw, its type."""
+    return error if isinstance(error, DagoraError) else ProtocolError(f"{what}: {type(error).__name__}")
+
+
 @dataclass
 class _Service:
     """One run of a site."""
@@ -109,8 +115,10 @@ class _Service:
     conversation: Conversation = field(default_factory=Conversation)
     refused: bool = False
     asked: set[tuple[int, ...]] = field(default_factory=set)
+    sums_asked: set[str] = field(default_factory=set)
     accepted: bool = False
-    questions: int = 0
+    shown: int = 0
+    repeated: int = 0
 
     def agree(self) -> None:
         """Check the plan, sign it, and check everyone's signatures."""
@@ -121,9 +129,10 @@ class _Service:
             if self.identity.fingerprint(offered["certificate"]) != self.plan.coordinator:
                 raise ProtocolError("the plan is not for the coordinator that offers it")
             self.rows = self._accept(self.plan)
-        except DagoraError as error:
-            self.log.add("refused", {"reason": one_line(str(error)), **beginning_of(offered["plan"])})
-            self._refuse(KEYS, error, f"refused the plan; {OWNER_KNOWS}")
+        except Exception as error:  # whatever it is, it is written down
+            why = explained(error, "the plan cannot be checked")
+            self.log.add("refused", {"reason": one_line(str(why)), **beginning_of(offered["plan"])})
+            self._refuse(KEYS, why, f"refused the plan; {OWNER_KNOWS}")
         CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
         from dagora.parties.horizontal.secure_sum.site_masks import SiteMasks
 
@@ -162,33 +171,47 @@ class _Service:
             if question.kind == DONE:
                 return False
             self._count(question)
-        except DagoraError as error:
-            self._log("refused", {"reason": one_line(str(error))})
-            self._refuse(
-                ANSWER, error, str(error) if isinstance(error, ProtocolError) else f"refused; {OWNER_KNOWS}"
-            )
+        except Exception as error:
+            told = str(error) if isinstance(error, ProtocolError) else f"refused; {OWNER_KNOWS}"
+            why = explained(error, "a question cannot be checked")
+            self._log("refused", {"reason": one_line(str(why))})
+            self._refuse(ANSWER, why, told)
         with self.transport.ledger.phase(f"{self.masks.round + 1} {question.task or question.kind}"):
             self._answer(question)
         return True
 
     def _count(self, question: Question) -> None:
         """Refuse questions beyond those that plan and policy allow in all."""
-        self.questions += 1
-        if self.questions > (MOST_SHOWN if question.kind == SHOWN else self.plan.tables + MOST_REPEATED):
+        if question.kind == SHOWN:
+            self.shown += 1
+        elif question.kind == COUNTS:
+            self._count_tables(question)
+        else:
+            self._count_sum(question)
+        if self.shown > MOST_SHOWN or self.repeated > MOST_REPEATED:
             raise ProtocolError("the coordinator asks for more than the plan needs, again and again")
-        if question.kind in {MOMENTS, BASIS}:
-            named = self.history.named(question.kind, (), question.functions)
-            self.policy.may_count(self.history, len(named - self.history.sums))
-        if question.kind != COUNTS:
-            return
+
+    def _count_tables(self, question: Question) -> None:
         fresh = set(question.sets) - self.asked
         if len(self.asked | fresh) > self.plan.tables:
             raise ProtocolError(
                 f"the coordinator asks for more than the {self.plan.tables} tables of the plan"
             )
-        new = self.history.named(COUNTS, fresh) - self.history.sums
-        self.policy.may_count(self.history, len(new))
+        self.policy.may_count(self.history, len(self.history.named(COUNTS, fresh) - self.history.sums))
+        # A question about nothing counts as well.
+        self.repeated += max(len(question.sets) - len(fresh), not question.sets)
         self.asked |= fresh
+
+    def _count_sum(self, question: Question) -> None:
+        """Count a sum of which a plan has one: moments, moments of basis functions, a release."""
+        if question.kind in self.sums_asked:
+            if question.kind == RELEASE:
+                raise ProtocolError("the coordinator asks for the release a second time")
+            self.repeated += 1
+        self.sums_asked.add(question.kind)
+        if question.kind in {MOMENTS, BASIS}:
+            named = self.history.named(question.kind, (), question.functions)
+            self.policy.may_count(self.history, len(named - self.history.sums))
 
     def _answer(self, question: Question) -> None:
         """Compute the answer, write it into the log, then send it."""
@@ -196,10 +219,9 @@ class _Service:
             content = self._shown(question) if question.kind == SHOWN else self._summed(question)
         except Exception as error:  # whatever it is, the coordinator learns no more than its type
             line = f"cannot answer ({type(error).__name__}); {OWNER_KNOWS}"
-            if isinstance(error, DagoraError):
-                self._refuse(ANSWER, error, line)
-            task = question.task or question.kind
-            self._refuse(ANSWER, ProtocolError(f"the task '{task}' failed: {type(error).__name__}"), line)
+            self._refuse(
+                ANSWER, explained(error, f"the task '{question.task or question.kind}' failed"), line
+            )
         self.transport.send(self.coordinator, ANSWER, content)
 
     def _summed(self, question: Question) -> bytes:
