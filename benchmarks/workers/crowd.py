@@ -2,9 +2,10 @@
 
     python benchmarks/workers/crowd.py PORT KIND COUNT SECONDS [CREDENTIALS]
 
-KIND is `silent` (says nothing), `half` (half a TLS hello), `greeting` (a whole one, and no more), `drip` (a
-hello, byte by byte), `garbage` (no TLS), or `proved` (TLS with the certificate in the folder CREDENTIALS, but
-no hello of ours). Prints a line when all are open. It ends by itself after SECONDS, or when nobody listens.
+KIND is `silent` (says nothing), `passing` (says nothing, and COUNT come per second, whatever happens), `half`
+(half a TLS hello), `greeting` (a whole one, and no more), `drip` (a hello, byte by byte), `garbage` (no TLS),
+or `proved` (TLS with the certificate in the folder CREDENTIALS, but no hello of ours). Prints a line when all
+are open. It ends by itself after SECONDS, or when nobody listens.
 """
 
 from __future__ import annotations
@@ -113,6 +114,17 @@ class Crowd:
                 self.drip()
             self.hear(0.01)
 
+    def pass_by(self, count: int, seconds: float) -> None:
+        begun = time.monotonic()
+        while (gone := time.monotonic() - begun) < seconds and not self.over:
+            for _ in range(int(gone * count) - self.opened):
+                self.come()
+                if self.opened == count:
+                    print(f"{self.opened} came", flush=True)
+            for line in list(self.open)[:-count]:
+                self.go(line)
+            time.sleep(0.005)
+
     def hear(self, seconds: float) -> None:
         for key, _ in self.selector.select(seconds):
             self.listen(key.fileobj)
@@ -121,7 +133,8 @@ class Crowd:
 def main() -> None:
     port, kind, count, seconds, *folder = sys.argv[1:]
     crowd = Crowd(int(port), kind, tls_context(folder[0]) if folder else None)
-    crowd.stay(int(count), float(seconds))
+    act = crowd.pass_by if kind == "passing" else crowd.stay
+    act(int(count), float(seconds))
     print(f"{crowd.opened} came in all", flush=True)
 
 

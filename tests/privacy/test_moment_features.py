@@ -5,7 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dagora.privacy import moment_features as module
 from dagora.privacy.moment_features import (
+    BLOCK_NUMBERS,
     GRID,
     feature_count,
     moment_features,
@@ -81,6 +83,27 @@ def test_sums_over_sites_are_the_sum_of_all_rows(bits: int) -> None:
     assert parts.shape == (feature_count(3),)
     assert parts[0] == len(rows) * GRID
     assert (moment_features(rows[:0], 0.5, bits) == 0).all()
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(3, 5000), (100, 5000), (1000, 50), (3000, 2)])
+def test_memory_does_not_grow_with_columns(columns: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks: list[int] = []
+
+    def counted(z: np.ndarray, *_: object) -> np.ndarray:
+        blocks.append(len(z))
+        return np.zeros((1, feature_count(columns)), dtype=np.int64)
+
+    monkeypatch.setattr(module, "row_features", counted)
+    moment_features(np.zeros((rows, columns), dtype=np.int64), 1.0)
+    assert sum(blocks) == rows
+    assert max(blocks) == 1 or max(blocks) * feature_count(columns) <= BLOCK_NUMBERS
+
+
+@pytest.mark.parametrize("numbers", [1, 25, 1 << 22])
+def test_blocks_do_not_change_the_sum(numbers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rows_of_all_sorts(4, 20)
+    monkeypatch.setattr(module, "BLOCK_NUMBERS", numbers)
+    assert (moment_features(rows, 1.0) == row_features(rows, 1.0).sum(axis=0)).all()
 
 
 def test_quantised_values_keep_to_their_range() -> None:

@@ -29,8 +29,8 @@ BITS = 20
 ROOT_BITS = 7
 ROOT_TWO = 181
 MEAN_BITS = 10
-# Rows that are worked on at a time.
-BLOCK_ROWS = 1 << 14
+# Numbers of rows that are worked on at a time.
+BLOCK_NUMBERS = 1 << 22
 
 
 def feature_count(columns: int) -> int:
@@ -68,8 +68,9 @@ def moment_features(z: Integers, row_bound: float, bits: int = BITS) -> Integers
             0.25      ])
     """
     total = np.zeros(feature_count(z.shape[1]), dtype=np.int64)
-    for start in range(0, len(z), BLOCK_ROWS):
-        total += row_features(z[start : start + BLOCK_ROWS], row_bound, bits).sum(axis=0)
+    block = max(1, BLOCK_NUMBERS // len(total))
+    for start in range(0, len(z), block):
+        total += row_features(z[start : start + block], row_bound, bits).sum(axis=0)
     return total
 
 

@@ -3,19 +3,22 @@
 import contextlib
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dagora.errors import ProtocolError
-from dagora.parties.transport import door, refusals
+from dagora.parties.transport import door, refusals, tcp
+from dagora.parties.transport.caller import Stage
 from dagora.parties.transport.certificates import client_context
 from dagora.parties.transport.connection import Connection
-from dagora.parties.transport.door import Door, Refusal
+from dagora.parties.transport.door import FAIR_SHARE, ROOMS, Door, Refusal, Room
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.refusals import Refusals
 from dagora.parties.transport.tcp import connect
@@ -61,6 +64,47 @@ def test_three_sites_are_in_while_a_crowd_stands_at_the_door(credentials, kind, 
                 party.close()
     assert 1 <= len(said) < 10, said
     assert any(re.match(r"refused \d+ more connections", line) for line in said)
+
+
+@contextlib.contextmanager
+def slow_line(port: int, delay: float):
+    """A port that leads to another, and takes its time with whatever is said, either way."""
+
+    def carry(source, target):
+        with contextlib.suppress(OSError):
+            while words := source.recv(1 << 16):
+                time.sleep(delay)
+                target.sendall(words)
+            target.shutdown(socket.SHUT_WR)
+
+    def lead(near):
+        time.sleep(delay)
+        with near, socket.create_connection((HERE, port), timeout=PATIENCE) as far:
+            back = start(carry, far, near)
+            carry(near, far)
+            back.result(PATIENCE)
+
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                start(lead, listening.accept()[0])
+
+    with socket.create_server((HERE, 0)) as listening:
+        start(serve)
+        yield listening.getsockname()[1]
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize(("kind", "count"), [("passing", 600), ("greeting", 500)])
+def test_sites_far_away_are_in_while_a_crowd_comes_again_and_again(credentials, kind, count):
+    """Round trips of 300 ms, and a crowd at the same address: 600 a second, or 500 who come again at once."""
+    names = ("b", "c", "d")
+    with Listener(credentials["host"], names) as listener, slow_line(listener.port, 0.15) as port:
+        accepting = start(listener.accept, PATIENCE)
+        with crowd(listener.port, kind, count):
+            sites = [start(connect, credentials[name], HERE, port, wait=PATIENCE) for name in names]
+            for party in [accepting.result(PATIENCE), *(site.result(PATIENCE) for site in sites)]:
+                party.close()
 
 
 @pytest.fixture
@@ -119,42 +163,95 @@ def test_talking_on_and_on_does_not_help(outside, monkeypatch):
     assert [refusal.why for refusal in news] == ["it did not finish its greeting within 0.4 s"]
 
 
-def test_the_oldest_silent_caller_of_a_crowded_address_gives_way(outside, monkeypatch):
-    monkeypatch.setattr(door, "MOST_PER_ADDRESS", 4)
-    monkeypatch.setattr(door, "NEWCOMER_SECONDS", 0.0)
-    talker = outside.call()
-    talker.sendall(b"\x16\x03\x01")
-    outside.look()
+def test_the_oldest_silent_caller_gives_way(outside, monkeypatch):
+    monkeypatch.setitem(ROOMS, Stage.SILENT, Room(3, 0.0))
     silent = []
     for _ in range(5):
         silent.append(outside.call())
         outside.look()
-    assert not closed(talker)
     assert [closed(line) for line in silent] == [True, True, False, False, False]
-    assert outside.inside.unfinished == 4
 
 
-def test_newcomers_are_left_a_moment(outside, monkeypatch):
-    monkeypatch.setattr(door, "MOST_PER_ADDRESS", 4)
-    monkeypatch.setattr(door, "NEWCOMER_SECONDS", PATIENCE)
-    lines = [outside.call() for _ in range(8)]
-    assert outside.look() == []
-    assert outside.inside.unfinished == 4
-    assert not any(closed(line) for line in lines)
+def test_where_nobody_had_a_moment_one_gives_way_by_chance(outside, monkeypatch):
+    monkeypatch.setitem(ROOMS, Stage.SILENT, Room(3, PATIENCE))
+    monkeypatch.setattr(door.secrets, "choice", lambda callers: sorted(callers, key=lambda c: c.came)[1])
+    silent = []
+    for _ in range(5):
+        silent.append(outside.call())
+        outside.look()
+    assert [closed(line) for line in silent] == [False, True, True, False, False]
+
+
+def client_hello() -> bytes:
+    """What a TLS client says first."""
+    out = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), out, server_hostname="host").do_handshake()
+    return out.read()
+
+
+def test_callers_give_way_only_to_those_who_are_as_far(outside, monkeypatch):
+    """However long they have been there, and however young the others are."""
+    hello = client_hello()
+    half, whole = outside.call(), outside.call()
+    half.sendall(hello[:50])
+    whole.sendall(hello)
+    outside.look()
+    assert whole.recv(1 << 16), "it was answered"
+    for stage in ROOMS:
+        monkeypatch.setitem(ROOMS, stage, Room(3, 0.0))
+    for _ in range(20):
+        outside.call()
+        outside.look(0.01)
+    assert not closed(half)
+    for _ in range(20):
+        outside.call().sendall(hello[:5])
+        outside.look(0.01)
+    assert closed(half)
+    assert not closed(whole)
+    for _ in range(20):
+        outside.call().sendall(hello)
+        outside.look(0.01)
+    assert closed_after_reading(whole)
+    assert outside.inside.unfinished <= 9
+
+
+def closed_after_reading(line: socket.socket) -> bool:
+    line.setblocking(False)
+    try:
+        while line.recv(1 << 16):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize(
+    ("hosts", "crowded"),
+    [
+        (["a"] * (FAIR_SHARE + 1) + ["b"] * FAIR_SHARE, {"a"}),
+        (["a"] * FAIR_SHARE + ["b", "c"], {"a", "b", "c"}),
+    ],
+)
+def test_an_address_with_more_than_its_share_gives_way(hosts, crowded):
+    callers = [SimpleNamespace(host=host) for host in hosts]
+    assert {caller.host for caller in door._crowd(callers)} == crowded
 
 
 def test_the_number_of_unfinished_callers_is_bounded(outside, monkeypatch):
-    monkeypatch.setattr(door, "MOST_UNFINISHED", 6)
-    monkeypatch.setattr(door, "NEWCOMER_SECONDS", 0.0)
+    monkeypatch.setitem(ROOMS, Stage.SILENT, Room(6, PATIENCE))
     for _ in range(20):
         outside.call()
         outside.look(0.01)
         assert outside.inside.unfinished <= 6
+    assert sum(room.places for room in ROOMS.values()) < 800, "most systems allow 1024 open files"
 
 
 def test_who_has_shown_a_certificate_gives_way_to_its_own_name_only(outside, credentials, monkeypatch):
-    monkeypatch.setattr(door, "MOST_PER_ADDRESS", 2)
-    monkeypatch.setattr(door, "NEWCOMER_SECONDS", 0.0)
+    for stage in ROOMS:
+        monkeypatch.setitem(ROOMS, stage, Room(2, 0.0))
 
     def prove(name):
         raw = outside.call()
@@ -209,16 +306,17 @@ def test_a_site_that_was_pushed_out_comes_again(credentials, monkeypatch):
     answered = door.Caller.answered
 
     def push(raw, address, context, own):
-        if len(pushed) < 3:
+        if len(pushed) < 20:
             pushed.append(f"{address}")
             raw.close()
             raise ProtocolError("it did not finish, and others wait")
         return answered(raw, address, context, own)
 
     monkeypatch.setattr(door.Caller, "answered", push)
+    monkeypatch.setattr(tcp, "LONGEST_PAUSE", 0.05)
     with Listener(credentials["host"], ["b"]) as listener:
         accepting = start(listener.accept, PATIENCE)
         b = connect(credentials["b"], HERE, listener.port, wait=PATIENCE)
         accepting.result(PATIENCE).close()
         b.close()
-    assert len(set(pushed)) == 3
+    assert len(set(pushed)) == 20

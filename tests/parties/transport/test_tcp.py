@@ -216,9 +216,25 @@ def test_a_listener_that_says_nothing_is_left_in_time(credentials):
     assert time.monotonic() - begun < PATIENCE
 
 
-def test_a_listener_that_hangs_up_is_reported(credentials):
-    with serving(lambda raw: raw.recv(10)) as port:
-        refused(credentials, port, "it closed the connection")
+def test_a_listener_that_hangs_up_is_tried_for_as_long_as_we_wait(credentials):
+    calls = []
+    with (
+        serving(lambda raw: calls.append(raw.recv(10))) as port,
+        pytest.raises(ProtocolError, match=r"it closed the connection \(tried for 1 s\)$"),
+    ):
+        connect(credentials["b"], HERE, port, wait=1.0)
+    assert len(calls) > 2
+
+
+def test_a_listener_that_hangs_up_and_goes_is_not_waited_for(credentials):
+    begun = time.monotonic()
+    with socket.create_server((HERE, 0)) as listening:
+        connecting = start(connect, credentials["b"], HERE, listening.getsockname()[1], wait=PATIENCE)
+        raw, _ = listening.accept()
+    raw.close()
+    with pytest.raises(ProtocolError, match=r"it closed the connection$"):
+        connecting.result(PATIENCE)
+    assert time.monotonic() - begun < PATIENCE / 4
 
 
 @pytest.mark.parametrize("garbage", [b"GET / HTTP/1.0\r\n\r\n", b"\0" * 100, os.urandom(5000), b"dgra" * 50])

@@ -23,12 +23,13 @@ from dagora.parties.transport.wire_format import BEFORE_THE_RUN, HEADER, Kind, p
 
 
 class Stage(IntEnum):
-    """How far a caller has come; those that are less far give way first."""
+    """How far a caller has come."""
 
     LEAVING = 0  # refused: its reason is on the way to it
     SILENT = 1
-    TALKING = 2
-    PROVED = 3  # it has shown a certificate of our CA
+    TALKING = 2  # it has sent a part of its TLS hello
+    GREETED = 3  # it has sent all of it, and was answered
+    PROVED = 4  # it has shown a certificate of our CA
 
 
 class Caller:
@@ -39,8 +40,8 @@ class Caller:
         self._own = own
         self.host = address[0]
         self.where = f"{address[0]}:{address[1]}"
-        self.came = self.left_at = time.monotonic()
-        self.stage = Stage.SILENT
+        self.came = time.monotonic()
+        self._reach(Stage.SILENT)
         self.events = selectors.EVENT_READ
         self.name = ""
         self._heard = bytearray()
@@ -59,6 +60,9 @@ class Caller:
             raise ProtocolError(explain(error)) from None
         return cls(tls, address, own)
 
+    def _reach(self, stage: Stage) -> None:
+        self.stage, self.since = stage, time.monotonic()
+
     def advance(self, limits: Limits) -> Connection | None:
         """Do what can be done without waiting."""
         self.events = selectors.EVENT_READ
@@ -69,11 +73,9 @@ class Caller:
             if self.stage is Stage.SILENT:
                 if not socket.socket.recv(self.tls, 1, socket.MSG_PEEK):
                     raise ProtocolError("it closed the connection")
-                self.stage = Stage.TALKING
-            if self.stage is Stage.TALKING:
-                self.tls.do_handshake()
-                self.name = peer_name(self.tls)
-                self.stage = Stage.PROVED
+                self._reach(Stage.TALKING)
+            if self.stage is not Stage.PROVED:
+                self._shake_hands()
             return self._read_hello(limits)
         except (ssl.SSLWantReadError, BlockingIOError):
             return None
@@ -84,6 +86,16 @@ class Caller:
             raise ProtocolError(
                 "it left before the run began" if self.stage is Stage.PROVED else explain(error, self._own)
             ) from None
+
+    def _shake_hands(self) -> None:
+        try:
+            self.tls.do_handshake()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            if self.stage is Stage.TALKING and self.tls.shared_ciphers() is not None:
+                self._reach(Stage.GREETED)
+            raise
+        self.name = peer_name(self.tls)
+        self._reach(Stage.PROVED)
 
     def _read_hello(self, limits: Limits) -> Connection:
         self._hear(HEADER.size)
@@ -112,7 +124,8 @@ class Caller:
 
     def leave(self) -> None:
         """Stop sending, so that what was sent last arrives; `advance` waits until the peer has closed too."""
-        self.stage, self.left_at, self.events = Stage.LEAVING, time.monotonic(), selectors.EVENT_READ
+        self._reach(Stage.LEAVING)
+        self.events = selectors.EVENT_READ
         with contextlib.suppress(OSError):
             socket.socket.shutdown(self.tls, socket.SHUT_WR)
 

@@ -1,21 +1,25 @@
 """The door of a listener: all handshakes in one loop, so that callers who never finish keep nobody out.
 
 No caller has a thread or a fixed place. It has two seconds for its first byte and five for everything up to
-its hello. An address, and all addresses together, may have so many unfinished connections; then one of the
-address that has most gives way: silent ones before those that talk, the older before the newer. Newcomers
-are left a moment, so that sites which come at the same time do not push each other out. Whoever has shown a
-certificate of our CA does not give way, but a second connection under the same name takes its place.
+its hello. There is room for so many callers of each stage, and only callers of the same stage compete for it:
+whoever has said something never gives way to those that are silent, and whoever was answered never to those
+that said half a greeting. If a stage is full, one of the address that has most of it gives way: the oldest
+that had its moment, or if none had, one by chance, so that no flood is certain to keep a slow site out.
+Whoever has shown a certificate of our CA does not give way, but a second connection under the same name takes
+its place.
 """
 
 from __future__ import annotations
 
+import secrets
 import selectors
 import socket
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
 
 from dagora.errors import ProtocolError
 from dagora.parties.transport.caller import Caller, Stage
@@ -26,10 +30,24 @@ from dagora.parties.transport.transport import Limits, in_seconds, one_line
 FIRST_BYTE_SECONDS = 2.0
 HELLO_SECONDS = 5.0
 LEAVING_SECONDS = 0.5
-NEWCOMER_SECONDS = 0.25
-MOST_PER_ADDRESS = 128  # sites may share one: behind a router, or as processes of one machine
-MOST_UNFINISHED = 512
 ACCEPTED_AT_ONCE = 16
+FAIR_SHARE = 16  # callers of one address that are no crowd: sites behind a router, or of one machine
+
+
+class Room(NamedTuple):
+    """How many callers of a stage there is room for, and how many seconds each should have there."""
+
+    places: int
+    moment: float
+
+
+# A site sends its whole TLS hello as soon as it is connected, and its certificate a round trip later.
+ROOMS = {
+    Stage.LEAVING: Room(64, 0.25),
+    Stage.SILENT: Room(192, 0.25),
+    Stage.TALKING: Room(64, 0.25),
+    Stage.GREETED: Room(448, 1.0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +79,7 @@ class Door:
 
     def look(self, seconds: float) -> list[Connection | Refusal]:
         """Wait until something happens, not longer than `seconds`; return who came in and who was refused."""
-        self._listen(on=self._may_come())
+        self._listen(on=True)
         self._serve(seconds)
         news, self._news = self._news, []
         return news
@@ -74,6 +92,8 @@ class Door:
         if self._accepting and self._listening.fileno() in ready:
             self._accept()
         self._end_the_late()
+        for stage, room in ROOMS.items():
+            self._thin_out(stage, room)
 
     def _listen(self, *, on: bool) -> None:
         if on and not self._accepting:
@@ -84,8 +104,6 @@ class Door:
 
     def _accept(self) -> None:
         for _ in range(ACCEPTED_AT_ONCE):
-            if not self._may_come():
-                return
             try:
                 raw, address = self._listening.accept()
             except OSError:
@@ -95,29 +113,14 @@ class Door:
             except ProtocolError as error:
                 self._news.append(Refusal(f"{address[0]}:{address[1]}", str(error)))
                 continue
-            self._make_room()
             self._follow(caller)
             self._advance(caller)
 
-    def _crowd(self) -> list[Caller]:
-        """Unfinished callers of the address that has most of them, if places are short."""
-        unproved = [caller for caller in self._callers.values() if caller.stage is not Stage.PROVED]
-        host, most = max(
-            Counter(caller.host for caller in unproved).items(), key=itemgetter(1), default=("", 0)
-        )
-        if most < MOST_PER_ADDRESS and len(unproved) < MOST_UNFINISHED:
-            return []
-        return [caller for caller in unproved if caller.host == host]
-
-    def _may_come(self) -> bool:
-        """Whether there is room for one more, or somebody who can give way."""
-        crowd = self._crowd()
-        return not crowd or any(map(_is_no_newcomer, crowd))
-
-    def _make_room(self) -> None:
-        settled = filter(_is_no_newcomer, self._crowd())
-        weakest = min(settled, key=lambda caller: (caller.stage, caller.came), default=None)
-        if weakest is not None:
+    def _thin_out(self, stage: Stage, room: Room) -> None:
+        there = [caller for caller in self._callers.values() if caller.stage is stage]
+        while len(there) > room.places:
+            weakest = _weakest(_crowd(there), room.moment)
+            there.remove(weakest)
             self._give_up(weakest, "it did not finish, and others wait")
 
     def _advance(self, caller: Caller) -> None:
@@ -153,7 +156,7 @@ class Door:
         now = time.monotonic()
         for caller in list(self._callers.values()):
             if caller.stage is Stage.LEAVING:
-                if now - caller.left_at > LEAVING_SECONDS:
+                if now - caller.since > LEAVING_SECONDS:
                     self._forget(caller).close()
                 continue
             most = FIRST_BYTE_SECONDS if caller.stage is Stage.SILENT else HELLO_SECONDS
@@ -202,5 +205,13 @@ class Door:
         self._selector.close()
 
 
-def _is_no_newcomer(caller: Caller) -> bool:
-    return time.monotonic() - caller.came >= NEWCOMER_SECONDS
+def _crowd(callers: list[Caller]) -> list[Caller]:
+    """Those of the address that has most, if that is more than its share; otherwise all."""
+    host, most = max(Counter(caller.host for caller in callers).items(), key=itemgetter(1))
+    return [caller for caller in callers if caller.host == host] if most > FAIR_SHARE else callers
+
+
+def _weakest(callers: list[Caller], moment: float) -> Caller:
+    """The oldest that had its moment; if none had, one by chance."""
+    oldest = min(callers, key=attrgetter("since"))
+    return oldest if time.monotonic() - oldest.since >= moment else secrets.choice(callers)

@@ -55,7 +55,7 @@ _REASONS = {
 
 
 class HungUpError(ProtocolError):
-    """The peer closed the connection and gave no reason."""
+    """The peer closed the connection, or never answered, and gave no reason."""
 
 
 def shake_hands(
@@ -76,7 +76,7 @@ def shake_hands(
         tls.do_handshake()
     except (OSError, ValueError) as error:
         close_refused(tls)
-        kind = HungUpError if hung_up(error) else ProtocolError
+        kind = HungUpError if hung_up(error) or isinstance(error, TimeoutError) else ProtocolError
         raise kind(explain(error, own)) from None
     return tls
 

@@ -42,7 +42,7 @@ from dagora.parties.transport.transport import (
 from dagora.parties.transport.wire_format import BEFORE_THE_RUN, Kind, wire_size
 
 HANDSHAKE_SECONDS = 10.0
-PAUSES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each attempt
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.8  # seconds between attempts
 REACH_AGAIN = 1.0  # seconds to find a listener again that has closed the connection
 
 
@@ -122,20 +122,20 @@ def connect(
 ) -> TcpTransport:
     """Connect to a listener and wait until the run begins.
 
-    It retries while nobody listens, so parties may start in any order, and a few times where the listener
-    closes the connection without a reason, as a crowded one does. The listener must prove that its name
-    is `peer`; without `peer`, any name that the CA has signed is accepted.
+    For `wait` seconds it retries while nobody listens, so parties may start in any order, and where the
+    listener does not answer or closes the connection without a reason, as a crowded one does. A refusal with
+    a reason is the end, and so is a listener that has gone. The listener must prove that its name is `peer`;
+    without `peer`, any name that the CA has signed is accepted.
     """
     limits = limits or Limits()
     deadline = time.monotonic() + wait
     where = f"{host}:{check_port(port)}"
     context = client_context(credentials)
     fault: HungUpError | None = None
-    for pause in PAUSES:
-        time.sleep(pause)
+    pause = FIRST_PAUSE
+    while True:
         try:
-            latest = deadline if fault is None else min(deadline, time.monotonic() + REACH_AGAIN)
-            raw = _reach(host, port, latest, wait)
+            raw = _reach(host, port, deadline, wait, known=fault is not None)
         except ProtocolError as error:
             raise fault or error from None
         try:
@@ -146,8 +146,10 @@ def connect(
             fault = error
         else:
             return TcpTransport(credentials.name, [connection], limits, timeout)
-    assert fault is not None
-    raise fault
+        if time.monotonic() + pause >= deadline:
+            raise ProtocolError(f"{fault} (tried for {in_seconds(wait)})", party=fault.party)
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def _greet(
@@ -191,7 +193,9 @@ def _leaving(connection: Connection) -> Iterator[None]:
         raise
 
 
-def _reach(host: str, port: int, deadline: float, wait: float) -> socket.socket:
+def _reach(host: str, port: int, deadline: float, wait: float, *, known: bool) -> socket.socket:
+    """Connect; where a listener was `known` to be and nobody is any more, the wait is short."""
+    gone = min(deadline, time.monotonic() + REACH_AGAIN) if known else deadline
     pause = 0.02
     while True:
         left = deadline - time.monotonic()
@@ -200,7 +204,8 @@ def _reach(host: str, port: int, deadline: float, wait: float) -> socket.socket:
         except socket.gaierror:
             raise ProtocolError(f"there is no host '{one_line(host)}'") from None
         except OSError as error:
-            if left <= pause:
+            latest = deadline if isinstance(error, TimeoutError) else gone
+            if latest - time.monotonic() <= pause:
                 raise ProtocolError(
                     f"nobody listens at {host}:{port} (tried for {in_seconds(wait)}): {explain(error)}"
                 ) from None

@@ -1,14 +1,17 @@
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import ProtocolError
+from dagora.errors import FormatError, ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.drafting import draft_plan
-from dagora.parties.horizontal.plan.plan import Plan, worst_case
+from dagora.parties.horizontal.plan.plan import MOST_RELEASED, Plan, worst_case
+from dagora.privacy.release import feature_size
+from dagora.privacy.terms import agree_on_terms
 
 PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}
 BOOK = Codebook((Coding("a", levels=("no", "yes")), Coding("x", low=0.0, high=1.0)))
@@ -86,3 +89,56 @@ def test_damaged_plans_are_refused(place, noise):
     except ProtocolError:
         return
     assert plan.encode() == damaged
+
+
+def discrete(*sizes):
+    return Codebook(tuple(Coding(f"d{i}", levels=level_names(size)) for i, size in enumerate(sizes)))
+
+
+def level_names(size):
+    return tuple(f"{i:05}" for i in range(size))
+
+
+def continuous(columns):
+    return Codebook(tuple(Coding(f"x{i}", low=0.0, high=1.0) for i in range(columns)))
+
+
+def draft_release(book, **more):
+    return draft_plan(book, PRINTS, "ges", privacy=agree_on_terms(book.schema, 3, epsilon=1.0), **more)
+
+
+@pytest.mark.parametrize(
+    ("book", "cells", "line"),
+    [
+        (continuous(1446), 4096, ""),
+        (continuous(1447), 4096, "a release of 1,049,076 numbers is too large, at most 1,048,576"),
+        (continuous(9000), 4096, "too large"),
+        (discrete(*[2] * 724), 4096, ""),
+        (discrete(*[2] * 725), 4096, "a release of 1,049,800 numbers is too large"),
+        (discrete(1100, 1000, 2), 1 << 22, "a release of 1,104,200 numbers is too large"),
+        (discrete(64, 64, 2), 4096, ""),
+        (discrete(64, 65, 2), 4096, "tables of up to 4160 cells, and the plan allows 4096 "),
+    ],
+    ids=lambda value: f"{len(value.columns)} columns" if isinstance(value, Codebook) else None,
+)
+def test_a_release_has_a_largest_size(book, cells, line):
+    """Refused where it is drafted, and where it is read, before anything is signed."""
+    if not line:
+        plan = draft_release(book, cells_per_table=cells)
+        assert feature_size(plan.privacy, book.schema) <= MOST_RELEASED
+        return
+    with pytest.raises(FormatError, match=line) as told:
+        draft_release(book, cells_per_table=cells)
+    assert str(told.value).isprintable()
+    small = draft_release(discrete(2, 2))
+    terms = agree_on_terms(book.schema, 3, epsilon=1.0).to_dict()
+    large = {**small.to_dict(), "columns": book.to_list(), "privacy": terms, "cells_per_table": cells}
+    with pytest.raises(ProtocolError, match=line):
+        Plan.decode(json.dumps(large, sort_keys=True, separators=(",", ":")).encode())
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 5, 2), (1, 7, 4, 4)])
+def test_the_size_of_a_release_is_that_of_its_tables(sizes):
+    book = discrete(*sizes)
+    terms = agree_on_terms(book.schema, 3, epsilon=1.0)
+    assert feature_size(terms, book.schema) == sum(a * b for a, b in combinations(sizes, 2))

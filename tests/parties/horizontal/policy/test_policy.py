@@ -12,6 +12,7 @@ from dagora.parties.horizontal.policy.policy import Policy, PolicyError
 from dagora.parties.horizontal.policy.policy_file import read_policy
 from dagora.parties.horizontal.policy.policy_text import write_policy
 from dagora.parties.horizontal.policy.trial import trial_policy
+from dagora.privacy.terms import agree_on_terms
 
 PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}
 COORDINATOR = "sha256:" + "f" * 64
@@ -23,6 +24,10 @@ BOOK = Codebook(
     )
 )
 PLAN = draft_plan(BOOK, PRINTS, "hill-climb", coordinator=COORDINATOR, cells_per_table=64)
+PAIR = Codebook(BOOK.columns[:2])
+NOISY = draft_plan(
+    PAIR, PRINTS, "ges", coordinator=COORDINATOR, privacy=agree_on_terms(PAIR.schema, 3, epsilon=1.0)
+)
 POLICY = draft_policy(BOOK, COORDINATOR, PRINTS, least_sites=3, rows=1000)
 METHODS = ["hill-climb", "vote", "admm"]
 
@@ -52,6 +57,7 @@ FORBIDDEN = {
     "shows": (replace(PLAN, method="vote", shows=("local-weights",)), {"shows": ("best",)}),
     "columns_per_table": (PLAN, {"columns_per_table": 2}),
     "cells_per_table": (PLAN, {"cells_per_table": 7}),
+    "cells_per_table: of a release": (NOISY, {"cells_per_table": 7, "methods": ("any",)}),
     "tables_per_run": (PLAN, {"tables_per_run": 3}),
     "tables_for_ever": (PLAN, {"tables_for_ever": 0}),
     "largest_rows": (replace(PLAN, largest_rows=100), {}),

@@ -32,7 +32,8 @@ def tables(rows=90, seed=1):
 def noisy(given=None, epsilon=1.0, settings=None, plan_of=None, **more):
     given = given or tables()
     terms = agree_on_terms(codebook_of(given).schema, 3, epsilon=epsilon)
-    plan = {"questions": ("release",), "privacy": terms, "settings": settings or {}, "largest_rows": 1024}
+    plan = {"questions": ("release",), "privacy": terms, "settings": settings or {}, "tables": 0}
+    plan["largest_rows"] = 1024
     if plan_of is not None:
         plan["codebook"] = plan_of.plan.codebook
     return Meeting(given, plan=plan, **more)
@@ -112,7 +113,13 @@ def test_a_plan_with_noise_answers_nothing_else():
 
 @pytest.mark.parametrize(
     "change",
-    [{"questions": ("release", "counts")}, {"questions": ("counts",)}, {"shows": ("local-weights",)}],
+    [
+        {"questions": ("release", "counts")},
+        {"questions": ("counts",)},
+        {"shows": ("local-weights",)},
+        {"tables": 1 << 62},
+        {"functions": 1},
+    ],
 )
 def test_noise_and_sums_do_not_mix_in_a_plan(change):
     meeting = noisy()

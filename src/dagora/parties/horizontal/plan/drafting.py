@@ -54,6 +54,7 @@ def draft_plan(
             questions=(RELEASE,),
             coordinator=coordinator,
             settings=dict(settings or {}),
+            cells_per_table=cells_per_table,
             largest_rows=largest_rows,
             privacy=privacy,
         )

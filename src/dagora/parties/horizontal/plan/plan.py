@@ -18,7 +18,7 @@ from typing import Any
 from dagora.errors import DagoraError, FormatError, ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.transport.transport import check_name
-from dagora.privacy.release import require_fit
+from dagora.privacy.release import feature_size
 from dagora.privacy.terms import PrivacyTerms
 from dagora.wording import among
 
@@ -36,6 +36,8 @@ QUESTIONS = (COUNTS, MOMENTS, BASIS, RELEASE)
 LARGEST_ROWS = 1 << 22
 MOST_ROWS = 1 << 40
 MOST_CELLS = 1 << 22
+# Of a release a site keeps its part in its log: a line of about 20 MB at most, beside a message of 8 MB.
+MOST_RELEASED = 1 << 20
 MOST_SITES = 1000
 MOST_FUNCTIONS = 32
 LONGEST_PLAN = 1 << 22
@@ -75,14 +77,28 @@ class Plan:
 
     def __post_init__(self) -> None:
         noisy = self.privacy is not None
-        if noisy is not (RELEASE in self.questions) or (noisy and (len(self.questions) > 1 or self.shows)):
+        more = len(self.questions) > 1 or self.shows or self.tables or self.functions
+        if noisy is not (RELEASE in self.questions) or (noisy and more):
             raise FormatError("with privacy a plan asks for one release and nothing else")
         if self.shows not in ((), SHOWN_BY.get(self.method, ())):
             raise FormatError(f"the method {self.method} does not need to be shown {', '.join(self.shows)}")
         if self.privacy is not None:
-            if self.privacy.sites != len(self.sites):
-                raise FormatError(f"the terms of privacy are for {self.privacy.sites} sites")
-            require_fit(self.privacy, self.codebook.schema)
+            self._check_release(self.privacy)
+
+    def _check_release(self, terms: PrivacyTerms) -> None:
+        if terms.sites != len(self.sites):
+            raise FormatError(f"the terms of privacy are for {terms.sites} sites")
+        size = feature_size(terms, self.codebook.schema)
+        if size > MOST_RELEASED:
+            raise FormatError(
+                f"a release of {size:,} numbers is too large, at most {MOST_RELEASED:,} are possible: "
+                "use fewer columns, or fewer levels"
+            )
+        if self._cells(2) > self.cells_per_table:
+            raise FormatError(
+                f"a release has tables of up to {self._cells(2)} cells, and the plan allows "
+                f"{self.cells_per_table} (cells_per_table): use fewer levels, or allow more cells"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON holds it."""
@@ -123,11 +139,14 @@ class Plan:
 
     @property
     def largest_table(self) -> int:
-        """The most cells that a table of this plan can have."""
-        cards = sorted(
-            (len(variable.levels) for variable in self.codebook.schema if variable.levels), reverse=True
-        )
-        return min(self.cells_per_table, prod(cards[: self.columns_per_table]))
+        """The most cells that a table of this plan can have; a release has those of pairs."""
+        columns = self.columns_per_table if self.privacy is None else 2
+        return min(self.cells_per_table, self._cells(columns))
+
+    def _cells(self, columns: int) -> int:
+        """The most cells that a table of so many columns can have."""
+        cards = (len(variable.levels) for variable in self.codebook.schema if variable.levels)
+        return prod(sorted(cards, reverse=True)[:columns])
 
     @classmethod
     def decode(cls, payload: bytes) -> Plan:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from dagora.errors import DagoraError
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
-from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, Plan
+from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, Plan
 from dagora.wording import comma_list
 
 ANY = "any"
@@ -131,22 +131,18 @@ class Policy:
             self._refuse(
                 "rows_per_person", f"the plan's noise is for {plan.privacy.rows_per_person} rows per person"
             )
-        if COUNTS in plan.questions and plan.privacy is None:
-            self._check_tables(plan)
+        if COUNTS in plan.questions and plan.columns_per_table > self.columns_per_table:
+            self._refuse(
+                "columns_per_table", f"the plan may ask for tables of {plan.columns_per_table} columns"
+            )
+        if {COUNTS, RELEASE} & set(plan.questions) and plan.largest_table > self.cells_per_table:
+            self._refuse("cells_per_table", f"the plan may ask for tables of {plan.largest_table} cells")
         if plan.privacy is None:
             asked = plan.tables + len([question for question in plan.questions if question != COUNTS])
             if asked > self.tables_per_run:
                 self._refuse("tables_per_run", f"the plan may ask for {asked} sums")
             if len(history.sums) >= self.tables_for_ever:
                 self._refuse("tables_for_ever", f"{len(history.sums)} different sums were answered already")
-
-    def _check_tables(self, plan: Plan) -> None:
-        if plan.columns_per_table > self.columns_per_table:
-            self._refuse(
-                "columns_per_table", f"the plan may ask for tables of {plan.columns_per_table} columns"
-            )
-        if plan.largest_table > self.cells_per_table:
-            self._refuse("cells_per_table", f"the plan may ask for tables of {plan.largest_table} cells")
 
     def may_count(self, history: History, new: int) -> None:
         """Refuse sums that would pass the limit for ever."""
