@@ -151,10 +151,9 @@ def account_of(log: SiteLog, *, quiet: bool) -> Iterator[None]:
 
 def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
     """Say whether a plan would be accepted, and the most that it may ask for."""
-    import json
-
     from dagora.errors import FormatError
     from dagora.files import read_text
+    from dagora.parsing import parse_json
     from dagora.parties.horizontal.log.history import History
     from dagora.parties.horizontal.log.site_log import read_log
     from dagora.parties.horizontal.log.words import plan_in_words
@@ -162,11 +161,12 @@ def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
 
     with naming(plan_file):
         try:
-            plan = Plan.from_dict(json.loads(read_text(plan_file)))
-        except (ValueError, RecursionError):
+            content = parse_json(read_text(plan_file))
+        except FormatError:
             raise FormatError(
                 "this is not a plan: `dagora federate coordinator --write-plan` writes one"
             ) from None
+        plan = Plan.from_dict(content)
     history = History.of(read_log(log_file).events if log_file.exists() else [])
     for line in plan_in_words(plan):
         click.echo(line)
