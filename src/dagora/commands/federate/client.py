@@ -158,16 +158,21 @@ def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
     from dagora.parties.horizontal.log.site_log import read_log
     from dagora.parties.horizontal.log.words import plan_in_words
     from dagora.parties.horizontal.plan.plan import Plan
+    from dagora.parties.private_file import check_private
 
+    text = read_text(plan_file)
     with naming(plan_file):
         try:
-            content = parse_json(read_text(plan_file))
+            content = parse_json(text)
         except FormatError:
             raise FormatError(
                 "this is not a plan: `dagora federate coordinator --write-plan` writes one"
             ) from None
         plan = Plan.from_dict(content)
-    history = History.of(read_log(log_file).events if log_file.exists() else [])
+    history = History()
+    if log_file.exists():
+        check_private(log_file, "log", FormatError)
+        history = History.of(read_log(log_file).events)
     for line in plan_in_words(plan):
         click.echo(line)
     # Before the sites have met, the plan may leave certificates open.
