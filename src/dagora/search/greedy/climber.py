@@ -93,6 +93,11 @@ class Climber:
         return ""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self._names
+
+    @property
     def graph(self) -> DAG:
         """The current graph."""
         return DAG.from_numpy(self._present, self._names)

@@ -110,7 +110,7 @@ class Best:
     """The best graph seen, stored as a matrix; a DAG is made when it is asked for."""
 
     def __init__(self, climber: Climber) -> None:
-        self._names = climber.graph.nodes
+        self._names = climber.names
         self._adjacency, self.score = climber.adjacency, climber.score
 
     @property
