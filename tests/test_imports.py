@@ -27,6 +27,7 @@ FLOORS = (
         "errors",
         "events",
         "loading",
+        "parsing",
         "options",
         "extras",
         "accelerated",

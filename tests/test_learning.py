@@ -230,6 +230,8 @@ MIXED = Table(
         (TABLE, {"time_limit": -1.0}, OptionError, "time limit"),
         (TABLE, {"time_limit": math.nan}, OptionError, "time limit"),
         (TABLE, {"time_limit": math.inf}, OptionError, "time limit"),
+        (TABLE, {"time_limit": 10**400}, OptionError, "time limit"),
+        (TABLE, {"restarts": 10**400}, OptionError, "'restarts'"),
         (TABLE, {"time_limit": "10"}, OptionError, "time limit"),
         (TABLE, {"max_parents": -1}, KnowledgeError, "max_parents"),
         (TABLE, {"max_parents": "2", "knowledge": {"max_parents": 3}}, KnowledgeError, "max_parents"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import inlined, kernel
 
 
 def random_state(*entropy: int) -> NDArray[np.uint64]:
@@ -17,14 +17,23 @@ def random_state(*entropy: int) -> NDArray[np.uint64]:
     return np.array([np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]], dtype=np.uint64)
 
 
-@kernel
-def next_random(state: NDArray[np.uint64]) -> np.uint64:
-    """Draw 64 random bits (splitmix64) and advance the state."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@inlined
+def mixed(word: np.uint64) -> np.uint64:
+    """Mix the bits of a word, one to one (the last steps of splitmix64)."""
+    z = word
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.uint64(z ^ (z >> np.uint64(31)))
+
+
+@kernel
+def next_random(state: NDArray[np.uint64]) -> np.uint64:
+    """Draw 64 random bits (splitmix64) and advance the state."""
+    state[0] += GOLDEN
+    return mixed(state[0])
 
 
 @kernel

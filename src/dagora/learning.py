@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import platform
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -359,7 +359,7 @@ def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise OptionError(f"jobs must be a whole number, 1 or more, not {jobs!r}")
     number = isinstance(time_limit, int | float) and not isinstance(time_limit, bool)
-    if time_limit is not None and not (number and 0 < time_limit < math.inf):
+    if time_limit is not None and not (number and 0 < time_limit <= sys.float_info.max):
         raise OptionError(f"the time limit must be a positive number of seconds, not {time_limit!r}")
     return time_limit
 

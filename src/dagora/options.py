@@ -16,6 +16,9 @@ Value = int | float | bool | str | None
 OptionType = Literal["int", "float", "bool", "text", "graph"]
 T = TypeVar("T")
 
+# Whole numbers beyond 64 bits fit neither kernels nor a message: Python may refuse even to print them.
+LARGEST_INTEGER = 2**63 - 1
+
 
 @dataclass(frozen=True)
 class Option:
@@ -52,11 +55,13 @@ class Option:
             if self.type == "float":
                 return float(text)
         except ValueError:
-            raise OptionError(f"option '{self.name}' takes {self.describe_type()}, not '{text}'") from None
+            raise OptionError(
+                f"option '{self.name}' takes {self.describe_type()}, not {briefly(text)}"
+            ) from None
         if self.type == "bool":
             words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
             if text.lower() not in words:
-                raise OptionError(f"option '{self.name}' takes true or false, not '{text}'")
+                raise OptionError(f"option '{self.name}' takes true or false, not {briefly(text)}")
             return words[text.lower()]
         return text
 
@@ -72,10 +77,16 @@ class Option:
                 raise OptionError(f"option '{self.name}' must be a number, not NaN")
             if self.low is not None and (checked < self.low or (self.open_low and checked == self.low)):
                 bound = "larger than" if self.open_low else "at least"
-                raise OptionError(f"option '{self.name}' must be {bound} {self.low:g}, not {checked}")
+                raise OptionError(
+                    f"option '{self.name}' must be {bound} {self.low:g}, not {briefly(checked)}"
+                )
             if self.high is not None and checked > self.high:
-                raise OptionError(f"option '{self.name}' must be at most {self.high:g}, not {checked}")
-            if math.isinf(checked):
+                raise OptionError(
+                    f"option '{self.name}' must be at most {self.high:g}, not {briefly(checked)}"
+                )
+            if isinstance(checked, int) and abs(checked) > LARGEST_INTEGER:
+                raise OptionError(f"option '{self.name}' must be a whole number of at most 64 bits")
+            if isinstance(checked, float) and math.isinf(checked):
                 raise OptionError(f"option '{self.name}' must be a finite number, not {checked}")
         return checked
 
@@ -92,12 +103,25 @@ class Option:
             self.type == "graph" and hasattr(value, "undirected")
         ):
             return value
-        raise OptionError(f"option '{self.name}' takes {self.describe_type()}, not {value!r}")
+        raise OptionError(f"option '{self.name}' takes {self.describe_type()}, not {briefly(value)}")
 
     def describe_type(self) -> str:
         """The type in words."""
         names = {"int": "a whole number", "float": "a number", "bool": "true or false", "graph": "a graph"}
         return names.get(self.type, self.type)
+
+
+def briefly(value: object, most: int = 60) -> str:
+    """A value for a message: not too long, whatever it is.
+
+    >>> briefly("half"), briefly("9" * 5000, most=5), briefly(10**5000)
+    ("'half'", "'9999…", 'a number with too many digits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number with too many digits"
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 # The unit of every option `memory`, in bytes.

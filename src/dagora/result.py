@@ -6,7 +6,6 @@ it a `Result`, which goes to JSON and back without loss.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from dagora.errors import FormatError
 from dagora.files import json_text
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
+from dagora.parsing import parse_json
 
 T = TypeVar("T")
 
@@ -173,8 +173,12 @@ def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T
     dagora.errors.FormatError: the text is not a result in JSON: TypeError(...)
     """
     try:
-        return from_dict(json.loads(text))
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        content = parse_json(text)
+    except FormatError as error:
+        raise FormatError(f"the text is not {what} in JSON: {error}") from None
+    try:
+        return from_dict(content)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(f"the text is not {what} in JSON: {error!r}") from None
 
 

@@ -141,3 +141,26 @@ def test_a_hostile_name_does_not_reach_the_screen(tmp_path: Path, capsys: pytest
     err = refused(capsys, "convert", str(file), str(tmp_path / "out.dot"))
     assert r"a\x1b[2J\u202e" in err
     assert err.rstrip("\n").isprintable()
+
+
+UNREADABLE = {
+    "digits.json": '{"max_parents": ' + "9" * 5000 + "}",
+    "nested.json": "[" * 200_000,
+    "digits.toml": "least_sites = " + "9" * 5000,
+    "nested.toml": "x = " + "[" * 200_000,
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_knowledge_and_policies_that_python_cannot_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(UNREADABLE[name])
+    table = tmp_path / "table.csv"
+    table.write_text("a,b\n" + "0,1\n1,0\n" * 10)
+    if name.endswith("json"):
+        said = refused(capsys, "learn", str(table), "--knowledge", str(file))
+    else:
+        said = refused(capsys, "federate", "policy", "check", str(file))
+    assert f"{name}: is not " in said

@@ -133,7 +133,7 @@ def test_unreadable_files(tmp_path):
     with pytest.raises(KnowledgeError, match="no such file"):
         read_knowledge(tmp_path / "absent.json")
     (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(KnowledgeError, match=r"broken.json: is not a JSON file"):
+    with pytest.raises(KnowledgeError, match=r"broken.json: line 1: is not JSON"):
         read_knowledge(tmp_path / "broken.json")
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dagora.data.arrow_sizes import MAGIC, running_sizes
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.identifiers import UNNAMED
@@ -39,6 +40,7 @@ ENDINGS = (*SEPARATORS, ".parquet", ".feather", ".arrow")
 BLOCK = 1 << 22
 CELLS_FREELY = 1 << 26
 CELLS_PER_BYTE = 64
+BYTES_PER_CELL = 8
 
 
 def read_table(
@@ -356,23 +358,48 @@ def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[
             table = source.read()
     else:
         with pa.OSFile(str(file)) as handle:
-            magic = handle.read(6)
+            magic = handle.read(len(MAGIC))
             handle.seek(0)
             if magic.startswith(b"FEA1"):
                 raise DataError(
                     "this is a Feather file of version 1: write it again with a current pandas or Arrow"
                 )
-            source = pa.ipc.open_file(handle) if magic == b"ARROW1" else pa.ipc.open_stream(handle)
+            source = pa.ipc.open_file(handle) if magic == MAGIC else pa.ipc.open_stream(handle)
             names = check_names(source.schema.names)
+            kept_positions(names, reading)
+            check_sizes(file)
             table = source.read_all()
+            # Arrow takes the places of words and levels as the file states them; wrong ones would crash it.
+            table.validate(full=True)
     kept = [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
     return [names[i] for i in kept], [table.column(i) for i in kept]
 
 
+def check_sizes(file: Path) -> None:
+    """Refuse an Arrow or Feather file that becomes far larger than it is, before a batch is unpacked."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(file)) as handle:
+        for sizes in running_sizes(handle):
+            check_cells(sizes.cells, file)
+            if sizes.bytes > BYTES_PER_CELL * most_cells(file):
+                raise too_large(f"{sizes.bytes >> 20} MiB")
+
+
 def check_cells(cells: int, file: Path) -> None:
     """Refuse a file that says of itself that it becomes far larger than it is."""
-    if cells > max(CELLS_FREELY, CELLS_PER_BYTE * file.stat().st_size):
-        raise DataError(
-            f"it unpacks to {cells} cells, far more than its size: if you trust it, write it again as .csv "
-            "and give that file"
-        )
+    if cells > most_cells(file):
+        raise too_large(f"{cells} cells")
+
+
+def most_cells(file: Path) -> int:
+    """Cells that a file of this size may unpack to."""
+    return max(CELLS_FREELY, CELLS_PER_BYTE * file.stat().st_size)
+
+
+def too_large(size: str) -> DataError:
+    """The error about a file that is far larger than it looks."""
+    return DataError(
+        f"it unpacks to {size} or more, far more than its size: if you trust it, write it again as .csv "
+        "and give that file"
+    )

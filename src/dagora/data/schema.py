@@ -55,16 +55,16 @@ class Schema:
 
     def __init__(self, variables: Iterable[Variable]) -> None:
         self.variables = tuple(variables)
-        self._index = {variable.name: i for i, variable in enumerate(self.variables)}
+        self._names = tuple(variable.name for variable in self.variables)
+        self._index = {name: i for i, name in enumerate(self._names)}
         if len(self._index) < len(self.variables):
-            names = [variable.name for variable in self.variables]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = next(name for name in self._names if self._names.count(name) > 1)
             raise DataError(f"two columns are named '{twice}': rename one of them")
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
-        return tuple(variable.name for variable in self.variables)
+        return self._names
 
     @property
     def kinds(self) -> frozenset[Kind]:

@@ -23,6 +23,7 @@ from dagora.errors import FormatError
 from dagora.formats.bif_words import level_words, network_word, variable_words
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
+from dagora.parsing import parse_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,8 +115,8 @@ def parse_original(comment: str) -> str | tuple[str, ...] | None:
     if found is None:
         return None
     try:
-        content = json.loads(found[2])
-    except (ValueError, RecursionError):
+        content = parse_json(found[2])
+    except FormatError:
         content = None
     if found[1] == "name" and isinstance(content, str):
         return content

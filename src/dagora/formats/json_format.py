@@ -27,6 +27,7 @@ from dagora.files import json_text
 from dagora.formats.graphs import build_graph
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.parsing import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,12 +160,7 @@ def _object(text: str) -> Object:
             raise FormatError(f"the key '{twice}' occurs twice in one object")
         return found
 
-    try:
-        document = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        raise FormatError(f"line {error.lineno}: is not JSON: {error.msg.lower()}") from None
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"is not JSON that can be read: {' '.join(str(error).split())}") from None
+    document = parse_json(text, parse_constant=refuse_constant, object_pairs_hook=unique)
     if not isinstance(document, dict):
         raise FormatError('a graph is an object {"nodes": [...], "edges": [...]}')
     return document

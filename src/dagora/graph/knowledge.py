@@ -6,7 +6,6 @@ groups of variables in temporal order: an edge may not lead from a later tier to
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from dagora.errors import GraphError, KnowledgeError
 from dagora.files import PathLike, naming, read_text
 from dagora.graph.dag import DAG, Edge
+from dagora.parsing import parse_json
 
 
 @dataclass(frozen=True)
@@ -266,8 +266,4 @@ def read_knowledge(path: PathLike) -> Knowledge:
         )
     text = read_text(path, error=KnowledgeError)
     with naming(path):
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise KnowledgeError(f"is not a JSON file: {error}") from None
-        return Knowledge.from_dict(content)
+        return Knowledge.from_dict(parse_json(text, error=KnowledgeError))

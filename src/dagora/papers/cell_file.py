@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dagora.errors import FormatError
 from dagora.files import read_text, report_failure
 from dagora.papers.cell import cell_key
+from dagora.parsing import parse_json
 
 if TYPE_CHECKING:
     from dagora.papers.cell import Numbers, Parameters
@@ -34,10 +35,10 @@ class CellFile:
         lines = read_text(self.path).split("\n")
         for number, line in enumerate(lines[:-1], 1):
             try:
-                content = json.loads(line)
+                content = parse_json(line)
                 key = cell_key(content["item"], content["revision"], content["parameters"])
                 found[key] = dict(content["numbers"])
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, FormatError):
                 raise FormatError(
                     f"{self.path}: line {number} is no measured cell: repair or delete that line"
                 ) from None

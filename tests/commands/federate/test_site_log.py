@@ -256,3 +256,17 @@ def test_a_killed_client_has_every_answer_that_left_in_its_log(
     assert len(mine) >= len(others) - 1
     assert mine[: len(others)] == others[: len(mine)]
     assert mine
+
+
+def test_a_log_that_others_may_read(run: Callable, answered: Path, files: dict[str, Path]) -> None:
+    file = answered / FILE_NAME
+    file.chmod(0o644)
+    ran = run(
+        *client_line(answered.parent, "south", files["south"]), "--connect", "127.0.0.1:1", "--wait", 0.1
+    )
+    assert ran.code == 2
+    assert only_line(ran).endswith(f"chmod 600 {file}")
+    told = run("federate", "log", answered)
+    assert told.code == 0
+    assert f"chmod 600 {file}" in told.err
+    assert told.out.endswith("ended: done\n")

@@ -260,3 +260,43 @@ def test_hardly_any_columns(columns):
     score = random_score("bic", 0, columns=columns)
     assert hill_climb(score, Run(), restarts=2).status == "local-optimum"
     assert tabu_search(score, Run(), restarts=2).status == "local-optimum"
+
+
+class Watched:
+    """A score that ends the time after some calls, and counts what it is asked for."""
+
+    def __init__(self, score, budget, calls):
+        self.schema, self.n_rows = score.schema, score.n_rows
+        self.asked = []
+        self._score, self._budget, self._calls = score, budget, calls
+
+    def families(self, families):
+        self.asked.append(len(families))
+        if len(self.asked) == self._calls:
+            self._budget.stop("the time is up")
+        return self._score.families(families)
+
+
+@pytest.mark.parametrize("method", [hill_climb, tabu_search])
+@pytest.mark.parametrize("calls", [1, 3, 6, 8, 9])
+def test_the_clock_is_looked_at_between_blocks_of_families(monkeypatch, method, calls):
+    monkeypatch.setattr("dagora.search.greedy.climber.BLOCK", 6)
+    whole, budget = random_score("bdeu", 3, columns=6, rows=80), Budget()
+    score = Watched(whole, budget, calls)
+    knowledge = Knowledge(required=[("x3", "x0")], max_parents=2)
+    outcome = method(score, Run(knowledge, budget=budget), restarts=3)
+    assert outcome.status == "time-limit"
+    assert "the time is up" in outcome.message
+    assert len(score.asked) <= calls + 1, "after the time only the graph itself is scored"
+    assert max(score.asked) <= 7
+    assert knowledge.violations(outcome.graph) == []
+    assert outcome.score == pytest.approx(graph_score(whole, outcome.graph), rel=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 6, 1 << 15])
+def test_blocks_change_nothing(monkeypatch, block):
+    score = random_score("bdeu", 5, columns=6, rows=80)
+    expected = tabu_search(score, Run(seed=1), restarts=2)
+    monkeypatch.setattr("dagora.search.greedy.climber.BLOCK", block)
+    found = tabu_search(score, Run(seed=1), restarts=2)
+    assert (found.graph, found.score, found.stats) == (expected.graph, expected.score, expected.stats)

@@ -151,23 +151,28 @@ def account_of(log: SiteLog, *, quiet: bool) -> Iterator[None]:
 
 def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
     """Say whether a plan would be accepted, and the most that it may ask for."""
-    import json
-
     from dagora.errors import FormatError
     from dagora.files import read_text
+    from dagora.parsing import parse_json
     from dagora.parties.horizontal.log.history import History
     from dagora.parties.horizontal.log.site_log import read_log
     from dagora.parties.horizontal.log.words import plan_in_words
     from dagora.parties.horizontal.plan.plan import Plan
+    from dagora.parties.private_file import check_private
 
+    text = read_text(plan_file)
     with naming(plan_file):
         try:
-            plan = Plan.from_dict(json.loads(read_text(plan_file)))
-        except (ValueError, RecursionError):
+            content = parse_json(text)
+        except FormatError:
             raise FormatError(
                 "this is not a plan: `dagora federate coordinator --write-plan` writes one"
             ) from None
-    history = History.of(read_log(log_file).events if log_file.exists() else [])
+        plan = Plan.from_dict(content)
+    history = History()
+    if log_file.exists():
+        check_private(log_file, "log", FormatError)
+        history = History.of(read_log(log_file).events)
     for line in plan_in_words(plan):
         click.echo(line)
     # Before the sites have met, the plan may leave certificates open.

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dagora.commands.live_line import quiet_option
+from dagora.commands.party_options import warn
 
 
 @click.command("log", short_help="Print what a site has answered, in words.")
@@ -21,11 +22,14 @@ def log(*, path: str, everything: bool) -> None:
     from dagora.errors import OptionError
     from dagora.parties.horizontal.log.site_log import FILE_NAME, read_log
     from dagora.parties.horizontal.log.words import log_in_words
+    from dagora.parties.private_file import exposed
 
     file = Path(path, FILE_NAME) if Path(path).is_dir() else Path(path)
     if not file.exists():
         raise OptionError(f"{file}: there is no log: this site has answered nothing yet")
     found = read_log(file)
+    if way_out := exposed(file):
+        warn(f"{file}: other users of this machine may read this log; {way_out}")
     for line in log_in_words(found.events, everything=everything):
         click.echo(line)
     if found.torn:

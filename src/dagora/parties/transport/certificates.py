@@ -16,10 +16,8 @@ import contextlib
 import hashlib
 import os
 import secrets
-import shlex
 import shutil
 import ssl
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,6 +27,7 @@ from types import ModuleType
 from dagora.errors import ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.files import PathLike
+from dagora.parties.private_file import check_private
 from dagora.parties.transport.transport import check_name, one_line
 
 
@@ -48,17 +47,8 @@ class Credentials:
         for file in files:
             if not file.is_file():
                 raise ProtocolError(f"{file}: no such file; make certificates with `{made_by}`")
-        check_private(files[2])
+        check_private(files[2], "private key", ProtocolError)
         return cls(_name_in(files[1]), *files)
-
-
-def check_private(key: Path) -> None:
-    """Refuse a private key that other users of the machine can read or change."""
-    if os.name == "posix" and key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ProtocolError(
-            f"{key}: other users of this machine may read this private key; if none of them has, "
-            f"make it private: chmod 600 {shlex.quote(str(key))}"
-        )
 
 
 def _name_in(file: Path) -> str:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagora.errors import FormatError, OptionError
 from dagora.files import read_text, report_failure
+from dagora.parsing import parse_json
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ class SessionLog:
             return []
         for number, line in enumerate(read_text(self.path).splitlines(), 1):
             try:
-                content = dict(json.loads(line))
+                content = dict(parse_json(line))
                 known = found.setdefault(content["session"], {"own": [], "status": "begun"})
                 known.update(content)
                 if not all(isinstance(name, str) for name in known["own"]):
                     raise ValueError("names are texts")
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, FormatError):
                 raise FormatError(
                     f"{self.path}: line {number} is not a session: repair it, since the log counts sessions"
                 ) from None

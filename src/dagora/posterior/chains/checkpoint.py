@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dagora.errors import FormatError, OptionError
 from dagora.events import Event
 from dagora.files import PathLike, write_whole
+from dagora.parsing import parse_json
 from dagora.posterior.chains.chain_state import KEPT, Chain, Kept, room_for
 from dagora.posterior.space.family_tables import FamilyTables, padded
 from dagora.posterior.space.space import Space
@@ -153,7 +154,7 @@ class Checkpoint:
         }
         content = io.BytesIO()
         np.savez(content, **arrays)  # type: ignore[arg-type]  # the stub takes every name for an option
-        write_whole(self.path, content.getvalue(), error=OptionError)
+        write_whole(self.path, content.getvalue())
         self._saved = time.monotonic()
 
     @property
@@ -174,7 +175,7 @@ class Checkpoint:
 
     def _refuse_others(self, found: Arrays) -> None:
         with refusing_other_files(self.path):
-            theirs = dict(json.loads(str(found["settings"])))
+            theirs = dict(parse_json(str(found["settings"]), error=OptionError))
         ours = json.loads(json.dumps(self._settings))
         for which, value in ours.items():
             if theirs.get(which) != value:
@@ -227,5 +228,14 @@ def refusing_other_files(path: PathLike) -> Iterator[None]:
     """Turn any error of reading a file's content into one line: this is no checkpoint."""
     try:
         yield
-    except (OSError, ValueError, LookupError, EOFError, AttributeError, TypeError, zipfile.BadZipFile):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        EOFError,
+        AttributeError,
+        TypeError,
+        zipfile.BadZipFile,
+        FormatError,
+    ):
         raise FormatError(f"{path}: is not a checkpoint of dagora; name another file") from None

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError, KnowledgeError
+from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.scores.local_score import TIE, Family, LocalScore
@@ -22,6 +23,7 @@ from dagora.search.greedy.moves import (
     NONE,
     REVERSE,
     best_move,
+    edge_hash,
     extend_reach,
     reachability,
     topological_sort,
@@ -30,25 +32,34 @@ from dagora.search.greedy.moves import (
 NO_TABU = np.zeros(0, dtype=np.uint64)
 # The most numbers in the cache of gains: 64 MB. A full cache is emptied.
 CACHED_NUMBERS = 8_000_000
+# Families that are scored between two looks at the clock.
+BLOCK = 1 << 15
 
 
 class Climber:
     """The current graph, its score, and the gains of all single changes that knowledge permits."""
 
-    def __init__(self, score: LocalScore, knowledge: Knowledge, start: DAG | None = None) -> None:
+    def __init__(
+        self,
+        score: LocalScore,
+        knowledge: Knowledge,
+        start: DAG | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         self._score = score
+        self._budget = Budget() if budget is None else budget
         self._names = score.schema.names
         d = len(self._names)
         self._forbidden = knowledge.forbidden_matrix(self._names)
         self._required = knowledge.required_matrix(self._names)
         self._limit = d if knowledge.max_parents is None else knowledge.max_parents
-        self._edge_hashes = np.random.default_rng(0).integers(0, 2**64, size=(d, d), dtype=np.uint64)
         self._remembered: dict[
             tuple[int, frozenset[int]], tuple[float, NDArray[np.float64], NDArray[np.float64]]
         ] = {}
         self.evaluations = 0
-        self._additions = np.full((d, d), -np.inf)
-        self._deletions = np.full((d, d), -np.inf)
+        # Filled column by column: of a wide table, only what there was time for takes memory.
+        self._additions = np.empty((d, d))
+        self._deletions = np.empty((d, d))
         self._local = np.zeros(d)
         self.place(DAG.from_numpy(self._required, self._names) if start is None else start)
 
@@ -58,8 +69,10 @@ class Climber:
         self._present = graph.to_numpy()
         self._parents = [list(graph.parent_indices(child)) for child in range(len(graph))]
         self._reach = reachability(self._present, np.array(graph.order_indices, dtype=np.int64))
-        self._hash = np.bitwise_xor.reduce(self._edge_hashes[self._present], initial=np.uint64(0))
-        self._refresh(range(len(graph)))
+        self._hash = np.uint64(0)
+        for i, j in np.argwhere(self._present):
+            self._hash ^= np.uint64(edge_hash(i, j))
+        self._refresh(list(range(len(graph))))
 
     def _check(self, graph: DAG) -> None:
         broken = self._present_violation(graph.to_numpy())
@@ -78,6 +91,11 @@ class Climber:
         if counts.max(initial=0) > self._limit:
             return f"{self._names[int(counts.argmax())]} has {counts.max()} parents, more than {self._limit}"
         return ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self._names
 
     @property
     def graph(self) -> DAG:
@@ -108,7 +126,6 @@ class Climber:
             self._present,
             self._reach,
             tolerance,
-            self._edge_hashes,
             self._hash,
             tabu,
         )
@@ -120,7 +137,7 @@ class Climber:
     def apply(self, kind: int, i: int, j: int) -> None:
         """Add, delete or reverse i → j."""
         self._present[i, j] = kind == ADD
-        self._hash ^= self._edge_hashes[i, j]
+        self._hash ^= np.uint64(edge_hash(i, j))
         if kind == ADD:
             self._parents[j].append(i)
             extend_reach(self._reach, i, j)
@@ -128,17 +145,19 @@ class Climber:
             self._parents[j].remove(i)
         if kind == REVERSE:
             self._present[j, i] = True
-            self._hash ^= self._edge_hashes[j, i]
+            self._hash ^= np.uint64(edge_hash(j, i))
             self._parents[i].append(j)
         if kind != ADD:
             self._reach = reachability(self._present, topological_sort(self._present))
-        self._refresh((i, j) if kind == REVERSE else (j,))
+        self._refresh([i, j] if kind == REVERSE else [j])
 
     def random_walk(self, moves: int, rng: np.random.Generator) -> None:
         """Make some random moves that knowledge and acyclicity permit, whatever their gain."""
         d = len(self._names)
         made = 0
         for _ in range(100 * moves):  # fewer moves are made where hardly any is legal
+            if self._budget.exhausted:
+                return
             i, j = (int(k) for k in rng.integers(0, d, size=2))
             if self._present[i, j]:
                 kind = DELETE if rng.random() < 0.5 else REVERSE
@@ -157,7 +176,23 @@ class Climber:
                 if made == moves:
                     return
 
-    def _refresh(self, children: Sequence[int]) -> None:
+    def _refresh(self, children: list[int]) -> None:
+        """Update the gains of some children, a block of them at a time.
+
+        When the time is up, the scores of the other children's own families are computed, so that the graph
+        has a score, and nothing else: their gains are not to be used any more.
+        """
+        block = max(1, BLOCK // len(self._names))
+        for first in range(0, len(children), block):
+            if self._budget.exhausted:
+                late = children[first:]
+                self._local[late] = self._score.families(
+                    [(child, tuple(self._parents[child])) for child in late]
+                )
+                return
+            self._refresh_block(children[first : first + block])
+
+    def _refresh_block(self, children: Sequence[int]) -> None:
         """Update the gains of some children; all families that are not cached are scored in one call."""
         if len(self._remembered) * 2 * len(self._names) > CACHED_NUMBERS:
             self._remembered.clear()

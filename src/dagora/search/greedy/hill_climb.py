@@ -70,7 +70,7 @@ def climb(
 ) -> Outcome:
     """The loop of both methods: one climb from the start graph, and one after each restart."""
     aligned = None if start is None else align(start, score.schema.names)
-    climber = Climber(score, run.knowledge, aligned)
+    climber = Climber(score, run.knowledge, aligned, run.budget)
     rng = np.random.default_rng(run.seed)
     best = Best(climber)
     steps = 0
@@ -110,7 +110,7 @@ class Best:
     """The best graph seen, stored as a matrix; a DAG is made when it is asked for."""
 
     def __init__(self, climber: Climber) -> None:
-        self._names = climber.graph.nodes
+        self._names = climber.names
         self._adjacency, self.score = climber.adjacency, climber.score
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.kernel_random import mixed
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
 
@@ -23,6 +24,12 @@ def reversal_closes_cycle(present: NDArray[np.bool_], reach: NDArray[np.bool_], 
         if k != j and present[i, k] and reach[k, j]:
             return True
     return False
+
+
+@kernel
+def edge_hash(i: int, j: int) -> np.uint64:
+    """A hash of the edge i → j; different edges have different ones."""
+    return mixed(((np.uint64(i) + np.uint64(1)) << np.uint64(32)) + np.uint64(j))
 
 
 @kernel
@@ -41,7 +48,6 @@ def best_move(
     present: NDArray[np.bool_],
     reach: NDArray[np.bool_],
     tolerance: float,
-    edge_hashes: NDArray[np.uint64],
     graph: np.uint64,
     tabu: NDArray[np.uint64],
 ) -> tuple[float, int, int, int]:
@@ -52,8 +58,8 @@ def best_move(
 
     >>> nothing, present = np.full((2, 2), -np.inf), np.zeros((2, 2), dtype=np.bool_)
     >>> additions = np.array([[-np.inf, 2.0], [3.0, -np.inf]])
-    >>> hashes, no_tabu = np.zeros((2, 2), dtype=np.uint64), np.empty(0, dtype=np.uint64)
-    >>> best_move(additions, nothing, present, present, 0.1, hashes, np.uint64(0), no_tabu)  # add 1 → 0
+    >>> no_tabu = np.empty(0, dtype=np.uint64)
+    >>> best_move(additions, nothing, present, present, 0.1, np.uint64(0), no_tabu)  # add 1 → 0
     (3.0, 0, 1, 0)
     """
     d = len(present)
@@ -82,9 +88,9 @@ def best_move(
                     if kind == REVERSE and reversal_closes_cycle(present, reach, i, j):
                         continue
                     if len(tabu):
-                        after = graph ^ edge_hashes[i, j]
+                        after = graph ^ edge_hash(i, j)
                         if kind == REVERSE:
-                            after ^= edge_hashes[j, i]
+                            after ^= edge_hash(j, i)
                         if is_tabu(tabu, after):
                             continue
                     if attempt == 1:

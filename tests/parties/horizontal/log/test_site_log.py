@@ -207,3 +207,75 @@ def test_a_failed_write_leaves_a_log_that_can_be_read(tmp_path, monkeypatch, cal
             log.add("end", {})
     assert path.read_bytes() == whole
     assert len(read_log(path).events) == 3
+
+
+PLAN = {"plan": {}, "plan_digest": "p", "roster": "r", "codebook": "c", "rows": 3}
+RELEASED = {"asks": "release", "rho": 0.1, "part": [1, -1], "numbers": 2}
+COUNTED = {"asks": "counts", "tables": [[0], [0, 1]], "numbers": 2}
+ODD = {
+    "unknown event": [("boo", {})],
+    "answer before a plan": [("answer", COUNTED)],
+    "shown before a plan": [("shown", {"task": "votes", "bytes": 3})],
+    "answer to nothing": [("plan", PLAN), ("answer", {})],
+    "answer to odd kind": [("plan", PLAN), ("answer", {**COUNTED, "asks": "rows"})],
+    "answer to a list": [("plan", PLAN), ("answer", {**COUNTED, "asks": ["counts"]})],
+    "tables no list": [("plan", PLAN), ("answer", {**COUNTED, "tables": 5})],
+    "tables too deep": [("plan", PLAN), ("answer", {**COUNTED, "tables": [[[1]]]})],
+    "tables of truths": [("plan", PLAN), ("answer", {**COUNTED, "tables": [[True]]})],
+    "numbers of text": [("plan", PLAN), ("answer", {**COUNTED, "numbers": "2"})],
+    "basis without functions": [("plan", PLAN), ("answer", {"asks": "basis", "numbers": 2})],
+    "price of text": [("plan", PLAN), ("answer", {**RELEASED, "rho": "x"})],
+    "price below 0": [("plan", PLAN), ("answer", {**RELEASED, "rho": -5.0})],
+    "no part": [("plan", PLAN), ("answer", {"asks": "release", "rho": 0.1, "numbers": 2})],
+    "part too large": [("plan", PLAN), ("answer", {**RELEASED, "part": [1 << 63]})],
+    "price without release": [("plan", PLAN), ("answer", {**COUNTED, "rho": 0.1})],
+    "plan without roster": [("plan", {key: PLAN[key] for key in PLAN if key != "roster"})],
+    "plan is a list": [("plan", {**PLAN, "plan": [1]})],
+    "rows of text": [("plan", {**PLAN, "rows": "3"})],
+    "shown nothing": [("plan", PLAN), ("shown", {})],
+    "end without reason": [("end", {})],
+    "reason no text": [("refused", {"reason": 3})],
+    "time no text": [("end", {"reason": "done", "time": 5})],
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_well_sealed_log_with_odd_events_is_refused_at_its_line(tmp_path, name):
+    path = tmp_path / "log"
+    with open_log(path) as log:
+        for event, content in ODD[name]:
+            log.add(event, content)
+    with pytest.raises(
+        FormatError, match=f"log: line {len(ODD[name])}: (the event|there is no|only)"
+    ) as caught:
+        read_log(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_events_as_sites_write_them_are_read(tmp_path):
+    good = [("plan", PLAN), ("answer", COUNTED), ("answer", RELEASED), ("refused", {"reason": "no"})]
+    good += [("answer", {"asks": "moments", "numbers": 9}), ("shown", {"task": "votes", "bytes": 3})]
+    with open_log(tmp_path / "log") as log:
+        for event, content in good:
+            log.add(event, content)
+    history = History.of(read_log(tmp_path / "log").events)
+    assert (len(history.sums), history.spent, history.releases) == (3, 0.1, {"p": [1, -1]})
+
+
+def test_what_would_change_the_screen_is_spelt_out():
+    events = [
+        {"event": "end", "time": "\x1b[2J", "reason": "a\u202eb"},
+        {"event": "refused", "time": "", "reason": "\x9b"},
+    ]
+    assert list(log_in_words(events)) == ["\\x1b[2J  ended: a\\u202eb", "  refused: \\x9b"]
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
+def test_a_log_that_others_may_read_is_refused(tmp_path, mode):
+    path = filled(tmp_path / "log")
+    path.chmod(mode)
+    with pytest.raises(FormatError, match=f"may read this log.*chmod 600 {path}"), open_log(path):
+        pass
+    path.chmod(0o600)
+    with open_log(path) as log:
+        assert len(log.events) == 3

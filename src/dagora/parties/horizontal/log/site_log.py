@@ -24,7 +24,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dagora.errors import FormatError, OptionError
-from dagora.files import report_failure
+from dagora.files import naming, report_failure
+from dagora.parsing import parse_json
+from dagora.parties.horizontal.log.log_events import check_event
+from dagora.parties.private_file import check_private
 
 FILE_NAME = "federated.jsonl"
 START = "0" * 64
@@ -89,7 +92,7 @@ class FileLog:
 
 @contextmanager
 def open_log(path: Path) -> Iterator[FileLog]:
-    """Open a site's log for one run; it is made if there is none, readable by its owner only.
+    """Open a site's log for one run; it is made if there is none. Only its owner may be able to read it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -104,6 +107,7 @@ def open_log(path: Path) -> Iterator[FileLog]:
         try:
             if new:
                 _settle_folder(path.parent)
+            check_private(path, "log", FormatError)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -130,7 +134,7 @@ class LogFile:
 
 
 def read_log(path: Path) -> LogFile:
-    """Read a log and check its chain."""
+    """Read a log; check its chain, and each of its events."""
     with report_failure(path, FormatError):
         if path.stat().st_size > MOST_BYTES:
             raise FormatError(
@@ -142,24 +146,27 @@ def read_log(path: Path) -> LogFile:
     if content and not content.endswith(b"\n"):
         cut = content.rfind(b"\n") + 1
         whole, torn = content[:cut], content[cut:]
-    last, events = START, []
+    last, events, planned = START, [], False
     for number, line in enumerate(whole.split(b"\n")[:-1], 1):
         sealed, digest = _sealed(line[: -len(_SEAL % START.encode())] + b"}")
         try:
-            entry = json.loads(line.decode())
+            entry = parse_json(line)
             follows = (
                 isinstance(entry, dict)
                 and isinstance(entry.get("event"), str)
                 and entry.get("after") == last
                 and sealed == line
             )
-        except (ValueError, RecursionError):
+        except FormatError:
             follows = False
         if not follows:
             raise FormatError(
                 f"{path}: line {number} was changed, or a line before it is missing: the log cannot be "
                 "relied on"
             )
+        with naming(f"{path}: line {number}"):
+            check_event(entry, planned=planned)
+        planned |= entry["event"] == "plan"
         events.append(entry)
         last = digest
     return LogFile(events, last, bool(torn), len(whole))

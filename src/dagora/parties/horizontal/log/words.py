@@ -5,35 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dagora.errors import FormatError
+from dagora.errors import DagoraError, FormatError
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, RELEASE, Plan
+from dagora.wording import shown
 
 # Tables that are named before the rest is only counted.
 NAMED = 8
 
 
 def log_in_words(events: Sequence[Mapping[str, Any]], *, everything: bool = False) -> Iterator[str]:
-    """One or more lines for each event."""
+    """One or more lines for each event; what would change a screen is spelt out."""
+    yield from map(shown, _lines(events, everything=everything))
+
+
+def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator[str]:
     names: Sequence[str] = ()
     answers = 0
     for event in events:
-        when = str(event.get("time", ""))
+        when = event.get("time", "")
         kind = event["event"]
         if kind == "plan":
             plan = _plan_of(event)
             names, answers = plan.codebook.schema.names, 0
             first, *others = plan_in_words(plan)
-            yield f"{when}  accepted {first}, on {event.get('rows', '?')} rows"
+            yield f"{when}  accepted {first}, on {event['rows']} rows"
             yield from (f"    {line}" for line in others)
         elif kind in {"answer", "shown"}:
             answers += 1
             yield f"{when}  answer {answers}: {answer_in_words(event, names, everything=everything)}"
         elif kind == "refused":
-            yield f"{when}  refused: {event.get('reason', '')}"
-        elif kind == "end":
-            yield f"{when}  ended: {event.get('reason', '')}"
+            yield f"{when}  refused: {event['reason']}"
         else:
-            yield f"{when}  {kind}"
+            yield f"{when}  ended: {event['reason']}"
 
 
 def plan_in_words(plan: Plan) -> list[str]:
@@ -56,7 +59,7 @@ def plan_in_words(plan: Plan) -> list[str]:
         lines.append(f"shown as this site's own, not summed: {', '.join(plan.shows)}")
     if plan.privacy is not None:
         lines += plan.privacy.describe()
-    return lines
+    return list(map(shown, lines))
 
 
 def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everything: bool = False) -> str:
@@ -69,11 +72,11 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
         return f"shown as its own: {event['task']}, {event['bytes']} bytes"
     if event["asks"] == COUNTS:
         tables = event["tables"]
-        shown = tables if everything else tables[:NAMED]
+        named = tables if everything else tables[:NAMED]
         listed = ", ".join(
-            " × ".join(_name(column, names) for column in table) or "all rows" for table in shown
+            " × ".join(_name(column, names) for column in table) or "all rows" for table in named
         )
-        more = f" and {len(tables) - len(shown)} more" if len(tables) > len(shown) else ""
+        more = f" and {len(tables) - len(named)} more" if len(tables) > len(named) else ""
         plural = "" if len(tables) == 1 else "s"
         return (
             f"into the sum: counts of {len(tables)} table{plural} ({listed}{more}), {event['numbers']} cells"
@@ -89,13 +92,13 @@ def summarise(events: Iterable[Mapping[str, Any]]) -> str:
     listed = list(events)
     tables = sum(len(event["tables"]) for event in listed if event.get("asks") == COUNTS)
     sums = sum(event["event"] == "answer" and event.get("asks") != COUNTS for event in listed)
-    shown = sum(event["event"] == "shown" for event in listed)
+    own = sum(event["event"] == "shown" for event in listed)
     parts = [
         f"{number} {one if number == 1 else many}"
         for number, one, many in (
             (tables, "table of counts", "tables of counts"),
             (sums, "sum of moments", "sums of moments"),
-            (shown, "answer of its own", "answers of its own"),
+            (own, "answer of its own", "answers of its own"),
         )
         if number
     ]
@@ -108,6 +111,6 @@ def _name(column: int, names: Sequence[str]) -> str:
 
 def _plan_of(event: Mapping[str, Any]) -> Plan:
     try:
-        return Plan.from_dict(event.get("plan"))
-    except FormatError as error:
+        return Plan.from_dict(event["plan"])
+    except DagoraError as error:
         raise FormatError(f"the log holds a plan that cannot be read: {error}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from dagora.errors import FormatError
 from dagora.files import naming, read_text
+from dagora.parsing import parse_toml
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
 from dagora.parties.horizontal.plan.plan import (
@@ -183,10 +183,8 @@ _KEY = re.compile(r"^\s*(?:\[\[?\s*)?\"?([A-Za-z_]+)\"?\s*(?:=|\])")
 def _read_toml(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """The content of a TOML file, and the first line of every key and table."""
     text = read_text(path)
-    try:
-        content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise FormatError(f"{path}: {problem}") from None
+    with naming(path):
+        content = parse_toml(text)
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if found := _KEY.match(line):
