@@ -16,7 +16,7 @@ from dagora.search.rbnets.network import new_network
 from dagora.search.rbnets.replay import Replay, Transitions
 from dagora.search.rbnets.training import Learner, ask, learn, new_learner
 
-# Transitions in a minibatch, as published.
+# Transitions in a minibatch: N_b of section 4.1 of Zheng et al. (2023).
 BATCH = 200
 
 Order = NDArray[np.int64]
