@@ -235,18 +235,27 @@ METHODS = (
         needs=(JAX,),
         options=(
             Option(
-                "improve",
+                "published",
                 "bool",
-                True,
-                "also search over orders and improve every order tried; false: as published",
+                False,
+                "the paper's algorithm alone, without order search: states from walks, raw rewards",
             ),
             Option("episodes", "int", 300, "number of orders that the neural network tries", low=1),
             Option(
                 "state",
                 "text",
-                "set",
-                "input of the neural network: placed variables as bits (set) or random-walk vectors (walk)",
+                None,
+                "input of the neural network: placed variables as bits (set) or random-walk vectors (walk); "
+                "without it, walk if published, else set",
                 choices=("set", "walk"),
+            ),
+            Option(
+                "reward",
+                "text",
+                None,
+                "what the network learns from: scores as they are (raw, equation 7 of the paper) or scaled "
+                "gains over no parents (gain); without it, raw if published, else gain",
+                choices=("raw", "gain"),
             ),
             Option("hidden", "int", 64, "units in each of the two hidden layers", low=1, high=4096),
         ),

@@ -71,7 +71,7 @@ def test_a_run_prints_the_table_and_names_its_files(run: Callable, log: Path, tm
     assert ran.err.splitlines() == [f"written: {folder / name}" for name in names]
     assert sorted(file.name for file in folder.iterdir()) == sorted(names)
     page = (folder / "toy-squares.md").read_text()
-    assert page.startswith("## toy\n\n`dagora reproduce toy/squares`\n\n| x | x²")
+    assert page.startswith("## toy (quick size: a few)\n\n`dagora reproduce toy/squares`\n\n| x | x²")
     assert page.endswith("\n\n- squares\n")
     rows = list(csv.reader((folder / "toy-squares.csv").read_text().splitlines()))
     assert rows == [["x", "x²", "x² standard error"], ["1", "1.5", "0.5"], ["2", "4.5", "0.5"]]

@@ -150,7 +150,9 @@ def private_options(command: F) -> F:
             help="Order of all variables, parents first (the host's default: its own, then the guest's).",
         ),
         click.option(
-            "--score", type=click.Choice(["f", "g"]), help="f: exact (default); g: the paper's approximation."
+            "--score",
+            type=click.Choice(["f", "g"]),
+            help="f: exact (default); g: by Stirling's formula, after the paper.",
         ),
         click.option(
             "--mode",

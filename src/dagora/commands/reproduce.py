@@ -84,7 +84,8 @@ def command(
     written: list[Path] = []
     if report is not None:
         line = f"dagora reproduce {entry.name}{' --full' * full}{f' --seed {seed}' * (seed > 0)}"
-        written = write_report(report, folder, stem, command=line, missing=missing_part(harvest))
+        stated = entry.size(full=full)
+        written = write_report(report, folder, stem, command=line, size=stated, missing=missing_part(harvest))
     written += [cells.path] * cells.path.exists()
     status, message = ending(harvest, budget, cells.path)
     if as_json:

@@ -39,6 +39,14 @@ class Item:
     full: str
     needs: tuple[Need, ...] = (MATPLOTLIB,)
 
+    def size(self, *, full: bool) -> str:
+        """The size in words, for the first line of a page.
+
+        >>> item_named("notears/sachs").size(full=False)
+        'quick size: all 7466 rows, one run'
+        """
+        return f"full size: {self.full}" if full else f"quick size: {self.quick}"
+
     def load(self) -> Callable[[Size], Experiment]:
         """Import the function that makes the experiment."""
         return cast("Callable[[Size], Experiment]", load(self.maker))
@@ -75,8 +83,8 @@ ITEMS = (
         "protein signalling, 7466 × 11, raw and standardised",
         "dagora.papers.notears.sachs:sachs",
         NOTEARS,
-        quick="everything",
-        full="the same",
+        quick="all 7466 rows, one run",
+        full="all 7466 rows, one run",
         needs=(),
     ),
     Item(
@@ -120,8 +128,8 @@ ITEMS = (
         "each site's covariance read off the published exchange, and not off ours",
         "dagora.papers.admm.privacy:privacy",
         ADMM,
-        quick="8 sites, 3 runs",
-        full="8 and 64 sites, 10 runs",
+        quick="4 and 8 sites, 3 runs",
+        full="4, 8 and 64 sites, 10 runs",
         needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES),
     ),
     Item(
@@ -145,8 +153,8 @@ ITEMS = (
         "protein signalling, 853 × 11: GP and BGe, order and partition MCMC, against the consensus graph",
         "dagora.papers.gpn.table1:table1",
         GPN,
-        quick="GP and BGe",
-        full="GP² too",
+        quick="853 rows, GP and BGe",
+        full="853 rows, GP² too",
     ),
     Item(
         "private-k2/scaling",
@@ -159,7 +167,7 @@ ITEMS = (
     ),
     Item(
         "private-k2/f-vs-g",
-        "structures by the exact score f and by the paper's approximation g",
+        "structures by the exact score f and by its approximation g",
         "dagora.papers.private_k2.f_vs_g:f_vs_g",
         PRIVATE_K2,
         quick="up to 10,000 rows, 10 runs",
@@ -167,12 +175,21 @@ ITEMS = (
         needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_OWNERS),
     ),
     Item(
+        "private-k2/leak",
+        "bits that the steps of an adaptive search tell beyond its graph",
+        "dagora.papers.private_k2.leak:leak",
+        PRIVATE_K2,
+        quick="3 networks, up to 1,000 rows, 10 runs",
+        full="3 networks, up to 10,000 rows, 100 runs",
+        needs=(),
+    ),
+    Item(
         "rbnets/table2",
         "seconds and BIC of A*, ILP, hill climbing, OBS, ASOBS, RBNets and order search",
         "dagora.papers.rbnets.table2:table2",
         RBNETS,
         quick="to 56 variables, 60 s an exact search, 2 seeds",
-        full="to 256 variables, 1800 s a search, 10 seeds",
+        full="19 of 20 data sets, to 1024 variables; 10 seeds, from 500 variables on 1",
         needs=(MATPLOTLIB, SCIP, JAX),
     ),
     Item(
@@ -181,7 +198,7 @@ ITEMS = (
         "dagora.papers.rbnets.differences:table3",
         RBNETS,
         quick="to 45 variables, 2 seeds",
-        full="to 256 variables, 10 seeds",
+        full="28 of 30 halves, to 1024 variables; 10 seeds, from 500 variables on 1",
         needs=(MATPLOTLIB, SCIP, JAX),
     ),
     Item(

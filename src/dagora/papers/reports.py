@@ -29,9 +29,12 @@ class Report:
         }
 
 
-def page(report: Report, *, command: str, stem: str, missing: str = "") -> str:
-    """Write a report as Markdown, ready to be pasted into a document; `missing` says what is not measured."""
-    parts = [f"## {report.title}", f"`{command}`"]
+def page(report: Report, *, command: str, stem: str, size: str, missing: str = "") -> str:
+    """Write a report as Markdown, ready to be pasted into a document; the first line states its size.
+
+    `missing` says what is not measured.
+    """
+    parts = [f"## {report.title} ({size}{f'; {missing}' if missing else ''})", f"`{command}`"]
     if missing:
         parts.append(f"**Incomplete: {missing}.**")
     for table in report.tables:
@@ -41,7 +44,9 @@ def page(report: Report, *, command: str, stem: str, missing: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write_report(report: Report, folder: Path, stem: str, *, command: str, missing: str = "") -> list[Path]:
+def write_report(
+    report: Report, folder: Path, stem: str, *, command: str, size: str, missing: str = ""
+) -> list[Path]:
     """Write a page, a CSV file per table and an SVG file per picture, each whole or not at all."""
     files: dict[Path, str] = {}
     for table in report.tables:
@@ -49,7 +54,7 @@ def write_report(report: Report, folder: Path, stem: str, *, command: str, missi
         files[folder / name] = table.to_csv()
     for name, picture in report.pictures.items():
         files[folder / picture_name(stem, name)] = picture
-    files[folder / f"{stem}.md"] = page(report, command=command, stem=stem, missing=missing)
+    files[folder / f"{stem}.md"] = page(report, command=command, stem=stem, size=size, missing=missing)
     for path, content in files.items():
         write_whole(path, content)
     return list(files)

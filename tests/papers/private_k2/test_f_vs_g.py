@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dagora.papers.cell import Measured
 from dagora.papers.private_k2 import f_vs_g
 from dagora.papers.private_k2.networks import drawn
 from dagora.run import Run
@@ -20,6 +21,18 @@ def test_the_bias_against_parents_where_rows_are_plenty() -> None:
     for cell in cells:
         assert cell["g_edges"] == cell["f_edges"] - cell["g_lacks"] + cell["g_adds"]
         assert cell["f_shd"] == cell["f_extra"] + cell["f_missing"]  # no edge against the order
+
+
+def test_the_constant_is_no_cure_where_rows_are_few() -> None:
+    def cell(n: int, f: float, g: float, stirling: float) -> Measured:
+        numbers = {"f_edges": f, "g_edges": g, "stirling_edges": stirling}
+        return Measured({"network": "alarm", "n": n}, numbers)
+
+    (said,) = f_vs_g.excess(
+        [cell(100, 53.0, 85.0, 70.0), cell(100, 54.0, 86.0, 71.0), cell(1000, 53, 53, 53)]
+    )
+    assert said.endswith("alarm at n = 100: f 53.5, g 85.5, g′ 70.5 edges (2 samples).")
+    assert f_vs_g.excess([cell(1000, 53.0, 52.0, 53.0)]) == ()
 
 
 def test_known_networks_are_cut_to_two_levels(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,8 @@ def data(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("water*", KEPT, 500),
         ("alarm*", KEPT, 1000),
         ("hailfinder*", KEPT, 500),
+        ("parkinson", KEPT, 756),
+        ("androgen", KEPT, 1687),
     ],
 )
 def test_variables_are_those_of_table_1(data: Path, name: str, reading: str, rows: int) -> None:

@@ -39,15 +39,18 @@ def sources(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("sources")
 def test_full_sizes() -> None:
     cells = table2.table2(Size(full=True)).cells
-    assert len({c["data"] for c in cells}) == 15
-    assert len({(c["data"], c["reading"]) for c in cells}) == 20
+    assert len({c["data"] for c in cells}) == 19
+    assert len({(c["data"], c["reading"]) for c in cells}) == 24
     per_set = Counter(c["contender"] for c in cells if c["data"] == "voting" and c["reading"] == "kept")
     assert per_set == {**dict.fromkeys([*SETS, *EXACT, *CLIMB], 1), **dict.fromkeys(RANDOMISED, 10)}
+    wide = Counter(c["contender"] for c in cells if c["data"] == "androgen")
+    assert wide == dict.fromkeys([*SETS, *CLIMB, *RANDOMISED], 1)
+    assert {c["limit"] for c in cells if c["data"] == "androgen" and "limit" in c} == {43_200.0}
     exact = [c for c in table2.table2(Size()).cells if c["contender"] not in EXACT]
     assert all(cell in cells for cell in exact)  # the full size goes on from the quick one
     halves = differences.table3(Size(full=True)).cells
     found = {(c["data"], c["reading"], c["half"]) for c in halves}
-    assert Counter(reading for _, reading, _ in found) == {"kept": 20, "removed": 8}
+    assert Counter(reading for _, reading, _ in found) == {"kept": 28, "removed": 8}
     samples = differences.table4(Size(full=True)).cells
     assert len({(c["data"], c["rows"]) for c in samples}) == 30
     assert {c["rows"] for c in samples} == {200, 500, 1000, 2000, 3000, 5000}
@@ -97,6 +100,15 @@ def test_table_2_from_cells() -> None:
     assert runs["RBNets"]["BIC, median"] == -106.0
     assert runs["RBNets"]["compiling s"] == 5.0
     assert "seconds" in report.pictures
+    assert "less than the seconds of the paper's table 2 on 1 of 1 data sets (" in report.notes[-1]
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(80.4, "on 1 of 1 data sets ("), (80.6, "; not on alarm* (")])
+def test_the_verdict_on_seconds_is_against_the_papers(seconds: float, said: str) -> None:
+    cells = [made_up(dict(ALARM), "RBNets", RANDOMISED["RBNets"], bic=-1.0, cpu_seconds=seconds)]
+    (verdict,) = table2.seconds_verdict(by_data_set(cells))
+    assert said in verdict
+    assert table2.seconds_verdict({}) == ()
 
 
 def test_a_refusal_is_no_time() -> None:
@@ -134,17 +146,18 @@ def test_counts_are_of_differences_of_medians() -> None:
 def test_end_to_end(tiny: Path, run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(differences, "QUICK_NETWORKS", ("net*",))
     monkeypatch.setattr(differences, "QUICK_ROWS", (100,))
-    monkeypatch.setitem(contenders.RANDOMISED, "RBNets", {"method": "rbnets", "improve": 0, "episodes": 6})
+    monkeypatch.setitem(contenders.RANDOMISED, "RBNets", {"method": "rbnets", "published": 1, "episodes": 6})
     monkeypatch.setitem(contenders.LONGER, "ASOBS, longer", {"method": "asobs", "orders": 50})
     ran = run("reproduce", "rbnets/table4", "-o", tmp_path, "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
     content = json.loads(ran.out)
     counts, quality, seconds = content["tables"]
-    assert sum(row[counts["columns"].index("300 random orders")] for row in counts["rows"]) == 4
+    assert sum(row[counts["columns"].index("300 random orders")] for row in counts["rows"]) == 6
     (row,) = quality["rows"]
     assert row[0] == "net* 100"
     assert row[quality["columns"].index("order-search")] == "0.0"
     assert len(seconds["rows"]) == 1
     page = (tmp_path / "rbnets-table4.md").read_text()
+    assert page.splitlines()[0].endswith(" (quick size: 3 networks, 200 and 1000 rows, 2 seeds)")
     assert "(rbnets-table4-differences.svg)" in page
     assert "“300 random orders”" in page

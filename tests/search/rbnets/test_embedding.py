@@ -28,7 +28,8 @@ def test_walks_place_one_legal_variable_at_a_time():
 def test_skip_grams_are_near_on_one_walk():
     graph = OrderGraph.of(random_candidates(np.random.default_rng(0), 8))
     walks = random_walks(graph, 20, np.random.default_rng(1))
-    centres, contexts = skip_grams(walks, np.random.default_rng(2))
+    states = walks.reshape(-1, 8).astype(int)
+    centres, contexts = (states[rows] for rows in skip_grams(20, 9, np.random.default_rng(2)))
     near = contexts[:, 0]
     apart = np.abs(centres.sum(axis=1) - near.sum(axis=1))
     assert apart.max() <= WINDOW

@@ -72,6 +72,20 @@ def test_rewards_rank_orders_as_scores_do():
     assert np.sum(gains) / graph.scale == pytest.approx(4 * REWARD_A_STEP)
 
 
+def test_raw_rewards_are_the_scores_of_equation_7():
+    candidates = random_candidates(np.random.default_rng(3), 4)
+    graph = OrderGraph.of(candidates, "raw")
+    for order in permutations(range(4)):
+        states, placed, total = graph.start(1), set(), 0.0
+        for x in order:
+            action = np.array([x])
+            reward = float(graph.rewards(action, graph.step(states, action))[0])
+            assert reward == max(fitting(candidates, x, placed))
+            placed.add(x)
+            total += reward
+        assert total == pytest.approx(best_of_order(candidates, order))
+
+
 def test_the_base_is_the_empty_set_even_where_worse_sets_are_listed():
     listed = [[((), -3.0), ((1,), -9.0), ((2,), -1.0)], [((0,), -4.0), ((2,), -6.0)], [((), -1.0)]]
     graph = OrderGraph.of(Candidates.of("abc", listed))

@@ -1,4 +1,4 @@
-"""The learner, as published and improved."""
+"""The learner, as published and combined with order search."""
 
 import itertools
 
@@ -45,11 +45,11 @@ def test_the_greedy_policy_learns_the_optimum(seed):
     assert value * graph.scale + graph.base.sum() == pytest.approx(optimum, abs=0.1 * graph.scale * SIZE)
 
 
-@pytest.mark.parametrize("state", ["set", "walk"])
-def test_as_published(state):
+@pytest.mark.parametrize("options", [{}, {"reward": "gain"}, {"state": "set", "reward": "gain"}])
+def test_as_published(options):
     candidates = problem(1)
     events = []
-    outcome = rbnets(candidates, Run(seed=1, on_event=events.append), improve=False, state=state, **SMALL)
+    outcome = rbnets(candidates, Run(seed=1, on_event=events.append), published=True, **options, **SMALL)
     assert outcome.stats["episodes"] == 40
     assert outcome.stats["gradient_steps"] == 40 * SIZE
     assert outcome.score == max(outcome.stats["best_seen"], outcome.stats["greedy"])
@@ -66,6 +66,31 @@ def test_as_published(state):
     assert all(min(abs(score - each) for each in possible) < 1e-9 for score in curve)
 
 
+def test_published_is_what_the_paper_says_unless_told_otherwise():
+    """States from walks and raw rewards; the result names the paper and what is not as there."""
+    candidates = problem(1)
+
+    def told(**options):
+        return rbnets(candidates, Run(seed=1), hidden=HIDDEN, episodes=8, **options)
+
+    plain = told(published=True)
+    same = told(published=True, state="walk", reward="raw")
+    assert plain.curves == same.curves
+    assert plain.stats["published"] == 1
+    assert "RBNets of Zheng et al. 2023; open there" in plain.message
+    other = told(published=True, state="set", reward="gain")
+    assert other.curves != plain.curves
+    assert "not as in the paper: state=set, reward=gain;" in other.message
+    combined = told()
+    assert combined.stats["published"] == 0
+    assert "2023" not in combined.message
+
+
+def test_the_old_spelling_is_refused():
+    with pytest.raises(dagora.errors.OptionError, match="improve"):
+        dagora.learn(problem(1), "rbnets", improve=False)
+
+
 def test_episodes_beside_a_search_have_a_curve_and_the_trace_counts_on():
     candidates = random_candidates(np.random.default_rng(2), 22, most=2)
     result = dagora.learn(candidates, "rbnets", seed=5, **SMALL)
@@ -79,14 +104,14 @@ def test_episodes_beside_a_search_have_a_curve_and_the_trace_counts_on():
 
 
 def test_without_an_episode_there_is_no_curve():
-    assert rbnets(problem(1), Run(budget=Budget(1e-9)), improve=False, **SMALL).curves == {}
+    assert rbnets(problem(1), Run(budget=Budget(1e-9)), published=True, **SMALL).curves == {}
     assert rbnets(problem(1), Run(), **SMALL).curves == {}, "it was proved before the first episode"
 
 
-@pytest.mark.parametrize("improve", [True, False])
-def test_same_seed_same_answer(improve):
-    candidates = problem(2) if not improve else random_candidates(np.random.default_rng(2), 22, most=2)
-    first, again = (rbnets(candidates, Run(seed=5), improve=improve, **SMALL) for _ in range(2))
+@pytest.mark.parametrize("published", [False, True])
+def test_same_seed_same_answer(published):
+    candidates = problem(2) if published else random_candidates(np.random.default_rng(2), 22, most=2)
+    first, again = (rbnets(candidates, Run(seed=5), published=published, **SMALL) for _ in range(2))
     assert first.graph == again.graph
     for outcome in (first, again):
         outcome.stats.pop("compile_seconds")
@@ -112,37 +137,37 @@ def test_parallel_episodes_spread_out():
     assert agent.visits.visits(agent.graph.start(1).tobytes()) == 2 * SIZE
 
 
-@pytest.mark.parametrize("improve", [True, False])
-def test_knowledge_that_leaves_one_order(improve):
+@pytest.mark.parametrize("published", [False, True])
+def test_knowledge_that_leaves_one_order(published):
     knowledge = Knowledge(required=[("x3", "x1"), ("x1", "x0"), ("x0", "x2")])
     candidates = problem(4, density=1.0).obeying(knowledge)
-    outcome = rbnets(candidates, Run(knowledge, seed=0), improve=improve, **SMALL)
+    outcome = rbnets(candidates, Run(knowledge, seed=0), published=published, **SMALL)
     assert not knowledge.violations(outcome.graph)
     assert outcome.score == pytest.approx(best_of_order(candidates, (3, 1, 0, 2)))
-    if not improve:
+    if published:
         assert outcome.stats["best_seen"] == outcome.stats["greedy"] == outcome.score
         assert outcome.stats["states"] == SIZE
 
 
-@pytest.mark.parametrize("improve", [True, False])
-def test_odd_problems(improve):
-    alone = rbnets(Candidates.of("a", [[((), -2.0)]]), Run(), improve=improve, **SMALL)
+@pytest.mark.parametrize("published", [False, True])
+def test_odd_problems(published):
+    alone = rbnets(Candidates.of("a", [[((), -2.0)]]), Run(), published=published, **SMALL)
     assert (alone.score, alone.graph) == (-2.0, DAG("a"))
     pair = Candidates.of("ab", [[((1,), -1.0)], [((), -2.0)]])
-    only = rbnets(pair, Run(), improve=improve, **SMALL)
+    only = rbnets(pair, Run(), published=published, **SMALL)
     assert (only.score, only.status, only.graph.edges) == (-3.0, "optimal", (("b", "a"),))
     cyclic = Candidates.of("ab", [[((1,), -1.0)], [((0,), -1.0)]])
-    none = rbnets(cyclic, Run(), improve=improve, **SMALL)
+    none = rbnets(cyclic, Run(), published=published, **SMALL)
     assert (none.status, none.score) == ("failed", None)
     assert "'a', 'b'" in none.message
 
 
-@pytest.mark.parametrize("improve", [True, False])
-def test_more_than_64_variables(improve):
+@pytest.mark.parametrize("published", [False, True])
+def test_more_than_64_variables(published):
     size = 70
     listed = [[((), -5.0), (((x + 1) % size,), -1.0)] for x in range(size)]
     ring = Candidates.of([f"x{x}" for x in range(size)], listed)
-    outcome = rbnets(ring, Run(), improve=improve, episodes=2, hidden=HIDDEN)
+    outcome = rbnets(ring, Run(), published=published, episodes=2, hidden=HIDDEN)
     assert graph_worth(ring, outcome.graph) == pytest.approx(outcome.score)
     # One of the ring must do without its parent; the bound does not know.
     assert outcome.status == "finished"
@@ -158,13 +183,13 @@ def test_many_small_components_are_proved():
     assert (outcome.score, outcome.status, outcome.stats["episodes"]) == (-200.0, "optimal", 0)
 
 
-@pytest.mark.parametrize("improve", [True, False])
-def test_no_time_still_gives_a_network(improve):
+@pytest.mark.parametrize("published", [False, True])
+def test_no_time_still_gives_a_network(published):
     knowledge = Knowledge(required=[("x3", "x0")])
     candidates = problem(5, density=1.0).obeying(knowledge)
     budget = Budget()
     budget.stop("it was interrupted")
-    outcome = rbnets(candidates, Run(knowledge, budget=budget), improve=improve)
+    outcome = rbnets(candidates, Run(knowledge, budget=budget), published=published)
     assert outcome.status == "time-limit"
     assert "interrupted" in outcome.message
     assert not knowledge.violations(outcome.graph)
@@ -179,7 +204,7 @@ def test_an_interruption_ends_learning():
             budget.stop("it was interrupted")
 
     run = Run(seed=0, budget=budget, on_event=observe)
-    outcome = rbnets(problem(0), run, improve=False, **SMALL)
+    outcome = rbnets(problem(0), run, published=True, **SMALL)
     assert outcome.status == "time-limit"
     assert outcome.stats["episodes"] == 7
 
@@ -193,7 +218,8 @@ def test_proven_optima_are_reached(data_dir, name, optimum):
 
 def test_as_published_on_real_scores(data_dir):
     candidates = read_jkl(data_dir / "scores" / "alarm_1000.jkl")
-    outcome = rbnets(candidates, Run(seed=0), improve=False, episodes=10)
+    outcome = rbnets(candidates, Run(seed=0), published=True, episodes=10)
     assert outcome.stats["gradient_steps"] == 370
+    assert outcome.stats["published"] == 1
     assert graph_worth(candidates, outcome.graph) == pytest.approx(outcome.score)
     assert -13000 < outcome.score < -11537.6

@@ -31,7 +31,7 @@ FIG2_NODES, FIG2_FULL_NODES = (10, 20), (10, 20, 50)
 FIG2_SITES, FIG2_FULL_SITES = (2, 8, 64), (2, 4, 8, 16, 32, 64)
 MASKED_SITES = 8
 
-# TPR at (d, sites), the only values that the paper's text prints.
+# TPR at (d, sites): section 6.2 (its last paragraph but one), the only values that the paper's text prints.
 PAPER_TPR = {
     (20, 64, "ADMM, published"): 0.78,
     (20, 64, "voting"): 0.05,

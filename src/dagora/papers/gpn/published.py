@@ -17,14 +17,14 @@ from dagora.papers.reference_data import reference_file
 
 SIMULATIONS, SACHS = "published/gpn/sims_best_parameter_n10.csv", "published/gpn/sachs_table.csv"
 
-# Score and sampler as the paper names them → λ → the factor per edge.
+# Figure 1, by score and sampler as the paper names them and by λ: the factor per edge, as in SIMULATIONS.
 CHOSEN: Mapping[tuple[str, str], Mapping[float, float]] = {
     ("GP", "partition"): {0.0: 100.0, 0.5: 100.0, 1.0: 10.0},
     ("GP", "order"): {0.0: 100.0, 0.5: 100.0, 1.0: 100.0},
     ("Laplace", "partition"): {0.0: 100.0, 0.5: 10.0, 1.0: 10.0},
     ("Laplace", "order"): {0.0: 100.0, 0.5: 10.0, 1.0: 10.0},
 }
-CHOSEN_BGE = 0.1  # their prior sample size of the mean, at every λ and for both samplers
+CHOSEN_BGE = 0.1  # figure 1: their prior sample size of the mean, at every λ and for both samplers
 
 
 @dataclass(frozen=True)

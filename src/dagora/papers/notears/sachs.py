@@ -115,6 +115,7 @@ def report(measured: Sequence[Measured]) -> Report:
         label = NAMES[str(cell.parameters["method"])]
         rows.append((label, cell.parameters["scale"], edges, shd, None, *rest))
     rows += [
+        # Section 5.4.
         ("NOTEARS, the paper", "not stated", 16, None, 22, None, None, None, None),
         ("FGS, the paper", "not stated", 17, None, 22, None, None, None, None),
     ]

@@ -27,8 +27,8 @@ NODES = 10
 THRESHOLD = 0.3
 QUICK_RUNS, FULL_RUNS = 3, 10
 
-# (n, λ, graph): F at the truth, at the optimum W_G, before the threshold (W_ECP), thresholded (Ŵ). Its
-# last Ŵ is 19.70, which its own difference (−2.13) contradicts: 20.56 fits.
+# Table 1, by (n, λ, graph): F at the truth, at the optimum W_G, before the threshold (W_ECP), thresholded
+# (Ŵ). Its last Ŵ is 19.70, which its own difference (−2.13) contradicts: 20.56 fits.
 PAPER = {
     (20, 0.0, "ER2"): (5.11, 3.85, 3.88, 5.36),
     (20, 0.5, "ER2"): (16.04, 12.81, 12.90, 13.49),

@@ -3,12 +3,13 @@
 For a node, its parent configurations j, counts α₀ and α₁ of a configuration and ℓ = α₀ + α₁ + 1,
 
     f  = Σ_j [ln α₀! + ln α₁! − ln ℓ!]                     (Cooper & Herskovits 1992)
-    g  = Σ_j [s(α₀) + s(α₁) − s(ℓ)],  s(x) = (x + ½) ln x − x     (Wright & Yang 2004, equation 6)
+    g  = Σ_j [s(α₀) + s(α₁) − s(ℓ)],  s(x) = (x + ½) ln x − x            (after Wright & Yang 2004)
     g′ = the same with s(x) + ½ ln 2π: Stirling's formula as it is (“stirling”)
 
-and s(0) = 0 = ln 0!. The paper leaves out ½ ln 2π, as if it were the same for all scores. It is not: there is
-one per parent configuration (two added, one subtracted), and the number of configurations doubles with each
-parent.
+and s(0) = 0 = ln 0!. g is a reconstruction: equation 6 of the paper is missing from the text at hand, which
+says that it is ln of f by Stirling's formula without ln √2π and without the remainder. It leaves out ½ ln 2π,
+as if it were the same for all scores. It is not: there is one per parent configuration (two added, one
+subtracted), and the number of configurations doubles with each parent.
 """
 
 from __future__ import annotations
@@ -60,6 +61,11 @@ def k2_graph(bits: Bits, names: Sequence[str], order: Sequence[int], limit: int,
     >>> k2_graph(bits, "ab", [0, 1], 1, "f").edges
     (('a', 'b'),)
     """
+    return DAG.from_parents(tuple(names), k2_parents(bits, order, limit, score))
+
+
+def k2_parents(bits: Bits, order: Sequence[int], limit: int, score: str) -> list[list[int]]:
+    """The parents of each column, in the sequence in which K2 takes them."""
     columns = bits.T.astype(np.int64)
 
     def patterns(parents: Sequence[int]) -> NDArray[np.int64]:
@@ -80,4 +86,4 @@ def k2_graph(bits: Bits, names: Sequence[str], order: Sequence[int], limit: int,
             return None
         return candidates[int(np.flatnonzero(values >= best - TIE * abs(best))[0])]
 
-    return DAG.from_parents(tuple(names), run_k2(order, limit, choose))
+    return run_k2(order, limit, choose)

@@ -45,7 +45,8 @@ bytes of frames; memory is the larger of the two high-water marks.
 “keys” is oblivious transfer and the intersection of keys; “moments” are the dot products of product columns
 as shares, which with the keys is all that grows with n; “search” is garbled circuits, whose number of gates
 follows from the variables, the limit and the bits of n + 1. Hidden mode reveals the graph alone; adaptive
-mode, the paper's, also the steps of the search.
+mode also the steps of the search, as the paper's protocol does. Neither is that protocol: the paper takes
+shares of ln x and x ln x (Lindell & Pinkas) for its score g, here circuits compute ln x! itself.
 
 `rlwe` encrypts 4096 rows at a time; `paillier` is the paper's encryption, a ciphertext of 768 bytes for each
 bit of each product column. In the paper each count of each candidate family is a scalar product of its own

@@ -1,8 +1,8 @@
 """Counts of data sets by the paper's categories of ΔBIC, and the values behind them.
 
-Four methods (RBNets as printed, the order of its greedy policy, RBNets improved, and order search) are
-compared with the paper's opponents and two null models: how many data sets fall into each category of the
-difference in median BIC.
+RBNets as the paper prints it, the order of its greedy policy, RBNets with other states and rewards, RBNets
+improved, and order search are compared with the paper's opponents and two null models: how many data sets
+fall into each category of the difference in median BIC.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dagora.papers.charts import Panel, Series, draw_panels
-from dagora.papers.rbnets.contenders import DESCENDED, GREEDY, IMPROVED, PUBLISHED, RANDOM, SETS
+from dagora.papers.rbnets.contenders import DESCENDED, GREEDY, IMPROVED, PUBLISHED, RANDOM, SET, SETS, WALK
 from dagora.papers.rbnets.data_sets import KEPT
 from dagora.papers.rbnets.published import CATEGORIES, category
 from dagora.papers.rbnets.spreads import Contenders, Key, best_known, ending, seconds_of, spread
 from dagora.papers.tables import Entry, ResultTable
 
-COMPARED = (PUBLISHED, GREEDY, IMPROVED, "order-search")
+COMPARED = (PUBLISHED, GREEDY, WALK, SET, IMPROVED, "order-search")
 OPPONENTS = ("GHC", "OBS", "OBS, longer", "ASOBS", "ASOBS, longer", RANDOM, DESCENDED)
 TICKS = ("+++", "++", "+", "0", "−", "−−", "−−−")
 

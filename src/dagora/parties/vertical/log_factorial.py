@@ -19,8 +19,9 @@ segment < 9e-11, and from z = 2^13 on, where its slope is multiplied by five dig
 (`score_circuits`). Run for all counts of all widths, the circuits err by at most 5.0e-10, and by at most
 5.1e-11 ln(x + 2).
 
-The paper's score g has ½ ln x + x ln x − x in the place of ln x!, and 0 for x = 0; it differs by the constant
-and by 1/(12 x), so that only tables change; its series ends before 1/(24 z²), 1.6e-7 at the worst.
+The score g has ½ ln x + x ln x − x in the place of ln x!, and 0 for x = 0 (Wright & Yang 2004; their equation
+is missing from the text at hand and was rebuilt from its words); it differs by the constant and by 1/(12 x),
+so that only tables change; its series ends before 1/(24 z²), 1.6e-7 at the worst.
 """
 
 from __future__ import annotations

@@ -8,7 +8,9 @@
     result         both compare hashes of their edges
 
 The sizes of all messages after the agreement follow from the terms, the two numbers of keys and the number of
-common keys; in adaptive mode also from the winners, which both learn. After Wright & Yang 2004.
+common keys; in adaptive mode also from the winners, which both learn. The setting is that of Wright & Yang
+2004, and adaptive mode reveals what their protocol does, but it is another protocol: they compare sums of
+shares of ln x and x ln x (Lindell & Pinkas 2000), here circuits compute ln x! and compare.
 """
 
 from __future__ import annotations

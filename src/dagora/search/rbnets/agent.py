@@ -9,14 +9,14 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from dagora.search.rbnets.embedding import plain_embedding, walk_embedding
+from dagora.search.rbnets.embedding import walk_embedding
 from dagora.search.rbnets.environment import OrderGraph
 from dagora.search.rbnets.exploration import Visits
 from dagora.search.rbnets.network import new_network
 from dagora.search.rbnets.replay import Replay, Transitions
 from dagora.search.rbnets.training import Learner, ask, learn, new_learner
 
-# Transitions in a minibatch, as published.
+# Transitions in a minibatch: N_b of section 4.1 of Zheng et al. (2023).
 BATCH = 200
 
 Order = NDArray[np.int64]
@@ -28,7 +28,7 @@ class Agent:
     """An agent on an order graph."""
 
     graph: OrderGraph
-    embedding: Array
+    embedding: Array | None
     learner: Learner
     replay: Replay
     visits: Visits
@@ -38,8 +38,9 @@ class Agent:
     def new(cls, graph: OrderGraph, seed: int, state: str, hidden: int, capacity: int) -> Agent:
         """An untrained agent; it sees states as n bits (`set`) or as vectors from random walks (`walk`)."""
         rng = np.random.default_rng(seed)
-        embedding = walk_embedding(graph, rng) if state == "walk" else plain_embedding(graph.size)
-        network = new_network(rng, (embedding.shape[1], hidden, hidden, graph.size))
+        embedding = walk_embedding(graph, rng) if state == "walk" else None
+        inputs = graph.size if embedding is None else embedding.shape[1]
+        network = new_network(rng, (inputs, hidden, hidden, graph.size))
         return cls(graph, embedding, new_learner(network), Replay(capacity, graph.size), Visits(), rng)
 
     def values(self, members: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -29,19 +29,16 @@ STEPS, PAIRS, RATE, DECAY = 200, 256, 0.01, 0.9
 Bits = NDArray[np.bool_]
 
 
-def plain_embedding(size: int) -> Array:
-    """The identity: a state is its n bits."""
-    return single(np.eye(size))
-
-
 def walk_embedding(graph: OrderGraph, rng: np.random.Generator) -> Array:
     """Member vectors E from random walks, scaled so that the entries of v have variance 1 along the walks."""
     walks = random_walks(graph, WALKS, rng)
     start = rng.normal(scale=0.1, size=(2, graph.size, DIMENSIONS))
-    pairs = [skip_grams(walks, rng) for _ in range(STEPS)]
-    centres, contexts = (single(np.stack(side)) for side in zip(*pairs, strict=True))
-    fitted = np.asarray(fit(single(start), centres, contexts), dtype=np.float64)[0]
-    spread = (walks.reshape(-1, graph.size) @ fitted).std()
+    pairs = [skip_grams(WALKS, graph.size + 1, rng) for _ in range(STEPS)]
+    centres, contexts = (np.stack(side) for side in zip(*pairs, strict=True))
+    states = walks.reshape(-1, graph.size)
+    fitted = np.asarray(fit(single(start), states, centres, contexts), dtype=np.float64)[0]
+    # Walk by walk, for all of them together would be a gigabyte at a thousand variables.
+    spread = np.concatenate([(walk @ fitted).astype(np.float32) for walk in walks]).std(dtype=np.float64)
     return single(fitted / spread if spread > 0 else fitted)
 
 
@@ -55,17 +52,19 @@ def random_walks(graph: OrderGraph, walks: int, rng: np.random.Generator) -> Bit
     return np.stack(seen, axis=1)
 
 
-def skip_grams(walks: Bits, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Random states, and for each a state near it on the same walk followed by states from any walks."""
-    count, length, _ = walks.shape
+def skip_grams(
+    count: int, length: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Random states, and for each a state near it on the same walk followed by states from any walks.
+
+    A state is its place among all of `count` walks of `length` states, one walk after the other.
+    """
     walk, place = rng.integers(count, size=PAIRS), rng.integers(length, size=PAIRS)
     apart = rng.integers(1, WINDOW + 1, size=PAIRS) * rng.choice([-1, 1], size=PAIRS)
-    near = walks[walk, np.clip(place + apart, 0, length - 1)]
+    near = walk * length + np.clip(place + apart, 0, length - 1)
     shape = (PAIRS, NEGATIVES)
-    far = walks[rng.integers(count, size=shape), rng.integers(length, size=shape)]
-    return walks[walk, place].astype(np.float64), np.concatenate([near[:, None], far], axis=1).astype(
-        np.float64
-    )
+    far = rng.integers(count, size=shape) * length + rng.integers(length, size=shape)
+    return walk * length + place, np.concatenate([near[:, None], far], axis=1)
 
 
 def skip_gram_loss(vectors: Array, centre: Array, contexts: Array) -> Array:
@@ -78,12 +77,13 @@ def skip_gram_loss(vectors: Array, centre: Array, contexts: Array) -> Array:
 
 
 @jax.jit
-def fit(vectors: Array, centres: Array, contexts: Array) -> Array:
+def fit(vectors: Array, states: Array, centres: Array, contexts: Array) -> Array:
     """RMSProp on minibatches of skip-grams, one after the other."""
 
     def step(now: tuple[Array, Array], batch: tuple[Array, Array]) -> tuple[tuple[Array, Array], None]:
         fitted, squares = now
-        gradient = jax.grad(skip_gram_loss)(fitted, *batch)
+        centre, context = (states[rows].astype(jnp.float32) for rows in batch)
+        gradient = jax.grad(skip_gram_loss)(fitted, centre, context)
         squares = DECAY * squares + (1 - DECAY) * gradient**2
         return (fitted - RATE * gradient / (jnp.sqrt(squares) + 1e-7), squares), None
 

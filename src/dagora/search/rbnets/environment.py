@@ -3,16 +3,17 @@
 A state is the set U of variables that have been placed, an action is the next variable x, and the reward is
 the best score of x among its candidate sets within U (Yuan, Malone & Wu 2011; Zheng et al. 2023, equation 7).
 An episode places all n variables, and its rewards add up to the score of the best network that its order
-permits. Local scores are 10² to 10⁵ nats, but a bonus for exploration is of order 1, so learners see
+permits. That is the reward `raw`, which the paper prints. But local scores are 10² to 10⁵ nats, and a bonus
+for exploration is of order 1, so there is also the reward `gain`,
 
     r = (best score of x within U − base score of x) / scale,
 
 where the base score is that of x without parents (of its worst permitted set, if it needs parents). The scale
 is a fifth of the gain of a variable's best set over its base, averaged over the variables, so that the mean
-reward per step is at most 5. (The paper states neither; see `REWARD_A_STEP` for the effect.) The sum of the
-base scores is the same for every order, so neither changes the optimum. If x has no candidate set within U,
-the action is illegal. A legal action stays legal as others are placed. So if any order permits a network, no
-choice of legal actions leads to a dead end.
+reward per step is at most 5 (see `REWARD_A_STEP` for the effect). The sum of the base scores is the same for
+every order, so neither changes the optimum. If x has no candidate set within U, the action is illegal. A
+legal action stays legal as others are placed. So if any order permits a network, no choice of legal actions
+leads to a dead end.
 """
 
 from __future__ import annotations
@@ -41,17 +42,18 @@ class OrderGraph:
     masks: Rows
     scores: NDArray[np.float64]
     offsets: NDArray[np.int64]
+    reward: str = "gain"
 
     @classmethod
-    def of(cls, candidates: Candidates) -> OrderGraph:
-        """The order graph of some candidates.
+    def of(cls, candidates: Candidates, reward: str = "gain") -> OrderGraph:
+        """The order graph of some candidates, with the reward `gain` or `raw`.
 
         >>> graph = OrderGraph.of(Candidates.of("ab", [[((), -5.0), ((1,), -1.0)], [((), -3.0)]]))
         >>> graph.base, graph.scale
         (array([-5., -3.]), 0.4)
         """
         flat = candidates.flat
-        return cls(len(candidates), flat.masks, flat.scores, flat.offsets)
+        return cls(len(candidates), flat.masks, flat.scores, flat.offsets, reward)
 
     @cached_property
     def base(self) -> NDArray[np.float64]:
@@ -105,8 +107,15 @@ class OrderGraph:
         return drawn
 
     def rewards(self, actions: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The rewards that learners see for the scores of some actions."""
-        return (scores - self.base[actions]) / self.scale
+        """The rewards that learners see for the scores of some actions.
+
+        >>> listed = [[((), -5.0), ((1,), -1.0)], [((), -3.0)]]
+        >>> OrderGraph.of(Candidates.of("ab", listed)).rewards(np.array([0]), np.array([-1.0]))
+        array([10.])
+        >>> OrderGraph.of(Candidates.of("ab", listed), "raw").rewards(np.array([0]), np.array([-1.0]))
+        array([-1.])
+        """
+        return scores if self.reward == "raw" else (scores - self.base[actions]) / self.scale
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The Q-network: from a set of placed variables to the value of placing each variable next.
 
-A state is given as n bits b; a fixed matrix E embeds it (the identity for plain bits, see `embedding` for
-others), and two hidden layers of rectified units follow:
+A state is given as n bits b; a fixed matrix E embeds it (see `embedding`; None stands for the identity, which
+need not be multiplied by), and two hidden layers of rectified units follow:
 
     Q(s, ·) = W₃ relu(W₂ relu(W₁ E'b + c₁) + c₂) + c₃.
 
@@ -50,10 +50,11 @@ def single(values: NDArray[np.float64]) -> Array:
     return placed
 
 
-def q_values(network: Network, embedding: Array, states: Array) -> Array:
+def q_values(network: Network, embedding: Array | None, states: Array) -> Array:
     """Values of all actions, row by row of `states` (booleans)."""
     *hidden, last = network
-    active = states.astype(jnp.float32) @ embedding
+    bits = states.astype(jnp.float32)
+    active = bits if embedding is None else bits @ embedding
     for layer in hidden:
         active = jax.nn.relu(active @ layer.weights + layer.biases)
     return active @ last.weights + last.biases

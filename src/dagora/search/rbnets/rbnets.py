@@ -1,11 +1,11 @@
 """RBNets: a Q-network learns to place the variables one after the other, each with its best parents so far.
 
 Zheng, Wang, Gao & Chen (2023), RBNets: A Reinforcement Learning Approach for Learning Bayesian Network
-Structure. `improve=False` is deep double Q-learning as published (see `faithful`). The best order of all
-episodes and the order of the greedy policy are both reported, and the better of the two is the answer. The
-paper leaves open the state's embedding, the network's size, the reward's scale and the bonus of an action
-never tried; our choices are stated in `embedding`, `network`, `environment` and `exploration`. `improve=True`
-combines the network with order search (see `improved`).
+Structure. `published=True` is Algorithm 1 with the states of figure 1b and the reward of equation 7 (see
+`published`). The paper leaves open how random walks make states, the network's size, the bonus of an action
+never tried, and which order is returned; our choices are stated in `embedding`, `network` and `exploration`,
+and the answer is the better of the best order of all episodes and the order of the greedy policy, which are
+both reported. Without it, the network is combined with order search (see `improved`).
 
 Which to use: to find a good network, use `order-search`. In a fraction of a second it reaches scores that the
 Q-network does not reach in a minute, and the improved method owes its score to it: there the episodes only
@@ -15,7 +15,8 @@ choose where the search restarts. RBNets is here for comparison.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dagora.accelerated import require_jax
 from dagora.graph.dag import DAG
@@ -28,23 +29,30 @@ from dagora.search.order.order_search import outcome_of
 from dagora.search.rbnets.bounds import upper_bound
 from dagora.search.rbnets.environment import OrderGraph
 
+if TYPE_CHECKING:
+    from dagora.search.rbnets.agent import Agent
+
 
 def rbnets(
     candidates: Candidates,
     run: Run,
     *,
-    improve: bool = True,
+    published: bool = False,
     episodes: int = 300,
-    state: str = "set",
+    state: str | None = None,
+    reward: str | None = None,
     hidden: int = 64,
 ) -> Outcome:
     """Learn to order the variables in some episodes; `hidden` is the number of units in each hidden layer.
 
     `state` is what the network sees: the set of placed variables as n bits (`set`), or vectors from random
-    walks (`walk`). Numbers in `stats`: `best_seen` is the best score of an episode; `greedy` is that of the
-    greedy policy's order at the end; `compile_seconds` are not part of learning. With `improve`, `seeded` is
-    the score of order search before the first episode, and `polished` the best score that an episode's order
-    was improved to. The learning curve, a score per episode, is in `curves`.
+    walks (`walk`, the default if `published`). `reward` is what it learns from: the score of a placed
+    variable as it is (`raw`, the default if `published`), or its scaled gain over no parents (`gain`).
+    Numbers in `stats`: `published` is 1 for the published algorithm, else 0; `best_seen` is the best score of
+    an episode; `greedy` is that of the greedy policy's order at the end; `compile_seconds` are not part of
+    learning. Combined with order search, `seeded` is its score before the first episode, and `polished` the
+    best score that an episode's order was improved to. The learning curve, a score per episode, is in
+    `curves`.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = rbnets(Candidates.of("ab", listed), Run())
@@ -55,20 +63,54 @@ def rbnets(
     obstacle = why_cyclic(candidates)
     if obstacle:
         return Outcome(DAG(candidates.names), "failed", obstacle)
-    if improve:
-        return improved(candidates, run, episodes, state, hidden)
-    return as_published(candidates, run, episodes, state, hidden)
+    make = follow_published if published else improved
+    settings = AgentSettings(
+        state or ("walk" if published else "set"), reward or ("raw" if published else "gain"), hidden
+    )
+    outcome = make(candidates, run, episodes, settings)
+    message = outcome.message + (settings.told_as_published() if published else "")
+    return replace(outcome, message=message, stats={**outcome.stats, "published": float(published)})
 
 
-def as_published(candidates: Candidates, run: Run, episodes: int, state: str, hidden: int) -> Outcome:
+@dataclass(frozen=True)
+class AgentSettings:
+    """What an agent sees, what it learns from, and the units in each of its hidden layers."""
+
+    state: str
+    reward: str
+    hidden: int
+
+    def agent(self, candidates: Candidates, seed: int, capacity: int) -> Agent:
+        """An untrained agent with a replay of so many transitions."""
+        from dagora.search.rbnets.agent import Agent
+
+        graph = OrderGraph.of(candidates, self.reward)
+        return Agent.new(graph, seed, self.state, self.hidden, capacity)
+
+    def told_as_published(self) -> str:
+        """What the published algorithm is here, in words.
+
+        >>> AgentSettings("set", "raw", 64).told_as_published()
+        ' (RBNets of Zheng et al. 2023; not as in the paper: state=set; open there, chosen here: ...)'
+        """
+        other = [f"state={self.state}"] * (self.state != "walk") + [f"reward={self.reward}"] * (
+            self.reward != "raw"
+        )
+        against = f"not as in the paper: {', '.join(other)}; " if other else ""
+        return f" (RBNets of Zheng et al. 2023; {against}open there, chosen here: {OPEN})"
+
+
+OPEN = "how walks make states, network size, bonus of an untried action, the order returned"
+
+
+def follow_published(candidates: Candidates, run: Run, episodes: int, settings: AgentSettings) -> Outcome:
     """Algorithm 1; the answer is the better of the best order seen and the greedy order."""
-    from dagora.search.rbnets.agent import Agent
-    from dagora.search.rbnets.faithful import CAPACITY, learn_orders
+    from dagora.search.rbnets.published import CAPACITY, learn_orders
 
     order = feasible_order(candidates)[0]
     if run.budget.exhausted:
         return outcome_of(candidates, order, run, {"episodes": 0.0}, "no episode")
-    agent = Agent.new(OrderGraph.of(candidates), run.seed, state, hidden, CAPACITY)
+    agent = settings.agent(candidates, run.seed, CAPACITY)
     compiling = agent.compile(1, 1)
     seen = learn_orders(agent, run, episodes)
     problem = LocalProblem.whole(candidates)
@@ -89,9 +131,8 @@ def as_published(candidates: Candidates, run: Run, episodes: int, state: str, hi
     return replace(outcome, curves={"episode": tuple(seen.curve)})
 
 
-def improved(candidates: Candidates, run: Run, episodes: int, state: str, hidden: int) -> Outcome:
+def improved(candidates: Candidates, run: Run, episodes: int, settings: AgentSettings) -> Outcome:
     """Episodes combined with order search; no episodes if the search's network is proved optimal."""
-    from dagora.search.rbnets.agent import Agent
     from dagora.search.rbnets.improved import CAPACITY, TOGETHER, Searches, learn_and_search
 
     with ThreadPoolExecutor(run.jobs) as pool:
@@ -104,7 +145,7 @@ def improved(candidates: Candidates, run: Run, episodes: int, state: str, hidden
         stats = {"episodes": 0.0, "seeded": seeded, "bound": bound}
         curves: dict[str, tuple[float, ...]] = {}
         if not run.budget.exhausted and seeded < bound - TIE * abs(bound):
-            agent = Agent.new(OrderGraph.of(found), run.seed, state, hidden, CAPACITY)
+            agent = settings.agent(found, run.seed, CAPACITY)
             stats["compile_seconds"] = agent.compile(agent.graph.size, TOGETHER)
             learned = learn_and_search(agent, searches, episodes, bound)
             greedy = agent.greedy_order()

@@ -44,7 +44,7 @@ def new_learner(network: Network) -> Learner:
     return Learner(network, network, squares, jnp.int32(0))
 
 
-def double_q_targets(network: Network, target: Network, embedding: Array, batch: Transitions) -> Array:
+def double_q_targets(network: Network, target: Network, embedding: Array | None, batch: Transitions) -> Array:
     """The targets y of a minibatch."""
     legal = jnp.asarray(batch.next_legal)
     following = jnp.asarray(batch.next_states)
@@ -54,14 +54,14 @@ def double_q_targets(network: Network, target: Network, embedding: Array, batch:
     return jnp.asarray(batch.rewards) + jnp.where(legal.any(axis=1), future, 0.0)
 
 
-def loss(network: Network, embedding: Array, batch: Transitions, targets: Array) -> Array:
+def loss(network: Network, embedding: Array | None, batch: Transitions, targets: Array) -> Array:
     """Mean squared difference between targets and the values of the actions taken."""
     values = q_values(network, embedding, jnp.asarray(batch.states))
     taken = jnp.take_along_axis(values, jnp.asarray(batch.actions)[:, None], axis=1)[:, 0]
     return jnp.square(targets - taken).mean()
 
 
-def update(learner: Learner, embedding: Array, batch: Transitions) -> Learner:
+def update(learner: Learner, embedding: Array | None, batch: Transitions) -> Learner:
     """One step of RMSProp on a minibatch; every `TARGET_EVERY` steps the target network is replaced."""
     targets = double_q_targets(learner.network, learner.target, embedding, batch)
     gradient = jax.grad(loss)(learner.network, embedding, batch, targets)
@@ -76,7 +76,9 @@ def update(learner: Learner, embedding: Array, batch: Transitions) -> Learner:
 
 
 @jax.jit
-def learn(learner: Learner, embedding: Array, batches: Transitions, asked: Array) -> tuple[Learner, Array]:
+def learn(
+    learner: Learner, embedding: Array | None, batches: Transitions, asked: Array
+) -> tuple[Learner, Array]:
     """Take one gradient step per minibatch, then return the values of all actions in the states `asked`.
 
     Both are done in one call, as an episode needs nothing else between two actions.

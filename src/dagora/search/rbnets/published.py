@@ -1,9 +1,10 @@
 """RBNets as published: Algorithm 1 of Zheng et al. (2023), one gradient step after every action.
 
 Replay of 2000 transitions, minibatches of 200, a new target network every 300 steps, RMSProp with rate 0.001,
-γ = 1, exploration by upper confidence bounds. While the replay holds fewer than 200 transitions a minibatch
-repeats some. Lines 6 and 7 of the algorithm, which shorten an episode of more than 2000 variables, are left
-out: they would place a variable twice.
+γ = 1 (section 4.1), exploration by upper confidence bounds (section 3.2), states from random walks (figure
+1b), the raw reward of equation 7. While the replay holds fewer than 200 transitions a minibatch repeats some.
+Lines 6 and 7 of the algorithm, which shorten an episode of more than 2000 variables, are left out: they would
+place a variable twice.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dagora.run import Run
 from dagora.search.rbnets.agent import Agent, Order, Values
 from dagora.search.rbnets.replay import Transitions
 
-# Transitions in the replay, as published.
+# Transitions in the replay: N_r of section 4.1.
 CAPACITY = 2000
 
 

@@ -1,0 +1,164 @@
+"""What adaptive mode tells beyond the graph, in bits.
+
+In adaptive mode both owners see which candidate wins each step of K2. Given the graph, that is the sequence
+in which each variable took its parents, and nothing else: where a search ended follows from the graph. With
+k_i parents of variable i the sequences T are one of ∏ k_i!, so, whatever the data,
+
+    H(T | graph) ≤ Σ_i log₂ k_i!                                                   (“at most”).
+
+An owner who knows the network that the rows come from expects some sequences more than others, and learns
+less. Over samples of that network it learns on average no more than
+
+    Σ_i H(sequence of i | parents of i),                                         (“to one who knows”)
+
+estimated by the shares of sequences among the samples in which i has these parents (which is too low where
+few samples agree in the parents). For comparison, the graph itself is one of ∏ Σ_{j ≤ u} C(c_i, j) that K2
+can return, with c_i candidates of variable i and the limit u.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.experiment import Experiment, Size
+from dagora.papers.private_k2.central import k2_parents
+from dagora.papers.private_k2.networks import drawn
+from dagora.papers.reference_data import reference_file
+from dagora.papers.reports import Report, paragraphs
+from dagora.papers.tables import Entry, ResultTable, group, mean_of
+from dagora.run import Run
+
+NETWORKS = ("asia", "insurance", "alarm")
+LIMIT = 3
+QUICK_ROWS, FULL_ROWS = (100, 1000), (100, 1000, 10_000)
+QUICK_RUNS, FULL_RUNS = 10, 100
+
+NOTES = paragraphs("""
+K2 in an order that the true graph permits, at most 3 parents, score f, each variable's levels cut in the
+middle; in the clear, as adaptive mode takes the same steps. The paper names this leak (section 3) and does
+not measure it.
+
+“at most”: log₂ of the number of sequences in which the variables can have taken the parents of the graph, Σ_i
+log₂ k_i!, mean ± standard error over samples. No transcript of adaptive mode tells more beyond the graph,
+whatever the other knows. A variable with one parent or none adds nothing, one with two at most 1 bit, one
+with three at most 2.58.
+
+“to one who knows”: the conditional entropy of the sequences given the parents, variable by variable, over
+samples of the same network: what the sequences tell on average to somebody who knows the network that the
+rows were drawn from, but not the rows. It is estimated from shares, and too low where few samples agree in a
+variable's parents: “seen again” is the share of parent sets (of two or more) that another sample has as well.
+
+“graph”: log₂ of the number of graphs that K2 can return in this order, for scale. Hidden mode tells the graph
+and 0 bits more.
+""")
+
+
+def leak(size: Size) -> Experiment:
+    """Make the experiment, from cheap to expensive."""
+    for network in NETWORKS:
+        reference_file(f"networks/{network}.bif.gz")
+    cells: list[Parameters] = [
+        {"network": network, "n": n, "limit": LIMIT, "seed": seed}
+        for n in (FULL_ROWS if size.full else QUICK_ROWS)
+        for network in NETWORKS
+        for seed in size.seeds(QUICK_RUNS, FULL_RUNS)
+    ]
+    return Experiment("private-k2/leak", tuple(cells), measure, report)
+
+
+def measure(parameters: Parameters, run: Run) -> Numbers:  # noqa: ARG001 - seconds at most
+    """One sample: every variable's parents in the sequence in which K2 took them."""
+    rows = drawn(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
+    limit = int(parameters["limit"])
+    sequences = k2_parents(rows.bits, rows.order, limit, "f")
+    return {
+        "sequences": sequences,
+        "edges": sum(map(len, sequences)),
+        "several": sum(len(parents) > 1 for parents in sequences),
+        "most_bits": most_bits(sequences),
+        "graph_bits": graph_bits(len(sequences), limit),
+    }
+
+
+def most_bits(sequences: Iterable[Sequence[int]]) -> float:
+    """Σ_i log₂ k_i!.
+
+    >>> most_bits([[], [0], [1, 0], [0, 1, 2]]) == math.log2(1 * 1 * 2 * 6)
+    True
+    """
+    return sum(math.log2(math.factorial(len(parents))) for parents in sequences)
+
+
+def graph_bits(variables: int, limit: int) -> float:
+    """log₂ of the number of graphs that K2 can return on so many variables in one order.
+
+    >>> graph_bits(3, 1) == math.log2(1 * 2 * 3)
+    True
+    """
+    return sum(
+        math.log2(sum(math.comb(before, parents) for parents in range(limit + 1)))
+        for before in range(variables)
+    )
+
+
+def conditional_entropy(samples: Sequence[Sequence[Sequence[int]]]) -> float:
+    """Σ_i H(sequence of i | parents of i) in bits, over samples of all variables' sequences.
+
+    >>> conditional_entropy([[[], [], [0, 1]], [[], [], [1, 0]]])
+    1.0
+    """
+    counts: dict[tuple[int, frozenset[int]], Counter[tuple[int, ...]]] = defaultdict(Counter)
+    for sequences in samples:
+        for child, parents in enumerate(sequences):
+            counts[child, frozenset(parents)][tuple(parents)] += 1
+    bits = 0.0
+    for found in counts.values():
+        total = found.total()
+        bits += sum(times * math.log2(total / times) for times in found.values())
+    return bits / len(samples)
+
+
+def seen_again(samples: Sequence[Sequence[Sequence[int]]]) -> float | None:
+    """The share of sets of two or more parents that another sample has too; None if there is no such set.
+
+    >>> seen_again([[[], [], [0, 1]], [[], [], [1, 0]], [[], [], [0]]])
+    1.0
+    """
+    sets = [
+        (child, frozenset(parents))
+        for sequences in samples
+        for child, parents in enumerate(sequences)
+        if len(parents) > 1
+    ]
+    times = Counter(sets)
+    return sum(times[each] > 1 for each in sets) / len(sets) if sets else None
+
+
+def report(measured: Sequence[Measured]) -> Report:
+    """A row per network and number of rows."""
+    rows: list[tuple[Entry, ...]] = []
+    for (network, n), cells in sorted(
+        group(measured, ("network", "n")).items(),
+        key=lambda item: (NETWORKS.index(str(item[0][0])), item[0][1]),
+    ):
+        samples = [cell.numbers["sequences"] for cell in cells]
+        again = seen_again(samples)
+        rows.append(
+            (
+                *(str(network), int(n)),
+                *(mean_of(cells, name) for name in ("edges", "several", "most_bits")),
+                conditional_entropy(samples),
+                "" if again is None else f"{100 * again:.0f} %",
+                float(cells[0].numbers["graph_bits"]),
+                len(cells),
+            )
+        )
+    columns = (
+        "network", "n", "edges", "variables with 2 or 3 parents", "bits of the sequence, at most",
+        "to one who knows", "seen again", "bits of the graph", "runs",
+    )  # fmt: skip
+    table = ResultTable("leak", "What the steps tell beyond the graph", columns, tuple(rows), 1)
+    return Report("private-k2/leak: what adaptive mode tells beyond the graph", (table,), {}, NOTES)
