@@ -15,7 +15,7 @@ from dagora.graph.dag import DAG
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import fig1
-from dagora.papers.gpn.contest import BGE, GP, LAPLACE, METHODS, PRIORS, WEIGHTED, compete
+from dagora.papers.gpn.contest import BGE, GP, LAPLACE, METHODS, PRIORS, WEIGHTED, Tuning, compete
 from dagora.papers.gpn.sampled import judged
 from dagora.run import Run
 
@@ -57,8 +57,9 @@ def runs(chain: tuple[DAG, Table]) -> list[dict]:
         return {**judged(found, truth), "prior_sentence": found.draws.prior, "draws": found.draws}
 
     return compete(
-        table, "gp", SETTINGS, Run(), judge, lambda method, sampler: 100.0 if method == "GP" else 10.0
-    )
+        table, "gp", SETTINGS, Run(), judge,
+        Tuning(lambda method, _sampler: 100.0 if method == "GP" else 10.0, 0.1),
+    )  # fmt: skip
 
 
 def one(runs: list[dict], method: str, sampler: str, prior: str) -> dict:
@@ -95,7 +96,9 @@ def test_weights_bring_the_laplace_chain_to_the_gp_chain(runs: list[dict]) -> No
 
 def test_bge_takes_its_published_sample_size_for_a_prior(chain: tuple[DAG, Table]) -> None:
     truth, table = chain
-    found = compete(table, "bge", SETTINGS, Run(), lambda some: judged(some, truth), lambda *_: 1.0)
+    found = compete(
+        table, "bge", SETTINGS, Run(), lambda some: judged(some, truth), Tuning(lambda *_: 1.0, 0.1)
+    )
     assert [(run["sampler"], run["prior"]) for run in found] == [
         (sampler, prior) for prior in PRIORS for sampler in ("partition", "order")
     ]

@@ -25,10 +25,12 @@ from dagora.papers.gpn.contest import (
     UNIFORM,
     WEIGHTED,
     Judge,
+    Tuning,
     compete,
 )
 from dagora.papers.gpn.published import (
     CHOSEN,
+    CHOSEN_BGE,
     SIMULATIONS,
     Simulated,
     published_simulations,
@@ -60,6 +62,8 @@ does not.
 """
     + PRIOR_NOTE
     + """
+The published factors per edge and α_μ (0.1) were **chosen by E-SHD against the truth**, λ by λ.
+
 “text” draws weights and β for every edge (eq. 15); “code” is the published simulator: one weight vector and
 one β for all edges into a node, each weight with a sign of its own. The paper's numbers come from the
 latter.
@@ -110,7 +114,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
         parameters,
         run,
         judge,
-        lambda method, sampler: CHOSEN[method, sampler][decay],
+        Tuning(lambda method, sampler: CHOSEN[method, sampler][decay], CHOSEN_BGE),
     )
     return {"true_edges": len(truth.edges), "runs": runs}
 

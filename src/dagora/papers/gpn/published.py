@@ -26,6 +26,12 @@ CHOSEN: Mapping[tuple[str, str], Mapping[float, float]] = {
 }
 CHOSEN_BGE = 0.1  # their prior sample size of the mean, at every λ and for both samplers
 
+PROTEIN_FACTOR = 1.0
+"""Their factor per edge on the proteins (table 1): none."""
+
+PROTEIN_BGE = 1.0
+"""Their prior sample size of the mean on the proteins (table 1)."""
+
 
 @dataclass(frozen=True)
 class Simulated:
