@@ -117,7 +117,7 @@ def test_what_is_left_out_is_little(parents):
 
 
 def test_points_far_out_have_no_density_and_do_no_harm():
-    model = Interactions(wavy_columns(60), "published")
+    model = Interactions(wavy_columns(60), published=True)
     child, family = np.array([4]), np.array([[0, 1]])
     usual = np.log([2.0, 2.0, 0.6, 0.5, 0.6])
     far = np.array([[-9.0, 0, 0, 0, 0], [0, 0, 30.0, 0, 0], [0, 0, 0, -30.0, 0], [0, 0, 0, 0, -20.0]])
