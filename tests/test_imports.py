@@ -55,7 +55,7 @@ FLOORS = (
     ("method_registry",),
     ("samplers",),
     ("catalogue",),
-    ("learning",),
+    ("learning", "fitting"),
     ("sampling",),
     ("federated",),
     ("vertical",),
