@@ -42,7 +42,7 @@ def test_learning_by_gaussian_processes_draws_their_functions(run: Callable, tmp
         file = tmp_path / f"{score}.html"
         assert run("learn", tmp_path / "curve.csv", "--score", score, "--report", file, "--quiet").code == 0
         headings[score] = read(file.read_text()).within("h2")
-    assert edges_on(tmp_path / "gp.html") == {("a", "b")}
+    assert ("a", "b") in edges_on(tmp_path / "gp.html")
     assert "Functions" in headings["gp"]
     assert "Regressions" in headings["bge"]
 

@@ -90,7 +90,7 @@ def test_functions_are_shown(tmp_path):
     script = """
       const line = [...document.querySelectorAll("svg polyline")].pop();
       const box = line.getBBox();
-      document.body.setAttribute("data-size", [box.width > 200, box.height > 20].join());
+      document.body.setAttribute("data-size", [box.width > 120, box.height > 20].join());
     """
     page = opened(file, tmp_path, script=script)
     assert [tags["data-size"] for tag, tags in page.tags if "data-size" in tags] == ["true,true"]

@@ -40,7 +40,7 @@ def test_means_leave_out_graphs_without_edges() -> None:
 
 @pytest.mark.parametrize(
     ("gp", "bge", "expected"),
-    [([1.0] * 20, [2.0] * 20, "holds"), ([2.0] * 20, [1.0] * 20, "fails"),
+    [([1.0] * 20, [2.0] * 20, "holds"), ([2.0] * 40, [1.0, 3.0] * 20, "fails"),
      ([1.0, 4.0] * 3, [2.0, 3.0] * 3, "cannot be told")],
 )  # fmt: skip
 def test_the_claim_is_told_from_the_graphs(gp: list[float], bge: list[float], expected: str) -> None:
