@@ -14,7 +14,8 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
-from dagora.papers.gpn import fig1, fig1_report
+from dagora.papers.gpn import contest, fig1, fig1_report
+from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, BRIDGE, GP, LAPLACE, PRIORS, WEIGHTED, Tuning, compete
 from dagora.papers.gpn.sampled import judged
 from dagora.run import Run
@@ -114,14 +115,22 @@ def test_bge_takes_its_published_sample_size_for_a_prior(chain: tuple[DAG, Table
     assert by_prior["uniform"] != by_prior["published"]
 
 
-def test_algorithm_1_to_the_letter(chain: tuple[DAG, Table]) -> None:
-    """One chain of Laplace draws, weighted by bridge sampling: near the chain on the evidence itself."""
+def test_algorithm_1_to_the_letter(chain: tuple[DAG, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One chain of Laplace draws, weighted by bridge sampling, for which few points of qmc stand in here."""
     truth, table = chain
+    made, asked = contest.gp_score, []
+
+    def stand_in(some: Table, name: str, estimator: str) -> CachedScore:
+        asked.append(estimator)
+        return made(some, name, "qmc" if estimator == "bridge" else estimator, points=32)
+
+    monkeypatch.setattr(contest, "gp_score", stand_in)
     settings = {**SETTINGS, "chains": 1, "draws": 101}
     (found,) = compete(
         table, "bridge", settings, Run(), lambda some: judged(some, truth), Tuning(lambda *_: 10.0, 0.1)
     )
     assert (found["method"], found["sampler"], found["prior"]) == (BRIDGE, "partition", "published")
+    assert asked[-2:] == ["laplace", "bridge"]
     assert 0 < found["weight_ess"] <= 101
     assert found["shd"] < 1.5
 
