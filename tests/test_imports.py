@@ -56,7 +56,7 @@ FLOORS = (
     ("method_registry",),
     ("samplers",),
     ("catalogue",),
-    ("learning",),
+    ("learning", "fitting"),
     ("sampling",),
     ("federated",),
     ("vertical",),

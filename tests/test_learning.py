@@ -16,8 +16,17 @@ from dagora.events import Budget, Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learning import as_knowledge, as_statistics, candidates, learn, make_score, score_graph
+from dagora.learning import (
+    as_knowledge,
+    as_statistics,
+    candidates,
+    learn,
+    make_score,
+    score_graph,
+    split_options,
+)
 from dagora.method_registry import METHODS, method_named
+from dagora.options import Option
 from dagora.result import Outcome, Result
 from dagora.run import Run
 from dagora.scores.registry import SCORES, score_named
@@ -285,3 +294,15 @@ def test_no_proof_on_some_of_the_parent_sets(method):
     result = learn(some, method)
     assert result.status == "finished"
     assert result.warnings == ("the candidate parent sets are incomplete; some sets were left out",)
+
+
+def test_published_is_meant_for_method_and_score() -> None:
+    """Where both have the option, one word sets both; any other option goes to its owner alone."""
+    method = replace(
+        method_named("hill-climb"),
+        options=(Option("published", "bool", False, "as in its paper"), Option("zeal", "int", 1, "how much")),
+    )
+    of_method, of_score = split_options(method, score_named("gp2"), {"published": True, "points": 64})
+    assert of_method == {"published": True, "zeal": 1}
+    assert (of_score["published"], of_score["points"]) == (True, 64)
+    assert "zeal" not in of_score

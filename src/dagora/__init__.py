@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dagora.events import Budget as Budget
     from dagora.events import Event as Event
     from dagora.federated import learn_federated as learn_federated
+    from dagora.fitting import fit as fit
     from dagora.formats.registry import read_graph as read_graph
     from dagora.formats.registry import read_network as read_network
     from dagora.formats.registry import write_graph as write_graph
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from dagora.learning import candidates as candidates
     from dagora.learning import learn as learn
     from dagora.learning import score_graph as _score_graph
-    from dagora.network.fit import fit as fit
+    from dagora.network.gaussian_process.network import GaussianProcessNetwork as GaussianProcessNetwork
     from dagora.network.likelihood import log_likelihood as log_likelihood
     from dagora.network.networks import DiscreteNetwork as DiscreteNetwork
     from dagora.network.networks import GaussianNetwork as GaussianNetwork
@@ -89,6 +90,7 @@ _HOMES = {
     "Event": "dagora.events:Event",
     "FormatError": "dagora.errors:FormatError",
     "GaussianNetwork": "dagora.network.networks:GaussianNetwork",
+    "GaussianProcessNetwork": "dagora.network.gaussian_process.network:GaussianProcessNetwork",
     "GraphError": "dagora.errors:GraphError",
     "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
@@ -108,7 +110,7 @@ _HOMES = {
     "candidates": "dagora.learning:candidates",
     "compare": "dagora.graph.metrics:compare",
     "discretise": "dagora.data.discretise:discretise",
-    "fit": "dagora.network.fit:fit",
+    "fit": "dagora.fitting:fit",
     "inspect": "dagora.data.inspecting:inspect",
     "learn": "dagora.learning:learn",
     "learn_federated": "dagora.federated:learn_federated",

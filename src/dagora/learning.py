@@ -415,16 +415,20 @@ class Entry(Protocol):
 def split_options(
     method: Entry, score: Score | None, options: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Check options, fill in defaults, and return those of the method and those of the score."""
+    """Check options, fill in defaults, and return those of the method and those of the score.
+
+    An option that both have, such as `published`, is meant for both.
+    """
     of_score = score.options if score else ()
     names = {option.name for option in of_score}
+    own = {option.name for option in method.options}
     owner = f"the method {method.name}" + (f" with the score {score.name}" if score else "")
     checked = check_options(owner, (*method.options, *of_score), options)
     for key, value in checked.items():
         if isinstance(value, CPDAG):
             checked[key] = value.extension()
     return (
-        {key: value for key, value in checked.items() if key not in names},
+        {key: value for key, value in checked.items() if key in own or key not in names},
         {key: value for key, value in checked.items() if key in names},
     )
 

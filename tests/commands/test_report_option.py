@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dagora
@@ -25,6 +26,25 @@ def test_learn_writes_the_edges_it_found(run: Callable, garden: Path, tmp_path: 
     assert edges_on(file) == set(dagora.learn(garden / "garden.csv").graph.edges)
     headings = read(file.read_text()).within("h2")
     assert {"Against the truth", "Conditional probabilities"} <= set(headings)
+
+
+def test_learning_by_gaussian_processes_draws_their_functions(run: Callable, tmp_path: Path) -> None:
+    """After the score gp the report has a chart for each edge; after a linear score it has regressions."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, 60)
+    lines = [
+        "a,b",
+        *(f"{u},{np.cos(2 * u) + v}" for u, v in zip(x, 0.2 * rng.standard_normal(60), strict=True)),
+    ]
+    (tmp_path / "curve.csv").write_text("\n".join(lines))
+    headings = {}
+    for score in ("gp", "bge"):
+        file = tmp_path / f"{score}.html"
+        assert run("learn", tmp_path / "curve.csv", "--score", score, "--report", file, "--quiet").code == 0
+        headings[score] = read(file.read_text()).within("h2")
+    assert ("a", "b") in edges_on(tmp_path / "gp.html")
+    assert "Functions" in headings["gp"]
+    assert "Regressions" in headings["bge"]
 
 
 def test_scores_alone_have_no_parameters(run: Callable, garden: Path, tmp_path: Path) -> None:

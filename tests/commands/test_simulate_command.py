@@ -50,7 +50,12 @@ def test_noise_scale_and_nonlinearity(run: Callable, tmp_path: Path) -> None:
     common = ["simulate", "--nodes", "5", "--degree", "2", "--rows", "20", "--seed", "3", "--sem", "fourier"]
     run(*common, "--nonlinearity", 0, "-o", tmp_path / "linear.csv")
     run(*common, "-o", tmp_path / "curved.csv")
-    assert (tmp_path / "linear.csv").read_bytes() != (tmp_path / "curved.csv").read_bytes()
+    run(*common, "--published", "-o", tmp_path / "published.csv")
+    tables = [(tmp_path / f"{name}.csv").read_bytes() for name in ("linear", "curved", "published")]
+    assert len(set(tables)) == 3
+    ran = run(*common[:-1], "gaussian", "--published", "-o", tmp_path / "none.csv")
+    assert ran.code == 2
+    assert "--nonlinearity and --published belong to the sem 'fourier'" in ran.err
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".parquet", ".feather"])

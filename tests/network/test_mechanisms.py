@@ -45,9 +45,9 @@ def test_perceptron_in_blocks_is_perceptron_in_one_go():
     )
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_fourier_is_equation_15(shared):
-    mechanism = draw_fourier(3, RANGE, rng(), nonlinearity=1.5, shared=shared)
+@pytest.mark.parametrize("published", [False, True])
+def test_fourier_is_equation_15(published):
+    mechanism = draw_fourier(3, RANGE, rng(), nonlinearity=1.5, published=published)
     assert isinstance(mechanism, Fourier)
     parents = rng().normal(size=(20, 3)) * 4
     for row, value in zip(parents, mechanism(parents), strict=True):
@@ -72,7 +72,7 @@ def test_sigmoid_does_not_overflow():
         draw_linear(4000, RANGE, rng()).weights,
         draw_perceptron(40, RANGE, rng()).inward.ravel(),
         draw_perceptron(1, RANGE, rng()).outward,
-        draw_fourier(4000, RANGE, rng(), nonlinearity=1.0, shared=False).betas,
+        draw_fourier(4000, RANGE, rng(), nonlinearity=1.0, published=False).betas,
     ],
 )
 def test_weights_have_a_uniform_size_and_a_fair_sign(weights):
@@ -96,7 +96,7 @@ def test_concentrations_as_printed_and_as_published():
 
 def test_weights_of_an_edge_have_the_moments_of_the_dirichlet_distribution():
     edges = 20_000
-    mechanism = draw_fourier(edges, RANGE, rng(), nonlinearity=2.0, shared=False)
+    mechanism = draw_fourier(edges, RANGE, rng(), nonlinearity=2.0, published=False)
     weights = np.column_stack([mechanism.linear, mechanism.sines, mechanism.cosines])
     assert (weights >= 0).all()
     np.testing.assert_allclose(weights.sum(axis=1), 1)
@@ -110,7 +110,7 @@ def test_weights_of_an_edge_have_the_moments_of_the_dirichlet_distribution():
 def test_shared_weights_are_one_vector_and_one_beta_per_child_with_signs_of_their_own():
     signs = np.zeros(13)
     for seed in range(200):
-        mechanism = draw_fourier(3, RANGE, np.random.default_rng(seed), nonlinearity=5.0, shared=True)
+        mechanism = draw_fourier(3, RANGE, np.random.default_rng(seed), nonlinearity=5.0, published=True)
         weights = np.column_stack([mechanism.linear, mechanism.sines, mechanism.cosines])
         assert (weights == weights[0]).all()
         assert len(set(mechanism.betas)) == 1
@@ -119,21 +119,21 @@ def test_shared_weights_are_one_vector_and_one_beta_per_child_with_signs_of_thei
     assert (np.abs(signs - 100) < 4 * np.sqrt(50)).all()
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_without_nonlinearity_the_mechanism_is_linear_in_beta(shared):
-    mechanism = draw_fourier(4, RANGE, rng(), nonlinearity=0.0, shared=shared)
+@pytest.mark.parametrize("published", [False, True])
+def test_without_nonlinearity_the_mechanism_is_linear_in_beta(published):
+    mechanism = draw_fourier(4, RANGE, rng(), nonlinearity=0.0, published=published)
     assert isinstance(mechanism, Linear)
-    assert len(set(mechanism.weights)) == (1 if shared else 4)
+    assert len(set(mechanism.weights)) == (1 if published else 4)
 
 
 def test_a_vanishing_nonlinearity_tends_to_linear():
-    mechanism = draw_fourier(5, RANGE, rng(), nonlinearity=1e-3, shared=False)
+    mechanism = draw_fourier(5, RANGE, rng(), nonlinearity=1e-3, published=False)
     np.testing.assert_allclose(mechanism.linear, 1)
     assert np.abs(mechanism.sines).max() + np.abs(mechanism.cosines).max() < 1e-12
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_a_root_draws_nothing(shared):
-    mechanism = draw_fourier(0, RANGE, rng(), nonlinearity=1.0, shared=shared)
+@pytest.mark.parametrize("published", [False, True])
+def test_a_root_draws_nothing(published):
+    mechanism = draw_fourier(0, RANGE, rng(), nonlinearity=1.0, published=published)
     assert mechanism.betas.shape == (0,)
     assert mechanism.sines.shape == (0, 6)

@@ -193,7 +193,7 @@ def test_a_graph_without_edges_is_noise():
         ({"weight_range": (2.0, 0.5)}, "weight_range"),
         ({"weight_range": (0.0, 0.5)}, "weight_range"),
         ({"nonlinearity": 1.0}, "belong to the sem 'fourier'"),
-        ({"shared": True}, "belong to the sem 'fourier'"),
+        ({"published": True}, "belong to the sem 'fourier'"),
         ({"sem": "fourier", "nonlinearity": -0.1}, "nonlinearity must be"),
         ({"sem": "fourier", "nonlinearity": float("inf")}, "nonlinearity must be"),
     ],

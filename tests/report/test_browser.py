@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dagora
@@ -75,3 +76,22 @@ def test_a_click_chooses_and_a_heading_sorts(report, tmp_path):
     assert tails == sorted(tails, reverse=True)
     hidden = [tags for tag, tags in page.tags if tag == "tr" and "hidden" in tags]
     assert len(hidden) == sum("growth" not in row for row in edges)
+
+
+def test_functions_are_shown(tmp_path):
+    """Charts of Gaussian processes have a size in the browser, and none of them a number that is no number."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(60)
+    table = dagora.Table.from_numpy(np.column_stack([x, np.cos(2 * x) + 0.2 * x]), names="ab")
+    graph = dagora.DAG("ab", [("a", "b")])
+    result = dagora.Result(graph, "hill-climb", "finished", "made up", score_name="gp")
+    file = tmp_path / "r.html"
+    dagora.write_report(result, file, network=dagora.fit(graph, table, score="gp"))
+    script = """
+      const line = [...document.querySelectorAll("svg polyline")].pop();
+      const box = line.getBBox();
+      document.body.setAttribute("data-size", [box.width > 120, box.height > 20].join());
+    """
+    page = opened(file, tmp_path, script=script)
+    assert [tags["data-size"] for tag, tags in page.tags if "data-size" in tags] == ["true,true"]
+    assert "NaN" not in file.read_text()

@@ -143,3 +143,24 @@ def test_the_front_door_writes_it(tmp_path, garden):
     _, _, result = garden
     dagora.write_report(result, tmp_path / "r.html")
     assert (tmp_path / "r.html").read_text() == result_page(result)
+
+
+def test_functions_of_gaussian_processes_are_drawn_with_their_data():
+    """A chart for each edge, with a band, a line and a point for each row, and names that cannot break out."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(50)
+    names = ["<b>dose", "effect & more", "alone"]
+    columns = np.column_stack([x, np.sin(2 * x) + 0.2 * rng.standard_normal(50), rng.standard_normal(50)])
+    table = dagora.Table.from_numpy(columns, names=names)
+    graph = DAG(names, [(names[0], names[1])])
+    result = Result(graph, "hill-climb", "finished", "made up", score_name="gp")
+    whole = result_page(result, network=dagora.fit(graph, table, score="gp"))
+    page = read(whole)
+    assert "Functions" in page.within("h2")
+    tags = [tag for tag, _ in page.tags]
+    assert (tags.count("circle"), tags.count("polygon")) == (50, 1)
+    assert "effect &amp; more as a function of &lt;b&gt;dose" in whole
+    rows = table_under(page, "variable", "length-scales", "noise")
+    assert [row[0] for row in rows] == names
+    assert rows[1][1].startswith("<b>dose ")
+    assert rows[0][1] == ""

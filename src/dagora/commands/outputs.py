@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dagora.data.schema import Schema
     from dagora.graph.cpdag import Graph
     from dagora.graph.metrics import Comparison
+    from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
@@ -142,13 +143,28 @@ def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None,
     return fit(graph, statistics, name="learned"), None
 
 
+def fitted_processes(result: Result, statistics: Statistics | None) -> GaussianProcessNetwork | None:
+    """The Gaussian processes of a graph that was learned by their score; None where they cannot be fitted."""
+    from dagora.fitting import PROCESSES, fit
+    from dagora.graph.dag import DAG
+    from dagora.scores.gp.fitted import MOST_ROWS
+    from dagora.stats.table import TableStatistics
+
+    if result.score_name not in PROCESSES or not isinstance(statistics, TableStatistics):
+        return None
+    if not isinstance(result.graph, DAG) or statistics.n_rows > MOST_ROWS:
+        return None
+    published = bool(result.settings.get("published")) and result.score_name == "gp2"
+    return fit(result.graph, statistics, score=result.score_name, published=published, name="learned")
+
+
 def write_result_report(
     result: Result, path: str, *, statistics: Statistics | None, truth: Graph | None, source: str | None
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.report import write_report
 
-    network, _ = fitted(result.graph, statistics)
+    network = fitted_processes(result, statistics) or fitted(result.graph, statistics)[0]
     write_report(result, path, truth=truth, network=network, source=source)
 
 

@@ -42,6 +42,11 @@ file (.bif or .json) that brings its own graph.
     "--noise-scale", type=float, default=1.0, show_default=True, help="Scale of the additive noise."
 )
 @click.option("--nonlinearity", type=float, help="λ of the Fourier model; 0 is linear.")
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Fourier model as in the published code of its paper, not as in its text.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @click.option(
     "-o", "--output", required=True, metavar="DATA", help="File for the table: .csv .tsv .parquet .feather"
@@ -59,6 +64,7 @@ def command(
     rows: int,
     noise_scale: float,
     nonlinearity: float | None,
+    published: bool,
     seed: int,
     output: str,
     truth: str | None,
@@ -87,6 +93,7 @@ def command(
             (nodes, "--nodes"),
             (degree, "--degree"),
             (nonlinearity, "--nonlinearity"),
+            (published or None, "--published"),
         ):
             if value is not None:
                 raise OptionError(f"{flag} does not go with --sem bif:FILE, which brings its own graph")
@@ -99,7 +106,7 @@ def command(
         if truth and find_format(truth).name == "BIF":
             raise OptionError(f"{truth}: a random graph has no tables for BIF; write the truth as .json")
         graph, table = from_random_graph(
-            kind or "er", nodes, degree, sem, rows, seed, noise_scale, nonlinearity
+            kind or "er", nodes, degree, sem, rows, seed, noise_scale, nonlinearity, published=published
         )
     files = Files()
     if network is not None and truth and find_format(truth).name == "BIF":
@@ -119,6 +126,8 @@ def from_random_graph(
     seed: int,
     noise_scale: float,
     nonlinearity: float | None,
+    *,
+    published: bool,
 ) -> tuple[DAG, Table]:
     """Draw a graph and a table from it."""
     from dagora.graph.random_graphs import random_dag
@@ -129,5 +138,7 @@ def from_random_graph(
     if nodes is None or degree is None:
         raise OptionError("a random graph needs --nodes and --degree")
     graph = random_dag(kind, nodes, degree, seed)
-    simulation = simulate(graph, sem, rows, seed, noise_scale=noise_scale, nonlinearity=nonlinearity)
+    simulation = simulate(
+        graph, sem, rows, seed, noise_scale=noise_scale, nonlinearity=nonlinearity, published=published
+    )
     return graph, simulation.table

@@ -8,8 +8,9 @@ in the papers, and a random sign. A mechanism keeps its parameters: they are par
 The thirteen Fourier weights of an edge are one draw from a Dirichlet distribution. The paper gives seven
 concentrations, γ_k = e^(−k/λ) / Σ_{k=0..6} e^(−k/λ), for thirteen weights; we take γ_k for both v_k and w_k.
 Weights are then positive, and the sign of an edge is that of β. The paper's published simulator differs in
-three points, which `shared=True` follows: a child has one weight vector and one β for all its parents, each
-weight has a sign of its own, and the γ are divided by their sum over all thirteen. λ = 0 makes it linear.
+three points, which `published=True` follows: a child has one weight vector and one β for all its parents,
+each weight has a sign of its own, and the γ are divided by their sum over all thirteen. λ = 0 makes it
+linear.
 """
 
 from __future__ import annotations
@@ -121,19 +122,19 @@ def draw_perceptron(parents: int, sizes: Range, rng: np.random.Generator) -> Per
 
 
 def draw_fourier(
-    parents: int, sizes: Range, rng: np.random.Generator, *, nonlinearity: float, shared: bool
+    parents: int, sizes: Range, rng: np.random.Generator, *, nonlinearity: float, published: bool
 ) -> Linear | Fourier:
-    """Draw the weights and coefficients of a Fourier mechanism; `shared` follows the published simulator."""
-    draws = min(parents, 1) if shared else parents
-    copies = np.zeros(parents, dtype=np.int64) if shared else np.arange(parents)
+    """Draw the weights and coefficients of a Fourier mechanism; `published` follows the paper's code."""
+    draws = min(parents, 1) if published else parents
+    copies = np.zeros(parents, dtype=np.int64) if published else np.arange(parents)
     betas = signed_uniform(sizes, draws, rng)[copies]
     if nonlinearity == 0:
         return Linear(betas)
-    concentration = concentrations(nonlinearity, over_all=shared)
+    concentration = concentrations(nonlinearity, over_all=published)
     # A Dirichlet draw is a normalised row of gamma draws, which allow e^(−k/λ) to underflow to 0.
     weights = rng.standard_gamma(concentration, size=(draws, len(concentration)))
     weights /= weights.sum(axis=1, keepdims=True)
-    if shared:
+    if published:
         weights *= rng.choice([-1.0, 1.0], size=weights.shape)
     weights = weights[copies]
     return Fourier(betas, weights[:, 0], weights[:, 1 : COMPONENTS + 1], weights[:, COMPONENTS + 1 :])

@@ -87,13 +87,14 @@ def simulate(
     noise_scale: float | Sequence[float] | NDArray[np.float64] = 1.0,
     weight_range: Range | None = None,
     nonlinearity: float | None = None,
-    shared: bool = False,
+    published: bool = False,
 ) -> Simulation:
     """Draw mechanisms for a graph and rows from them; `SEMS` lists the models.
 
     `noise_scale` is one number or one per node, in the graph's order. `weight_range` is the range of the
-    weights' sizes (of β under `fourier`). `nonlinearity` (λ, default 1, 0 is linear) and `shared` belong to
-    `fourier`. The mechanisms depend on the graph and the seed, not on the number of rows.
+    weights' sizes (of β under `fourier`). `nonlinearity` (λ, default 1, 0 is linear) and `published` (the
+    simulator of the paper's code, see `mechanisms`) belong to `fourier`. The mechanisms depend on
+    the graph and the seed, not on the number of rows.
 
     >>> from dagora.graph.dag import DAG
     >>> truth = DAG(["cause", "effect"], [("cause", "effect")])
@@ -109,7 +110,7 @@ def simulate(
     mechanism_source, noise_source = seed_sequence(seed).spawn(2)
     scales = check_scales(graph, sem, noise_scale)
     sizes = check_range(sem, weight_range)
-    draw = choose_draw(sem, sizes, nonlinearity, shared=shared)
+    draw = choose_draw(sem, sizes, nonlinearity, published=published)
     mechanism_rng = np.random.default_rng(mechanism_source)
     mechanisms = {node: draw(len(graph.parents(node)), mechanism_rng) for node in graph}
     values = generate(graph, sem, mechanisms, scales, rows, np.random.default_rng(noise_source))
@@ -166,7 +167,7 @@ def weight_matrix(graph: DAG, mechanisms: Mapping[str, Mechanism]) -> NDArray[np
 
 
 def choose_draw(
-    sem: str, sizes: Range, nonlinearity: float | None, *, shared: bool
+    sem: str, sizes: Range, nonlinearity: float | None, *, published: bool
 ) -> Callable[[int, np.random.Generator], Mechanism]:
     """Return the function that draws a mechanism for a number of parents."""
     if sem == "fourier":
@@ -176,10 +177,12 @@ def choose_draw(
                 f"{option('nonlinearity')} must be a finite number of at least 0, not {nonlinearity!r}"
             )
         return lambda parents, rng: draw_fourier(
-            parents, sizes, rng, nonlinearity=float(decay), shared=shared
+            parents, sizes, rng, nonlinearity=float(decay), published=published
         )
-    if nonlinearity is not None or shared:
-        raise OptionError(f"nonlinearity and shared belong to the sem 'fourier', not to '{sem}'")
+    if nonlinearity is not None or published:
+        raise OptionError(
+            f"{option('nonlinearity')} and {option('published')} belong to the sem 'fourier', not to '{sem}'"
+        )
     drawer = draw_perceptron if sem == "mlp" else draw_linear
     return lambda parents, rng: drawer(parents, sizes, rng)
 

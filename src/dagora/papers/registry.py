@@ -141,6 +141,22 @@ ITEMS = (
         full="100 graphs per row",
     ),
     Item(
+        "gpn/fig1-n15",
+        "the same with n = 15 and the published simulator",
+        "dagora.papers.gpn.fig1:fig1_n15",
+        GPN,
+        quick="1 graph per row",
+        full="100 graphs per row",
+    ),
+    Item(
+        "gpn/equivalence",
+        "how far the GP scores of x → y and y → x are apart, from linear to nonlinear (appendix A.1)",
+        "dagora.papers.gpn.equivalence:equivalence",
+        GPN,
+        quick="20 tables per λ",
+        full="100 tables per λ",
+    ),
+    Item(
         "gpn/fig3",
         "divergence of sampled posteriors from the enumerated one at 4 nodes as draws grow",
         "dagora.papers.gpn.fig3:fig3",

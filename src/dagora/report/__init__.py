@@ -14,6 +14,7 @@ from dagora.result import Result
 
 if TYPE_CHECKING:
     from dagora.graph.cpdag import Graph
+    from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.posterior.summary.posterior import Posterior
 
@@ -23,7 +24,7 @@ def write_report(
     path: str | PathLike[str],
     *,
     truth: Graph | None = None,
-    network: Network | None = None,
+    network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
 ) -> None:
     """Write a page about what was learned or sampled.

@@ -9,6 +9,7 @@ from dagora.graph.dag import DAG, Edge
 from dagora.graph.drawing import draw_svg
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.metrics import Comparison, compare, judge
+from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
 from dagora.report.data_section import data_section
 from dagora.report.line_chart import Line, draw_lines
@@ -28,7 +29,7 @@ def result_page(
     result: Result,
     *,
     truth: Graph | None = None,
-    network: Network | None = None,
+    network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
 ) -> str:
     """A whole HTML document about a result."""

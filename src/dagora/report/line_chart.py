@@ -29,7 +29,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
     """Maps values to positions on the page between `start` and `end`."""
 
     ticks: list[float]
@@ -37,6 +37,7 @@ class _Scale:
     end: float
 
     def at(self, value: float) -> float:
+        """Position of a value."""
         low, high = self.ticks[0], self.ticks[-1]
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
@@ -49,20 +50,20 @@ def draw_lines(lines: Sequence[Line], *, across: str, up: str) -> str:
     """
     points = [_thinned(line) for line in lines]
     both = np.concatenate([some for some in points if len(some)] or [np.zeros((1, 2))])
-    x_scale = _Scale(ticks(*_range(both[:, 0])), LEFT, WIDTH - RIGHT)
-    y_scale = _Scale(ticks(*_range(both[:, 1])), HEIGHT - BOTTOM, TOP)
+    x_scale = Scale(ticks(*_range(both[:, 0])), LEFT, WIDTH - RIGHT)
+    y_scale = Scale(ticks(*_range(both[:, 1])), HEIGHT - BOTTOM, TOP)
     size = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" height="{HEIGHT:g}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {FONT} font-size="11" fill="{INK}">',
         f"<title>{clean_text(up)} against {clean_text(across)}</title>",
     ]
     for value in y_scale.ticks:
-        y, label = y_scale.at(value), _written(value, y_scale.ticks)
+        y, label = y_scale.at(value), written(value, y_scale.ticks)
         parts.append(f'<path d="M{LEFT:g} {y:.1f}H{WIDTH - RIGHT:g}" stroke="#e4e8ee"/>')
         parts.append(f'<text x="{LEFT - 8:g}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
     low = HEIGHT - BOTTOM + 18
     for value in x_scale.ticks:
-        x, label = x_scale.at(value), _written(value, x_scale.ticks)
+        x, label = x_scale.at(value), written(value, x_scale.ticks)
         parts.append(f'<text x="{x:.1f}" y="{low:g}" text-anchor="middle">{label}</text>')
     middle, half = (LEFT + WIDTH - RIGHT) / 2, (TOP + HEIGHT - BOTTOM) / 2
     turned = f'transform="translate(14 {half:g}) rotate(-90)"'
@@ -109,7 +110,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [step * k for k in range(first, last + 1)]
 
 
-def _written(value: float, among: Sequence[float]) -> str:
+def written(value: float, among: Sequence[float]) -> str:
     """A tick with as many decimals as its step needs."""
     step = among[1] - among[0]
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))

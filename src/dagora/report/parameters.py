@@ -1,4 +1,4 @@
-"""Fitted parameters as tables: a conditional distribution or a regression for each variable."""
+"""Fitted parameters: a distribution or a regression for each variable, or a function for each edge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from dagora.data.schema import Kind, Schema
 from dagora.graph.dag import DAG
+from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.report.function_chart import draw_function
 from dagora.report.page import Cell, Content, Section, folded, number, table, text
 
 MOST_CONFIGURATIONS = 64
@@ -26,8 +28,10 @@ def few_enough(graph: DAG, schema: Schema) -> bool:
     return sum(cells) <= MOST_CELLS
 
 
-def parameters(network: Network) -> Section:
-    """A table for every variable; long ones are cut, with a note."""
+def parameters(network: Network | GaussianProcessNetwork) -> Section:
+    """A table for every variable, or a chart for every edge; long tables are cut, with a note."""
+    if isinstance(network, GaussianProcessNetwork):
+        return Section("Functions", _functions(network))
     if isinstance(network, GaussianNetwork):
         return Section("Regressions", _regressions(network))
     return Section("Conditional probabilities", _distributions(network))
@@ -44,6 +48,27 @@ def _regressions(network: GaussianNetwork) -> str:
         rows.append((node, mean, network.sds[node]))
     note = '<p class="soft">Least-squares regressions on the learned parents; the noise is the residual.</p>'
     return note + table(("variable", "mean", "standard deviation of the noise"), rows)
+
+
+def _functions(network: GaussianProcessNetwork) -> str:
+    rows: list[tuple[Content, ...]] = []
+    for node in network.graph:
+        process = network.processes[node]
+        scales = ", ".join(
+            f"{parent} {number(float(scale))}"
+            for parent, scale in zip(network.graph.parents(node), process.scales, strict=True)
+        )
+        rows.append((node, scales, process.noise))
+    note = (
+        '<p class="soft">Each variable as a sum of smooth functions of its parents (Gaussian processes, '
+        "hyperparameters at their mode). Lines: posterior means, bands: two standard deviations of the "
+        "function. Points: the rows, less what other parents explain. "
+        + ("Interactions of parents are fitted too but not drawn. " if network.score == "gp2" else "")
+        + "A function tells an association, not an effect.</p>"
+    )
+    charts = "".join(draw_function(curve) for curve in network.functions())
+    units = '<p class="soft">Length-scales and noise in standard deviations of the columns.</p>'
+    return f"{note}<div>{charts}</div>{units}" + table(("variable", "length-scales", "noise"), rows)
 
 
 def _distributions(network: DiscreteNetwork) -> str:

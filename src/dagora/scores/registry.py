@@ -82,8 +82,8 @@ SCORES = (
     Score("gp2", "marginal likelihood of Gaussian processes with interactions", Kind.CONTINUOUS,
           "dagora.scores.gp.score:gp2", "Giudice, Kuipers & Moffa 2023", False,
           (*GP_OPTIONS,
-           Option("variant", "text", "paper", "kernel as in the paper or as in its published code",
-                  choices=("paper", "published"))), needs_rows=True),
+           Option("published", "bool", False, "kernel of the published code: τ₁² and τ₂τ₁⁴ in place of "
+                  "eq. 18's τ₁ and τ₂")), needs_rows=True),
 )  # fmt: skip
 
 

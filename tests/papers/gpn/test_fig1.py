@@ -14,15 +14,16 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
-from dagora.papers.gpn import fig1
-from dagora.papers.gpn.contest import BGE, GP, LAPLACE, METHODS, PRIORS, WEIGHTED, compete
+from dagora.papers.gpn import contest, fig1, fig1_report
+from dagora.papers.gpn.cached_score import CachedScore
+from dagora.papers.gpn.contest import BGE, BRIDGE, GP, LAPLACE, PRIORS, WEIGHTED, Tuning, compete
 from dagora.papers.gpn.sampled import judged
 from dagora.run import Run
 
 SETTINGS = {"space": "full", "alpha": 0.05, "chains": 2, "draws": 200, "seed": 3}
 RUN = {
     "shd": 2.0, "tp": 7.0, "fp": 1.0, "class_shd": 1.0, "edges": 8.0, "rhat": 1.01, "ess": 900.0,
-    "weight_ess": None, "seconds": 3.0, "cpu_seconds": 2.5, "families": 120,
+    "weight_ess": None, "roc": [[0.8, 0.3], [0.7, 0.1]], "seconds": 3.0, "cpu_seconds": 2.5, "families": 120,
 }  # fmt: skip
 
 
@@ -34,10 +35,17 @@ def reference(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_full_size_is_that_of_the_paper() -> None:
     full, quick = fig1.fig1(Size(full=True)).cells, fig1.fig1(Size()).cells
     assert all(cell in full for cell in quick)  # so that the full size goes on from the quick one
+    letter = [cell for cell in full if cell["score"] == "bridge"]
+    assert len(letter) == 3 * 10
+    assert {(cell["simulator"], cell["chains"], cell["draws"]) for cell in letter} == {("code", 1, 101)}
+    full = [cell for cell in full if cell["score"] != "bridge"]
     settings = {(cell["simulator"], cell["lambda"]) for cell in full}
     assert settings == {(simulator, decay) for simulator in ("text", "code") for decay in (0.0, 0.5, 1.0)}
     assert len(full) == 6 * 2 * 100
     assert {(cell["nodes"], cell["rows"], cell["probability"]) for cell in full} == {(10, 100, 0.2)}
+    more = fig1.fig1_n15(Size(full=True)).cells
+    assert len(more) == 3 * 2 * 100
+    assert {(cell["nodes"], cell["simulator"]) for cell in more} == {(15, "code")}
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +65,9 @@ def runs(chain: tuple[DAG, Table]) -> list[dict]:
         return {**judged(found, truth), "prior_sentence": found.draws.prior, "draws": found.draws}
 
     return compete(
-        table, "gp", SETTINGS, Run(), judge, lambda method, sampler: 100.0 if method == "GP" else 10.0
-    )
+        table, "gp", SETTINGS, Run(), judge,
+        Tuning(lambda method, _sampler: 100.0 if method == "GP" else 10.0, 0.1),
+    )  # fmt: skip
 
 
 def one(runs: list[dict], method: str, sampler: str, prior: str) -> dict:
@@ -95,7 +104,9 @@ def test_weights_bring_the_laplace_chain_to_the_gp_chain(runs: list[dict]) -> No
 
 def test_bge_takes_its_published_sample_size_for_a_prior(chain: tuple[DAG, Table]) -> None:
     truth, table = chain
-    found = compete(table, "bge", SETTINGS, Run(), lambda some: judged(some, truth), lambda *_: 1.0)
+    found = compete(
+        table, "bge", SETTINGS, Run(), lambda some: judged(some, truth), Tuning(lambda *_: 1.0, 0.1)
+    )
     assert [(run["sampler"], run["prior"]) for run in found] == [
         (sampler, prior) for prior in PRIORS for sampler in ("partition", "order")
     ]
@@ -104,8 +115,28 @@ def test_bge_takes_its_published_sample_size_for_a_prior(chain: tuple[DAG, Table
     assert by_prior["uniform"] != by_prior["published"]
 
 
+def test_algorithm_1_to_the_letter(chain: tuple[DAG, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One chain of Laplace draws, weighted by bridge sampling, for which few points of qmc stand in here."""
+    truth, table = chain
+    made, asked = contest.gp_score, []
+
+    def stand_in(some: Table, name: str, estimator: str) -> CachedScore:
+        asked.append(estimator)
+        return made(some, name, "qmc" if estimator == "bridge" else estimator, points=32)
+
+    monkeypatch.setattr(contest, "gp_score", stand_in)
+    settings = {**SETTINGS, "chains": 1, "draws": 101}
+    (found,) = compete(
+        table, "bridge", settings, Run(), lambda some: judged(some, truth), Tuning(lambda *_: 10.0, 0.1)
+    )
+    assert (found["method"], found["sampler"], found["prior"]) == (BRIDGE, "partition", "published")
+    assert asked[-2:] == ["laplace", "bridge"]
+    assert 0 < found["weight_ess"] <= 101
+    assert found["shd"] < 1.5
+
+
 def cell(seed: int, shd: float, **changes: object) -> Measured:
-    parameters = {"score": "gp", "simulator": "code", "lambda": 0.5, "seed": seed}
+    parameters = {"score": "gp", "simulator": "code", "lambda": 0.5, "nodes": 10, "seed": seed}
     names = [(GP, "published"), (WEIGHTED, "uniform")]
     made = [
         {**RUN, "method": method, "sampler": sampler, "prior": prior, "shd": shd, **changes}
@@ -116,8 +147,9 @@ def cell(seed: int, shd: float, **changes: object) -> Measured:
 
 
 def test_medians_stand_beside_the_paper_s() -> None:
-    report = fig1.report([cell(0, 1.0), cell(1, 5.0, rhat=1.2), cell(2, 2.0)])
-    short, table = report.tables
+    report = fig1_report.report([cell(0, 1.0), cell(1, 5.0, rhat=1.2), cell(2, 2.0)])
+    assert "10 nodes, 3 graphs a line (the paper: 100)" in report.title
+    short, _, table = report.tables
     assert [row[:3] for row in short.rows] == [("code", 0.5, "partition"), ("code", 0.5, "order")]
     first = dict(zip(short.columns, short.rows[0], strict=True))
     assert (first["GP, published prior"], first["GP, sparse prior"]) == (2.0, None)
@@ -138,25 +170,37 @@ def test_medians_stand_beside_the_paper_s() -> None:
     assert ours["paper"] == pytest.approx(2.935, abs=0.001)
     assert ours["paper, s"] == pytest.approx(117.15, abs=0.01)
     assert rows[0]["paper"] is None  # another prior is not to be compared
-    assert set(report.pictures) == {"partition", "order"}
-    assert report.pictures["partition"].count('id="axes_') == 2
+    assert (first["kPC-DC (paper)"], first["DiBS+ (paper)"]) == (pytest.approx(6.825), 10)
+    assert set(report.pictures) == {"partition", "order", "seconds", "roc"}
+    assert all(picture.count('id="axes_') == 1 for picture in report.pictures.values())
+    for label in ("GP, weighted, uniform", "kPC-HSIC (paper)", "DiBS+ (paper)"):
+        assert f">{label}<" in report.pictures["partition"]
     assert "chosen by E-SHD against the truth" in " ".join(report.notes)
 
 
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
-        ("NODES", 3), ("ROWS", 30), ("LAMBDAS", (0.0, 1.0)), ("QUICK_GRAPHS", 1), ("SIMULATORS", {"code": True}),
+        ("NODES", 10), ("ROWS", 30), ("LAMBDAS", (0.0, 1.0)), ("QUICK_GRAPHS", 1), ("SIMULATORS", {"code": True}),
         ("EDGE_PROBABILITY", 0.7), ("SETTINGS", {**fig1.SETTINGS, "chains": 2, "draws": 50}),
+        ("QUICK_LETTER", 0), ("simulated", smaller(fig1.simulated)),
     ):  # fmt: skip
         monkeypatch.setattr(fig1, name, value)
     ran = run("reproduce", "gpn/fig1", "-o", tmp_path, "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
     content = json.loads(ran.out)
-    rows = content["tables"][1]["rows"]
-    assert len(rows) == 2 * len(PRIORS) * len(METHODS) * 2
+    rows = content["tables"][2]["rows"]
+    assert len(rows) == 2 * len(PRIORS) * 4 * 2
     assert {row[3].rsplit(", ", 1)[0] for row in rows} == {GP, WEIGHTED, LAPLACE, BGE}
     assert len(list(csv.reader((tmp_path / "gpn-fig1-fig1.csv").read_text().splitlines()))) == len(rows) + 1
-    for sampler in ("partition", "order"):
-        text = (tmp_path / f"gpn-fig1-{sampler}.svg").read_text()
+    for name in ("partition", "order", "seconds", "roc"):
+        text = (tmp_path / f"gpn-fig1-{name}.svg").read_text()
         drawn = [element.get("id", "") for element in ET.fromstring(text).iter()]
-        assert sum(name.startswith("axes_") for name in drawn) == len(PRIORS)
+        assert sum(name.startswith("axes_") for name in drawn) == 2  # one for each λ
+    claim = content["tables"][1]["rows"]
+    assert [row[1] for row in claim if row[0] == "the paper's"] == ["GP, partition", "GP, order"]
+    assert "BGe has one formula" in content["notes"][-1]
+
+
+def smaller(simulated: Callable) -> Callable:
+    """Tables of three nodes in place of ten."""
+    return lambda parameters: simulated({**parameters, "nodes": 3})

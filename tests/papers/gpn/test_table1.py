@@ -59,7 +59,7 @@ def test_end_to_end(
     monkeypatch.setattr(table1, "SETTINGS", {**table1.SETTINGS, "chains": 2, "draws": 100, "jobs": 1})
     ran = run("reproduce", "gpn/table1", "-o", tmp_path / "out", "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
-    (table,) = json.loads(ran.out)["tables"]
+    short, table = json.loads(ran.out)["tables"]
     rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
     ours = [row for row in rows if row["prior"] in PRIORS]
     assert len(ours) == 3 * 2 * (1 + 3)
@@ -72,5 +72,16 @@ def test_end_to_end(
     assert found["GP, partition", "uniform"]["Erk ↛ PKA"] > 0.9
     assert found["GP, partition", "uniform"]["E-SHD"] < found["BGe, partition", "uniform"]["E-SHD"]
     assert found["GP, partition (paper)", "the paper's"]["E-SHD"] == pytest.approx(14.5, abs=0.05)
+    # On the proteins the published BGe is the library's, under a uniform prior: the very same run.
+    numbers = ("E-SHD", "E-TP", "E-FP", "Erk → Akt", "edges")
+    for sampler in ("partition", "order"):
+        uniform, published = (found[f"BGe, {sampler}", prior] for prior in ("uniform", "published"))
+        assert [uniform[name] for name in numbers] == [published[name] for name in numbers]
+    together = [dict(zip(short["columns"], row, strict=True)) for row in short["rows"]]
+    assert {row["method"].rsplit(", ", 1)[0] for row in together} == {"BGe", "GP", "GP, weighted"}
+    for row in together:
+        assert row["E-TP"] == found[row["method"], "published"]["E-TP"]
+        theirs = found[f"{row['method'].replace(', weighted', '')} (paper)", "the paper's"]
+        assert row["E-FP (paper)"] == theirs["E-FP"]
     assert "dual" in " ".join(json.loads(ran.out)["notes"])
     assert (tmp_path / "out" / "gpn-table1-shd.svg").is_file()

@@ -61,15 +61,17 @@ def exact(monkeypatch):
     fine(monkeypatch)
 
 
-@pytest.mark.parametrize("variant", ["paper", "published"])
+@pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize(("parents", "scales"), FAMILIES)
-def test_log_density_is_that_of_the_full_matrix(variant, parents, scales):
+def test_log_density_is_that_of_the_full_matrix(published, parents, scales):
     columns = wavy_columns(200)
     taus = (1.7, 0.4)[: 2 if len(parents) > 1 else 1]
     point = np.log([*scales, *taus, 0.5])
-    found = Interactions(columns, variant).log_density(np.array([4]), np.array([parents]), point[None])[0]
+    found = Interactions(columns, published=published).log_density(
+        np.array([4]), np.array([parents]), point[None]
+    )[0]
     first, second = taus[0], taus[-1]
-    main, product = (first**2, second * first**4) if variant == "published" else (first, second)
+    main, product = (first**2, second * first**4) if published else (first, second)
     prior = sum(invgamma(2, scale=2).logpdf(scale) + np.log(scale) for scale in scales)
     prior += sum(invgamma(1).logpdf(tau) + np.log(tau) for tau in (*taus, 0.5))
     dense = dense_interactions(columns[:, 4], columns[:, list(parents)], scales, main, product, 0.5)
@@ -77,12 +79,12 @@ def test_log_density_is_that_of_the_full_matrix(variant, parents, scales):
 
 
 @pytest.mark.parametrize("rows", [30, 150])
-@pytest.mark.parametrize("variant", ["paper", "published"])
+@pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize("parents", [(0,), (0, 1), (2, 0, 3)])
-def test_derivatives_are_those_of_the_density(exact, rows, variant, parents):
+def test_derivatives_are_those_of_the_density(exact, rows, published, parents):
     # Few rows are computed with the full matrix, more with the columns of the factor.
     columns = wavy_columns(rows)
-    model = Interactions(columns, variant)
+    model = Interactions(columns, published=published)
     child, family = np.array([4]), np.array([parents])
     for point in random_points(np.random.default_rng(len(parents)), len(parents), 3):
         found = model.derivatives(child, family, point[None])
@@ -115,7 +117,7 @@ def test_what_is_left_out_is_little(parents):
 
 
 def test_points_far_out_have_no_density_and_do_no_harm():
-    model = Interactions(wavy_columns(60), "published")
+    model = Interactions(wavy_columns(60), published=True)
     child, family = np.array([4]), np.array([[0, 1]])
     usual = np.log([2.0, 2.0, 0.6, 0.5, 0.6])
     far = np.array([[-9.0, 0, 0, 0, 0], [0, 0, 30.0, 0, 0], [0, 0, 0, -30.0, 0], [0, 0, 0, 0, -20.0]])
@@ -150,8 +152,8 @@ def test_odd_but_legal_columns_get_finite_scores():
     rng = np.random.default_rng(5)
     x = rng.normal(size=40)
     columns = np.column_stack([x, 2 * x + 1, rng.integers(0, 2, 40), np.where(np.arange(40) == 7, 1e6, x)])
-    for variant in ("paper", "published"):
-        score = score_of(columns, estimator="laplace", variant=variant)
+    for published in (False, True):
+        score = score_of(columns, estimator="laplace", published=published)
         values = score.families([(1, (0,)), (2, (0, 1)), (0, (2,)), (3, (0,)), (0, (3, 2, 1))])
         assert np.isfinite(values).all()
         assert values[0] > score.families([(1, ())])[0] + 20

@@ -108,7 +108,6 @@ def test_bad_input_is_one_clear_line():
         {"estimator": "magic"},
         {"kernel": "linear"},
         {"points": 3},
-        {"kernel": "interactions", "variant": "x"},
     ):
         with pytest.raises(OptionError, match=next(reversed(options))):
             score_of(wavy_columns(20), **options)
@@ -124,7 +123,7 @@ def test_bad_input_is_one_clear_line():
 def test_the_registry_makes_both():
     statistics = TableStatistics(continuous_table(wavy_columns(30)))
     one = score_named("gp").make(statistics, estimator="laplace")
-    two = score_named("gp2").make(statistics, estimator="laplace", variant="published")
+    two = score_named("gp2").make(statistics, estimator="laplace", published=True)
     assert one.families([(4, ())]) == two.families([(4, ())])
     assert one.families([(4, (0,))]) != two.families([(4, (0,))])
 

@@ -15,26 +15,50 @@ from dataclasses import dataclass
 from dagora.files import read_text
 from dagora.papers.reference_data import reference_file
 
-SIMULATIONS, SACHS = "published/gpn/sims_best_parameter_n10.csv", "published/gpn/sachs_table.csv"
+SACHS = "published/gpn/sachs_table.csv"  # table 1
+SIMULATIONS = {  # figures 1 and 2, and their counterparts with 15 nodes
+    10: "published/gpn/sims_best_parameter_n10.csv",
+    15: "published/gpn/sims_best_parameter_n15.csv",
+}
 
-# Figure 1, by score and sampler as the paper names them and by λ: the factor per edge, as in SIMULATIONS.
-CHOSEN: Mapping[tuple[str, str], Mapping[float, float]] = {
-    ("GP", "partition"): {0.0: 100.0, 0.5: 100.0, 1.0: 10.0},
-    ("GP", "order"): {0.0: 100.0, 0.5: 100.0, 1.0: 100.0},
-    ("Laplace", "partition"): {0.0: 100.0, 0.5: 10.0, 1.0: 10.0},
-    ("Laplace", "order"): {0.0: 100.0, 0.5: 10.0, 1.0: 10.0},
+# Figure 1: number of nodes → score and sampler as the paper names them → λ → the factor per edge.
+CHOSEN: Mapping[int, Mapping[tuple[str, str], Mapping[float, float]]] = {
+    10: {
+        ("GP", "partition"): {0.0: 100.0, 0.5: 100.0, 1.0: 10.0},
+        ("GP", "order"): {0.0: 100.0, 0.5: 100.0, 1.0: 100.0},
+        ("Laplace", "partition"): {0.0: 100.0, 0.5: 10.0, 1.0: 10.0},
+        ("Laplace", "order"): {0.0: 100.0, 0.5: 10.0, 1.0: 10.0},
+    },
+    15: {
+        (score, sampler): {0.0: 100.0, 0.5: 100.0, 1.0: 100.0}
+        for score in ("GP", "Laplace")
+        for sampler in ("partition", "order")
+    },
 }
 CHOSEN_BGE = 0.1  # figure 1: their prior sample size of the mean, at every λ and for both samplers
+
+PROTEIN_FACTOR = 1.0
+"""Their factor per edge on the proteins (table 1): none."""
+
+PROTEIN_BGE = 1.0
+"""Their prior sample size of the mean on the proteins (table 1)."""
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """A line of the published simulations: medians over 100 graphs with n = 10."""
+    """A line of the published simulations: medians over 100 graphs, quartiles, and means of counts.
+
+    `rates` are the mean true and false positives per true edge of the edges above a probability of ½;
+    `true_edges` is the mean number of edges of the true graphs, which follows from the other means.
+    """
 
     parameter: float
     shd: float
+    quartiles: tuple[float, float]
     class_shd: float
     seconds: float
+    rates: tuple[float, float]
+    true_edges: float
 
 
 @dataclass(frozen=True)
@@ -50,9 +74,9 @@ class OnProteins:
     seconds: float
 
 
-def published_simulations() -> dict[tuple[float, str, str], Simulated]:
-    """Medians by λ, score and sampler ("GP", "partition"); methods that have no sampler have an empty one."""
-    lines = read_lines(SIMULATIONS)
+def published_simulations(nodes: int = 10) -> dict[tuple[float, str, str], Simulated]:
+    """Results by λ, score and sampler ("GP", "partition"); methods that have no sampler have an empty one."""
+    lines = read_lines(SIMULATIONS[nodes])
     classes = {named(line): float(line["ESHD_median"]) for line in lines if line["graph"] == "cpdag"}
     found = {}
     for line in lines:
@@ -60,8 +84,11 @@ def published_simulations() -> dict[tuple[float, str, str], Simulated]:
             found[named(line)] = Simulated(
                 parameter=float(line["parameter"]),
                 shd=float(line["ESHD_median"]),
+                quartiles=(float(line["q25"]), float(line["q75"])),
                 class_shd=classes[named(line)],
                 seconds=float(line["time_median"]),
+                rates=(float(line["TPR_mean"]), float(line["FPRp_mean"])),
+                true_edges=float(line["ESHD_mean"]) + float(line["eTP_mean"]) - float(line["eFP_mean"]),
             )
     return found
 

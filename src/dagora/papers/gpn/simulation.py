@@ -39,7 +39,7 @@ def simulated(parameters: Parameters) -> tuple[DAG, Table]:
         int(parameters["rows"]),
         seed,
         nonlinearity=float(parameters["lambda"]),
-        shared=SIMULATORS[str(parameters["simulator"])],
+        published=SIMULATORS[str(parameters["simulator"])],
     )
     return truth, standardised(simulation.table)
 

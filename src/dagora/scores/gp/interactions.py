@@ -1,7 +1,7 @@
 """Posterior density of the hyperparameters with first-order interactions (eq. 18), from the rows.
 
 k = τ₁ Σᵢ kᵢ + τ₂ Σᵢ<ⱼ kᵢkⱼ, with τ ~ IG(1, 1); a single parent has no τ₂. The published code has other terms,
-τ₁² and τ₂τ₁⁴ in place of τ₁ and τ₂: `variant="published"`. Parameters are log ρ₁, …, log ρ_p, log τ₁, log τ₂
+τ₁² and τ₂τ₁⁴ in place of τ₁ and τ₂: `published=True`. Parameters are log ρ₁, …, log ρ_p, log τ₁, log τ₂
 and log σ; the logarithms of the variances are linear in them, so that derivatives carry over. The likelihood
 is that of `interaction_density`, with kernels from the compressed basis of each parent at its own level. With
 a single parent it is the additive kernel with an amplitude, which does not need the rows; with several
@@ -15,7 +15,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
 from dagora.scores.gp.additive import LEAST_LOG_NOISE, Additive, Derivatives
 from dagora.scores.gp.compression import SHORTEST, level_of
 from dagora.scores.gp.interaction_density import (
@@ -39,7 +38,6 @@ from dagora.scores.gp.prior import log_prior, prior_derivatives
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-VARIANTS = ("paper", "published")
 # Points with the logarithm of a parameter beyond ±25 are given the density zero.
 LARGEST = 25.0
 # A kernel has few columns compared with the products, so it may lose only this share of their trace.
@@ -53,13 +51,11 @@ class Interactions:
     # Families are computed one by one and take seconds each: large groups would only delay progress reports.
     families_at_once = 4
 
-    def __init__(self, columns: Array, variant: str = "paper") -> None:
-        if variant not in VARIANTS:
-            raise OptionError(f"variant is one of {', '.join(VARIANTS)}, not '{variant}'")
+    def __init__(self, columns: Array, *, published: bool = False) -> None:
         self._columns = columns
         self._bases = Additive(columns)
         self._scan = JointScan(columns)
-        self._published = variant == "published"
+        self._published = published
         self._rows: dict[tuple[int, int], Array] = {}
 
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:

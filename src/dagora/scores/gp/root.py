@@ -31,3 +31,17 @@ def root_evidence(rows: int, total: float, squares: float) -> float:
     values = root_density(rows, total, squares, grid)
     top = values.max()
     return float(top + np.log(np.exp(values - top).sum() * 0.125 * width))
+
+
+def root_mode(rows: int, total: float, squares: float) -> float:
+    """The σ at which the density of log σ is largest, to six digits.
+
+    >>> round(root_mode(1000, 0.0, 999.0), 3)
+    1.0
+    """
+    low, high = np.log(1e-5), np.log(1e2)
+    for _ in range(8):
+        grid = np.linspace(low, high, 41)
+        best = int(root_density(rows, total, squares, grid).argmax())
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 40)]
+    return float(np.exp((low + high) / 2))

@@ -55,7 +55,7 @@ class GaussianProcessScore:
         kernel: str = "additive",
         estimator: str = "qmc",
         points: int = 256,
-        variant: str = "paper",
+        published: bool = False,
         jobs: int = 1,
     ) -> None:
         if kernel not in KERNELS:
@@ -70,8 +70,8 @@ class GaussianProcessScore:
             raise DataError(f"{owner} needs at least 3 rows, but there are {statistics.n_rows}")
         self._schema = statistics.schema
         self._columns = standardised(statistics)
-        self._fitter = Fitter(model_of(kernel, self._columns, variant))
-        self._settings = (kernel, estimator, points, variant)
+        self._fitter = Fitter(model_of(kernel, self._columns, published=published))
+        self._settings = (kernel, estimator, points, published)
         self._estimator = estimator
         self._points = points
         self._jobs = max(1, jobs)
@@ -220,13 +220,13 @@ def standardised(statistics: Statistics) -> Array:
     return scaled
 
 
-def model_of(kernel: str, columns: Array, variant: str) -> Model:
+def model_of(kernel: str, columns: Array, *, published: bool) -> Model:
     """The kernel's model of standardised columns."""
     if kernel == "additive":
         return Additive(columns)
     from dagora.scores.gp.interactions import Interactions
 
-    return Interactions(columns, variant)
+    return Interactions(columns, published=published)
 
 
 def groups_of(keys: Sequence[Key], most: int) -> Iterator[list[Key]]:
@@ -243,9 +243,9 @@ def gp(statistics: Statistics, *, estimator: str = "qmc", points: int = 256) -> 
 
 
 def gp2(
-    statistics: Statistics, *, estimator: str = "qmc", points: int = 256, variant: str = "paper"
+    statistics: Statistics, *, estimator: str = "qmc", points: int = 256, published: bool = False
 ) -> GaussianProcessScore:
     """The score of the kernel with first-order interactions."""
     return GaussianProcessScore(
-        statistics, kernel="interactions", estimator=estimator, points=points, variant=variant
+        statistics, kernel="interactions", estimator=estimator, points=points, published=published
     )

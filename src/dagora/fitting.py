@@ -1,0 +1,98 @@
+"""Front door: fit the parameters of a graph, as tables, linear regressions or Gaussian processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from dagora.errors import OptionError
+from dagora.network.fit import fit as fit_tables_or_lines
+from dagora.wording import option
+
+if TYPE_CHECKING:
+    from dagora.graph.dag import DAG
+    from dagora.network.gaussian_process.network import GaussianProcessNetwork
+    from dagora.network.networks import Network
+
+PROCESSES = ("gp", "gp2")
+
+
+@overload
+def fit(
+    graph: DAG,
+    data: object,
+    *,
+    score: None = None,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    name: str = "network",
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
+) -> Network: ...
+
+
+@overload
+def fit(
+    graph: DAG,
+    data: object,
+    *,
+    score: str,
+    published: bool = False,
+    name: str = "network",
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
+) -> GaussianProcessNetwork: ...
+
+
+def fit(
+    graph: DAG,
+    data: object,
+    *,
+    score: str | None = None,
+    published: bool = False,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    name: str = "network",
+    **reading: Any,
+) -> Network | GaussianProcessNetwork:
+    """Fit the parameters of a graph whose nodes are columns of any data, all discrete or all continuous.
+
+    Without a `score`: probability tables, or linear regressions with Gaussian noise. `pseudocount` is added
+    to every cell of a table; `ess` spreads an equivalent sample size over each table's cells instead. With
+    `score="gp"` or `"gp2"`: Gaussian processes with that score's kernel and priors (`published` as for the
+    score), which predict, draw rows, and have functions with bands. Columns that are not nodes of the graph
+    are ignored. Options of `read_table`, such as `missing`, say how a file or frame is to be understood.
+
+    >>> from dagora.graph.dag import DAG
+    >>> days = {"rain": ["no", "no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "yes", "yes"]}
+    >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), days)
+    >>> network.tables["rain"], network.tables["wet"][1]
+    (array([0.6, 0.4]), array([0., 1.]))
+    >>> heat = {"hour": [h / 4 for h in range(96)], "degrees": [abs(h - 40) ** 1.5 / 50 for h in range(96)]}
+    >>> curves = fit(DAG(["hour", "degrees"], [("hour", "degrees")]), heat, score="gp")
+    >>> [(curve.parent, curve.child) for curve in curves.functions()]
+    [('hour', 'degrees')]
+    """
+    if score is None:
+        if published:
+            raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
+        return fit_tables_or_lines(graph, data, pseudocount=pseudocount, ess=ess, name=name, **reading)
+    if score not in PROCESSES:
+        raise OptionError(
+            f"fit has the scores gp and gp2, for Gaussian processes, not {score!r}: without a score it fits "
+            "probability tables or linear regressions"
+        )
+    if pseudocount or ess is not None:
+        raise OptionError(
+            f"pseudocount and ess are for probability tables: leave out {option('score', score)}"
+        )
+    if published and score != "gp2":
+        raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
+    from dagora.data.columns.reading_options import split_reading
+    from dagora.graph.cpdag import require_dag
+    from dagora.scores.gp.fitted import fit_processes
+    from dagora.stats.accepting import as_statistics
+
+    require_dag(graph)
+    options, unknown = split_reading(reading, graph.nodes, only=graph.nodes)
+    if unknown:
+        raise OptionError(f"fit has no option '{next(iter(unknown))}'")
+    statistics = as_statistics(data, reading=options)
+    return fit_processes(graph, statistics, score, published=published, name=name)

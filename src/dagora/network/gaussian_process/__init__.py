@@ -1,0 +1,1 @@
+"""Networks whose nodes are Gaussian processes of their parents, with functions that have bands."""

@@ -1,0 +1,174 @@
+"""A graph whose nodes are Gaussian processes of their parents: prediction, functions with bands, sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.errors import DataError, GraphError
+from dagora.graph.dag import DAG
+from dagora.network.gaussian_process.regression import Process, Regression
+from dagora.network.sample import check_rows, seed_sequence
+
+Array = NDArray[np.float64]
+
+GRID = 80  # points of a function
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A node's expected value for each row, and standard deviations.
+
+    `sd` is that of a new observation; `mean_sd` that of the expected value, which more rows make smaller.
+
+    >>> Prediction(np.array([1.0]), np.array([0.5]), np.array([0.1])).mean.tolist()
+    [1.0]
+    """
+
+    mean: Array
+    sd: Array
+    mean_sd: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """How a child depends on one parent: posterior mean and sd at `x`, in the units of the columns.
+
+    The function runs through the child's average. `data_x` and `data_y` are the rows: the parent, and the
+    child less what its other parents explain. With one parent these are the child's own values.
+
+    >>> Function("y", "x", *[np.zeros(2)] * 5).child
+    'y'
+    """
+
+    child: str
+    parent: str
+    x: Array
+    mean: Array
+    sd: Array
+    data_x: Array
+    data_y: Array
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianProcessNetwork:
+    """Every node is μ + f(parents) + noise, with f a Gaussian process given the rows of `table`.
+
+    `processes[x]` has the hyperparameters of x, in standardised columns and in the order of
+    `graph.parents(x)`. `fit(graph, data, score="gp")` finds them.
+
+    >>> graph = DAG("ab", [("a", "b")])
+    >>> a = np.linspace(-2, 2, 40)
+    >>> table = Table.from_numpy(np.column_stack([a, np.sin(a)]), names="ab")
+    >>> processes = {"a": Process(np.zeros(0), 1.0), "b": Process(np.array([1.0]), 0.1)}
+    >>> network = GaussianProcessNetwork(graph, table, processes)
+    >>> network.predict(Table.from_numpy([[0.5]], names="a"), nodes=["b"])["b"].mean.round(2).tolist()
+    [0.48]
+    >>> network.sample(rows=3, seed=1).names
+    ('a', 'b')
+    >>> [(curve.parent, curve.child, len(curve.x)) for curve in network.functions()]
+    [('a', 'b', 80)]
+    """
+
+    graph: DAG
+    table: Table = field(repr=False)
+    processes: Mapping[str, Process]
+    score: str = "gp"
+    name: str = "network"
+
+    def __post_init__(self) -> None:
+        for node in self.graph:
+            if node not in self.processes:
+                raise GraphError(f"'{node}' has no process")
+            if len(self.processes[node].scales) != len(self.graph.parents(node)):
+                raise GraphError(f"'{node}' needs one length-scale per parent")
+
+    def predict(self, table: Table, nodes: Sequence[str] | None = None) -> dict[str, Prediction]:
+        """Predict nodes (all of them, if not told) from their parents, which must be columns of the table."""
+        found = {}
+        for node in self.graph.nodes if nodes is None else nodes:
+            parents = self.graph.parents(node)
+            missing = [parent for parent in parents if parent not in table.names]
+            if missing:
+                raise DataError(
+                    f"'{node}' is predicted from '{missing[0]}', which is no column of the table: "
+                    "add it, or name other nodes"
+                )
+            values = [table.values(table.names.index(parent)) for parent in parents]
+            found[node] = self._predicted(node, values, table.n_rows)
+        return found
+
+    def functions(self) -> list[Function]:
+        """The posterior function of every edge, over the range of the parent's values."""
+        return [curve for node in self.graph for curve in self._functions_of(node)]
+
+    def sample(self, rows: int, seed: int) -> Table:
+        """Draw rows, parents before children, each node from its prediction.
+
+        A row is a prediction of its own: function and noise are drawn for it alone.
+        """
+        check_rows(rows)
+        rng = np.random.default_rng(seed_sequence(seed))
+        values: dict[str, Array] = {}
+        for node in self.graph.order:
+            found = self._predicted(node, [values[parent] for parent in self.graph.parents(node)], rows)
+            values[node] = found.mean + found.sd * rng.standard_normal(rows)
+        schema = Schema(Variable(node, Kind.CONTINUOUS) for node in self.graph)
+        return Table(schema, tuple(values[node] for node in self.graph))
+
+    @cached_property
+    def _columns(self) -> dict[str, Array]:
+        return {node: self.table.values(self.table.names.index(node)) for node in self.graph}
+
+    def _scaled(self, node: str, values: Array) -> Array:
+        column = self._columns[node]
+        scaled: Array = (values - column.mean()) / column.std(ddof=1)
+        return scaled
+
+    def _matrix(self, node: str, values: Sequence[Array], rows: int) -> Array:
+        parents = self.graph.parents(node)
+        scaled = [self._scaled(parent, some) for parent, some in zip(parents, values, strict=True)]
+        return np.column_stack(scaled) if scaled else np.zeros((rows, 0))
+
+    def _regression(self, node: str) -> tuple[Regression, Array]:
+        values = [self._columns[parent] for parent in self.graph.parents(node)]
+        x = self._matrix(node, values, self.table.n_rows)
+        return Regression(self.processes[node], x, self._scaled(node, self._columns[node])), x
+
+    def _predicted(self, node: str, values: Sequence[Array], rows: int) -> Prediction:
+        regression, _ = self._regression(node)
+        mean, variance = regression.predict(self._matrix(node, values, rows))
+        column = self._columns[node]
+        unit = float(column.std(ddof=1))
+        noisy = np.sqrt(variance + self.processes[node].noise ** 2)
+        return Prediction(column.mean() + unit * mean, unit * noisy, unit * np.sqrt(variance))
+
+    def _functions_of(self, node: str) -> list[Function]:
+        parents = self.graph.parents(node)
+        if not parents:
+            return []
+        regression, x = self._regression(node)
+        column = self._columns[node]
+        unit, level = float(column.std(ddof=1)), float(column.mean())
+        fitted, _ = regression.predict(x)
+        left = self._scaled(node, column) - fitted
+        middle = float(fitted.mean())
+        curves = []
+        for k, parent in enumerate(parents):
+            own = self._columns[parent]
+            grid = np.linspace(own.min(), own.max(), GRID)
+            mean, variance = regression.effect(k, self._scaled(parent, grid))
+            at_rows, _ = regression.effect(k, x[:, k])
+            curves.append(
+                Function(
+                    node, parent, grid, level + unit * (middle + mean), unit * np.sqrt(variance),
+                    own, level + unit * (middle + at_rows + left),
+                )
+            )  # fmt: skip
+        return curves

@@ -1,0 +1,77 @@
+"""Fit a Gaussian-process network to a graph: every node's hyperparameters at their mode.
+
+Kernel, priors and the search for modes are those of the scores `gp` and `gp2`. The mode is that of the
+density of the parameters' logarithms, with μ integrated out; of several modes it is the one with the largest
+evidence by Laplace.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagora.data.schema import Kind
+from dagora.errors import DataError
+from dagora.graph.dag import DAG
+from dagora.network.gaussian_process.network import GaussianProcessNetwork
+from dagora.network.gaussian_process.regression import Process
+from dagora.scores.gp.root import root_mode
+from dagora.scores.gp.score import GaussianProcessScore
+from dagora.stats.statistics import Statistics
+from dagora.stats.table import TableStatistics
+
+MOST_ROWS = 5000
+"""Rows of a fitted network: it keeps them, and solves a system of their number for every node."""
+
+
+def fit_processes(
+    graph: DAG, statistics: Statistics, score: str = "gp", *, published: bool = False, name: str = "network"
+) -> GaussianProcessNetwork:
+    """Fit the processes of a graph whose nodes are continuous columns; `score` is `gp` or `gp2`.
+
+    >>> from dagora.data.table import Table
+    >>> x = np.linspace(-2, 2, 60)
+    >>> rows = np.column_stack([x, np.sin(2 * x) + 0.1 * np.cos(37 * x)])
+    >>> network = fit_processes(DAG("xy", [("x", "y")]), TableStatistics(Table.from_numpy(rows, names="xy")))
+    >>> bool(0.3 < network.processes["y"].scales[0] < 1.5), bool(network.processes["y"].noise < 0.3)
+    (True, True)
+    """
+    if statistics.n_rows > MOST_ROWS:
+        raise DataError(
+            f"a Gaussian-process network keeps its rows and can have {MOST_ROWS:,} of them, not "
+            f"{statistics.n_rows:,}: fit it to fewer rows"
+        )
+    for node in graph:
+        if statistics.schema[statistics.schema.index(node)].kind is not Kind.CONTINUOUS:
+            raise DataError(f"the score {score} is for continuous columns, and '{node}' is discrete")
+    table = statistics.rows().select(graph.nodes)
+    kernel = "additive" if score == "gp" else "interactions"
+    local = GaussianProcessScore(
+        TableStatistics(table), kernel=kernel, estimator="laplace", published=published
+    )
+    processes = {}
+    for child, node in enumerate(graph.nodes):
+        parents = [graph.index(parent) for parent in graph.parents(node)]
+        if parents:
+            mode = np.array(local.details((child, tuple(parents))).mode)
+            processes[node] = process_at(mode, parents, published=published)
+        else:
+            processes[node] = Process(np.zeros(0), root_mode(table.n_rows, 0.0, table.n_rows - 1.0))
+    return GaussianProcessNetwork(graph, table, processes, score, name)
+
+
+def process_at(mode: np.ndarray, parents: list[int], *, published: bool) -> Process:
+    """The process of a score's parameters (ρ of each parent by its number, τ if any, σ), parents as given.
+
+    >>> process = process_at(np.array([1.0, 2.0, 0.5, 3.0, 0.1]), [7, 4], published=False)
+    >>> process.scales.tolist(), process.main, process.product, process.noise
+    ([2.0, 1.0], 0.5, 3.0, 0.1)
+    """
+    size = len(parents)
+    scales = np.empty(size)
+    scales[np.argsort(parents)] = mode[:size]
+    amplitudes = mode[size:-1]
+    main = float(amplitudes[0]) if len(amplitudes) else 1.0
+    product = float(amplitudes[1]) if len(amplitudes) > 1 else 0.0
+    if published and len(amplitudes):
+        main, product = main**2, product * main**4
+    return Process(scales, float(mode[-1]), main, product)
