@@ -95,7 +95,7 @@ def test_it_finds_nonlinear_relations():
 def test_the_published_schedule():
     _, table = simulated(3, 60, 1, "mlp")
     federation = Recording(split_rows(table, 2))
-    outcome = admm_mlp(federation, Run(), faithful=True, hidden=2)
+    outcome = admm_mlp(federation, Run(), published=True, hidden=2)
     rhos = [question["rho"] for task, question in federation.asked if task == "admm-mlp-step"]
     assert outcome.stats["rounds"] == len(rhos) == 176
     assert np.allclose(rhos, 0.1 * 1.25 ** np.arange(176), rtol=1e-12)
