@@ -1,10 +1,13 @@
 """`admm published=true` against an independent algorithm 1, and equation (5) against its own definition."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from dagora.data.table import Table
 from dagora.errors import OptionError
+from dagora.parties.horizontal.learners import admm_rounds
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, acyclic_prox
 from dagora.parties.horizontal.learners.admm import admm
 from dagora.parties.horizontal.learners.published import solve_published
@@ -75,6 +78,19 @@ def test_equation_5_is_solved(alpha, rho1):
     assert value(free) < value(bound)
     if rho1 == 0:
         assert np.allclose(free, np.sign(target) * np.maximum(np.abs(target) - 0.05 / 0.7, 0), atol=1e-3)
+
+
+def test_both_penalties_grow_to_their_limit_and_no_further(monkeypatch):
+    seen = []
+    consensus = SimpleNamespace(over=False, rho=0.001, weights=None, tell=lambda *_: None)
+    monkeypatch.setattr(
+        admm_rounds, "move", lambda at, _, penalties, __: seen.append((penalties.rho1, at.rho))
+    )
+    server = SimpleNamespace(cycles=lambda _: 0.0)
+    admm_rounds.follow_published(consensus, server, Penalties(0.01, rho1=0.001), EVERYWHERE)
+    expected = [(min(0.001 * 1.75**t, 1e16), 0.001 * 1.25**t) for t in range(197)]
+    assert np.allclose(seen, expected, rtol=1e-12)
+    assert consensus.rho == 1e16
 
 
 def test_another_centre_than_the_papers_is_refused():
