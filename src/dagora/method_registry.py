@@ -66,17 +66,17 @@ RESTARTS = (
 
 ADMM = (
     Option(
-        "faithful",
+        "published",
         "bool",
         False,
-        "use the published schedule: penalties grow every round, residuals do not stop it",
+        "run algorithm 1 as published: penalties grow every round, residuals do not stop it",
     ),
     Option(
         "centre",
         "text",
         None,
         "centre the columns at the mean over all sites (global), at each site's own mean (local), or not; "
-        "without it, global, or as published with faithful",
+        "without it, global; published has its own",
         choices=("global", "local", "none"),
     ),
     Option("max_rounds", "int", None, "stop after this many rounds", low=1),
@@ -404,8 +404,20 @@ METHODS = (
         learner="dagora.parties.horizontal.learners.admm_mlp:admm_mlp",
         needs=(JAX,),
         options=(
-            Option("lambda1", "float", 0.01, "penalty on the weights of the first layer", low=0.0),
-            Option("lambda2", "float", 0.01, "ridge penalty on all weights", low=0.0),
+            Option(
+                "lambda1",
+                "float",
+                None,
+                "penalty on the weights of the first layer; without it, 0.01, or 0.001 if published",
+                low=0.0,
+            ),
+            Option(
+                "lambda2",
+                "float",
+                None,
+                "ridge penalty on all weights; without it, 0.01, or none if published",
+                low=0.0,
+            ),
             Option("threshold", "float", 0.3, "edges weaker than this are dropped", low=0.0),
             Option("hidden", "int", 10, "sigmoid units per network", low=1, high=1000),
             *ADMM,

@@ -97,3 +97,14 @@ def test_names():
 def test_refuses(arguments, message):
     with pytest.raises(OptionError, match=message):
         random_dag(*arguments)
+
+
+def test_exactly_so_many_edges_and_every_pair_alike():
+    draws = [random_dag("er", 6, 1, seed, exact=True).to_numpy() for seed in range(1500)]
+    seen = np.sum([matrix | matrix.T for matrix in draws], axis=0)
+    assert seen.sum() == 1500 * 12
+    shares = seen[~np.eye(6, dtype=bool)] / 1500
+    assert abs(shares - 6 / 15).max() < 0.06
+    assert len(random_dag("er", 4, 100, exact=True).edges) == 6
+    with pytest.raises(OptionError, match='exact=True is for kind="er"'):
+        random_dag("sf", 5, 1, exact=True)

@@ -15,10 +15,13 @@ from dagora.graph.dag import DAG
 KINDS = ("er", "sf")
 
 
-def random_dag(kind: str, nodes: int, degree: float, seed: int | np.random.Generator = 0) -> DAG:
+def random_dag(
+    kind: str, nodes: int, degree: float, seed: int | np.random.Generator = 0, *, exact: bool = False
+) -> DAG:
     """Draw a random DAG; the same arguments give the same graph.
 
-    "er": each pair is joined independently, with probability min(1, 2 · degree / (nodes − 1)).
+    "er": each pair is joined independently, with probability min(1, 2 · degree / (nodes − 1)); with `exact`
+    the graph is one of those with degree · nodes edges, rounded, all of them equally likely.
     "sf": each new node points at `degree` distinct earlier ones, drawn in proportion to one plus the number
     of edges that point at them, so a few hubs have very many parents (the simulations of Zheng et al. 2018
     and of those who compare with them draw it like this); degree must be whole.
@@ -27,6 +30,8 @@ def random_dag(kind: str, nodes: int, degree: float, seed: int | np.random.Gener
     True
     >>> len(random_dag("sf", 20, 2, seed=1).edges)
     37
+    >>> [len(random_dag("er", 20, 1, seed, exact=True).edges) for seed in range(3)]
+    [20, 20, 20]
     """
     if kind not in KINDS:
         raise OptionError(f"unknown kind of random graph '{kind}': use {' or '.join(KINDS)}")
@@ -40,13 +45,16 @@ def random_dag(kind: str, nodes: int, degree: float, seed: int | np.random.Gener
         raise OptionError(f"degree must be a number, 0 or more, not {degree!r}")
     if kind == "sf" and degree != int(degree):
         raise OptionError(f"degree must be a whole number for a scale-free graph, not {degree!r}")
+    if kind == "sf" and exact:
+        raise OptionError('exact=True is for kind="er": the number of edges of a scale-free graph is fixed')
     generator = _generator(seed)
     size = int(nodes)
-    matrix = (
-        _erdos_renyi(size, float(degree), generator)
-        if kind == "er"
-        else _scale_free(size, int(degree), generator)
-    )
+    if kind == "sf":
+        matrix = _scale_free(size, int(degree), generator)
+    elif exact:
+        matrix = _exact_erdos_renyi(size, float(degree), generator)
+    else:
+        matrix = _erdos_renyi(size, float(degree), generator)
     positions = generator.permutation(size)
     return DAG.from_numpy(matrix[np.ix_(positions, positions)])
 
@@ -62,6 +70,15 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
 def _erdos_renyi(size: int, degree: float, generator: np.random.Generator) -> NDArray[np.bool_]:
     probability = min(1.0, 2 * degree / (size - 1)) if size > 1 else 0.0
     return np.triu(generator.random((size, size)) < probability, k=1)
+
+
+def _exact_erdos_renyi(size: int, degree: float, generator: np.random.Generator) -> NDArray[np.bool_]:
+    tails, heads = np.triu_indices(size, k=1)
+    count = min(round(degree * size), len(tails))
+    chosen = generator.choice(len(tails), size=count, replace=False)
+    matrix = np.zeros((size, size), dtype=np.bool_)
+    matrix[tails[chosen], heads[chosen]] = True
+    return matrix
 
 
 def _scale_free(size: int, degree: int, generator: np.random.Generator) -> NDArray[np.bool_]:

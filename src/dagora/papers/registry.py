@@ -125,7 +125,7 @@ ITEMS = (
     ),
     Item(
         "admm/privacy",
-        "each site's covariance read off the published exchange, and not off ours",
+        "each site's covariance, read off the published exchange and off sums of it",
         "dagora.papers.admm.privacy:privacy",
         ADMM,
         quick="4 and 8 sites, 3 runs",

@@ -48,8 +48,8 @@ def test_end_to_end(
     ran = run("reproduce", "admm/fig3", "-o", tmp_path / "out", "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
     rows = json.loads(ran.out)["tables"][0]["rows"]
-    assert [(row[0], row[2]) for row in rows[:13]] == [("raw", k) for k in [2] * 6 + [5] * 6 + ["pooled"]]
-    assert {row[0] for row in rows[13:]} == {"standardised"}
+    assert [(row[0], row[2]) for row in rows[:17]] == [("raw", k) for k in [2] * 8 + [5] * 8 + ["pooled"]]
+    assert {row[0] for row in rows[17:]} == {"standardised"}
     found = {(row[0], row[2], row[3]): row[4] for row in rows}
     for scale in ("raw", "standardised"):
         # Values are rounded to about 1e-8 of their range, which may settle another tie.

@@ -119,7 +119,7 @@ def centred(table: Table) -> Matrix:
 def shown(tables: Mapping[str, Table], run: Run) -> FirstRound:
     """The published exchange, for one round: the coordinator is sent every B_k."""
     watched = Watched(open_sites(tables))
-    admm(watched, Run(budget=run.budget), faithful=True, max_rounds=1)
+    admm(watched, Run(budget=run.budget), published=True, max_rounds=1)
     question, answers = watched.steps[0]
     # W = 0 in round 1, so that B_k − W is B_k.
     weights = {name: cast("Matrix", answer["away"]) for name, answer in answers.items()}
@@ -131,7 +131,7 @@ def summed(tables: Mapping[str, Table], rounds: int, run: Run) -> Record:
     watched = Watched(open_sites(tables), hide=True)
     columns = ask_columns(watched, "the attack", "local")
     unit, d = columns.deviations, len(columns.names)
-    consensus = begin(watched, run, columns, unit, faithful=False, max_rounds=rounds)
+    consensus = begin(watched, run, columns, unit, published=False, max_rounds=rounds)
     server = LinearServer(unit, np.zeros((d, d)))
     penalties = Penalties(0.01, rho1=FIRST_RHO1 * float(unit.min()) ** 2)
     while not consensus.over:

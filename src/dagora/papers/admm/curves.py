@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from dagora.papers.admm.contenders import ALL_DATA, MASKED
@@ -11,7 +12,7 @@ from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of
 
 NUMBERS = ("shd", "tpr", "fdr")
 POOLED_LAST = 1 << 30
-METHOD = ("method", "faithful", "model")
+METHOD = ("method", "published", "model", "uncut")
 Published = Mapping[tuple[int, int, str], float]
 
 
@@ -30,11 +31,48 @@ def label_of(parameters: Parameters, methods: Mapping[str, Parameters]) -> str |
 def by_method(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> dict[str, list[Measured]]:
     """The cells of each method, in the order of the methods."""
     found: dict[str, list[Measured]] = {label: [] for label in methods}
-    for cell in measured:
+    for cell in with_uncut(measured):
         label = label_of(cell.parameters, methods)
         if label is not None:
             found[label].append(cell)
     return found
+
+
+def with_uncut(measured: Sequence[Measured]) -> list[Measured]:
+    """All cells, and once more those whose graphs were also judged with their cycles, as so judged."""
+    return [
+        part for cell in measured for part in (cell, *([uncut(cell)] if "uncut_shd" in cell.numbers else []))
+    ]
+
+
+def uncut(cell: Measured) -> Measured:
+    """The same cell, with the numbers of its graph before edges were cut."""
+    numbers = {number: cell.numbers[f"uncut_{number}"] for number in NUMBERS}
+    rest = {name: value for name, value in cell.numbers.items() if not name.startswith("uncut_")}
+    return Measured({**cell.parameters, "uncut": 1}, {**rest, **numbers, "dropped": None})
+
+
+def size_of(measured: Sequence[Measured], paper: str) -> str:
+    """The size of what was measured, for the first line of a page, beside the paper's.
+
+    >>> cell = Measured({"d": 10, "n": 30, "sites": 2, "method": "admm", "seed": 0}, {})
+    >>> size_of([cell], "d = 10 to 100, 30 runs")
+    'd = 10; n = 30; 2 sites; 1 run per point (the paper: d = 10 to 100, 30 runs)'
+    """
+    kept = [cell.parameters for cell in measured if MASKED not in cell.parameters]
+    words = [f"{name} = {values_of(kept, name)}" for name in ("d", "n") if any(name in one for one in kept)]
+    sites = values_of([one for one in kept if one["sites"] != 1] or kept, "sites")
+    points = Counter(tuple(sorted((k, str(v)) for k, v in one.items() if k != "seed")) for one in kept)
+    few, many = (min(points.values()), max(points.values())) if points else (0, 0)
+    runs = f"{few} run{'s' * (few != 1)}" if few == many else f"{few} to {many} runs"
+    return "; ".join([*words, f"{sites} sites", f"{runs} per point (the paper: {paper})"])
+
+
+def values_of(cells: Sequence[Parameters], name: str) -> str:
+    """The values of a parameter, in order."""
+    return ", ".join(
+        str(value) for value in sorted({cell[name] for cell in cells if name in cell}, key=float)
+    )
 
 
 def table_of(
@@ -89,7 +127,7 @@ def unsettled(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -
     """A line for each method some of whose runs ended at their limit of rounds."""
     notes = []
     for label, cells in by_method(measured, methods).items():
-        early = sum(not cell.numbers["finished"] for cell in cells)
+        early = sum(not cell.numbers["finished"] for cell in cells if "uncut" not in cell.parameters)
         if early:
             notes.append(f"{label}: {early} of {len(cells)} runs ended at their limit, without agreement.")
     return tuple(notes)

@@ -41,7 +41,7 @@ def honest(task: str) -> dict:
         "admm-step": {**prepare, "unit": np.ones(D), "weights": np.zeros((D, D)), "rho": 0.5},
         "admm-loss": {"weights": np.zeros((D, D))},
         "admm-mlp-step": {
-            **prepare, "hidden": HIDDEN, "free": ~np.eye(D, dtype=bool), "weights": np.full(size, 0.1), "rho": 0.5,
+            **prepare, "hidden": HIDDEN, "published": 0, "free": ~np.eye(D, dtype=bool), "weights": np.full(size, 0.1), "rho": 0.5,
         },
         "admm-mlp-loss": {"weights": np.full(size, 0.1)},
         "local-weights": {

@@ -127,12 +127,12 @@ def test_local_centring_is_another_problem_where_means_differ():
     assert not np.allclose(local.weights, both.weights, atol=0.05)
 
 
-@pytest.mark.parametrize("faithful", [False, True])
-def test_every_round_is_shown_and_nothing_but_moments_is_summed(faithful):
+@pytest.mark.parametrize("published", [False, True])
+def test_every_round_is_shown_and_nothing_but_moments_is_summed(published):
     _, table = simulated(5, 60, 1)
     federation = Recording(split_rows(table, 3))
-    outcome = admm(federation, Run(), faithful=faithful, max_rounds=30)
-    own = ["own-squares"] * faithful
+    outcome = admm(federation, Run(), published=published, max_rounds=30)
+    own = ["own-squares"] * published
     assert federation.gathered == [*own, *["admm-step"] * 30, "admm-loss"]
     assert [task for task, _ in federation.asked] == federation.gathered
     assert outcome.stats["parties"] == 3
@@ -208,7 +208,7 @@ def test_residuals_are_those_of_the_published_definitions():
     """After any round: of all B_k and β_k that the sites hold, and of the step that W made."""
     _, table = simulated(6, 90, 0)
     federation = Recording(split_rows(table, 3))
-    outcome = admm(federation, Run(), faithful=True, max_rounds=25)
+    outcome = admm(federation, Run(), published=True, max_rounds=25)
     *_, before = [question["weights"] for task, question in federation.asked if task == "admm-step"]
     states = [site.memory["admm"] for site in federation.sites]
     assert np.array_equal(states[0].weights, before)
@@ -225,7 +225,7 @@ def test_residuals_are_those_of_the_published_definitions():
 def test_the_published_schedule():
     _, table = simulated(5, 60, 3)
     federation = Recording(split_rows(table, 3))
-    outcome = admm(federation, Run(), faithful=True)
+    outcome = admm(federation, Run(), published=True)
     rhos = [question["rho"] for task, question in federation.asked if task == "admm-step"]
     # Both reach 1e16 only after 197 rounds, and nothing else ends it.
     assert outcome.stats["rounds"] == len(rhos) == 197
@@ -240,8 +240,8 @@ def test_residuals_fall_and_better_than_the_published_schedule():
     messages = []
     truth, table = simulated(12, 240, 4)
     outcome = admm(open_federation(table, 24), Run(on_event=lambda event: messages.append(event.message)))
-    faithful = admm(open_federation(table, 24), Run(), faithful=True)
-    assert compare(outcome.graph, truth).shd <= compare(faithful.graph, truth).shd
+    published = admm(open_federation(table, 24), Run(), published=True)
+    assert compare(outcome.graph, truth).shd <= compare(published.graph, truth).shd
     assert compare(outcome.graph, truth).dag.tpr >= 0.9
     primal = [float(message.split("residuals ")[1].split(" and ")[0]) for message in messages]
     assert max(primal[-5:]) < 0.02 * max(primal[:5])
@@ -258,8 +258,8 @@ def test_knowledge_is_obeyed():
         if a != b and (a, b) not in truth.edges and (b, a) not in truth.edges and {a, b} != {tail, head}
     )
     knowledge = Knowledge(required=[spare], forbidden=[(tail, head)])
-    for faithful in (False, True):
-        graph = admm(open_federation(table, 4), Run(knowledge=knowledge), faithful=faithful).graph
+    for published in (False, True):
+        graph = admm(open_federation(table, 4), Run(knowledge=knowledge), published=published).graph
         assert knowledge.violations(graph) == []
     tiers = Knowledge(tiers=[truth.nodes[3:], truth.nodes[:3]])
     assert tiers.violations(admm(open_federation(table, 4), Run(knowledge=tiers)).graph) == []

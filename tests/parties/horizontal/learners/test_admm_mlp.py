@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 
 from dagora.data.partition import split_rows
-from dagora.errors import KnowledgeError
+from dagora.errors import KnowledgeError, OptionError
 from dagora.events import Budget
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties
 from dagora.parties.horizontal.learners.admm_mlp import NetworkServer, admm_mlp, initial_vector, strengths_of
-from dagora.parties.horizontal.learners.admm_mlp_site import NetworkPart, Shape
+from dagora.parties.horizontal.learners.admm_mlp_site import (
+    PUBLISHED_STEPS,
+    PUBLISHED_TOLERANCE,
+    NetworkPart,
+    Shape,
+)
 from dagora.run import Run
 from tests.parties.horizontal.federations import Recording, open_federation, simulated
 
@@ -95,10 +100,46 @@ def test_it_finds_nonlinear_relations():
 def test_the_published_schedule():
     _, table = simulated(3, 60, 1, "mlp")
     federation = Recording(split_rows(table, 2))
-    outcome = admm_mlp(federation, Run(), faithful=True, hidden=2)
+    outcome = admm_mlp(federation, Run(), published=True, hidden=2)
     rhos = [question["rho"] for task, question in federation.asked if task == "admm-mlp-step"]
     assert outcome.stats["rounds"] == len(rhos) == 176
     assert np.allclose(rhos, 0.1 * 1.25 ** np.arange(176), rtol=1e-12)
+    first = next(question for task, question in federation.asked if task == "admm-mlp-step")
+    assert (first["centre"], first["published"]) == ("none", 1)
+    assert first["free"].all(), "no bounds: a network may use its own variable, until h takes it away"
+    assert (federation.sites[0].memory["admm-mlp"].model.steps, outcome.stats["h"] < 1e-6) == (15_000, True)
+    loss = sum(
+        site.memory["admm-mlp"].model.loss(federation.asked[-1][1]["weights"]) for site in federation.sites
+    )
+    layer = Shape(2, 3).first_layer(federation.asked[-1][1]["weights"])
+    assert outcome.score == pytest.approx(-loss - 0.001 * np.abs(layer).sum())  # λ₁ = 0.001, no λ₂
+    assert "as published, 176 rounds" in outcome.message
+
+
+def test_what_the_paper_does_not_have_is_refused():
+    _, table = simulated(3, 30, 1, "mlp")
+    with pytest.raises(
+        OptionError, match=r"^published=True has no lambda2, as in the paper: leave lambda2 out$"
+    ):
+        admm_mlp(open_federation(table, 2), Run(), published=True, lambda2=0.01)
+    with pytest.raises(
+        OptionError, match=r"^published=True has centre=.none., as in the paper: leave centre out$"
+    ):
+        admm_mlp(open_federation(table, 2), Run(), published=True, centre="local")
+
+
+def test_a_published_fit_goes_on_to_its_end():
+    weights, beta, left = initial_vector(SHAPE, FREE, 1), np.zeros(SHAPE.size), {}
+    for published in (0, 1):
+        part, _ = some_part()
+        if published:
+            part.steps, part.tolerance = PUBLISHED_STEPS, PUBLISHED_TOLERANCE
+        away = part.proximal(weights, beta, 1e-3)
+        _, gradient = part.value_and_gradient(weights + away)
+        rest = gradient + 1e-3 * away
+        left[published] = np.abs(np.append(rest[SHAPE.inward :], SHAPE.first_layer(rest)[:, FREE])).max()
+    assert left[1] < 1e-3
+    assert left[1] < 0.2 * left[0]
 
 
 def test_edges_that_become_weak_on_the_fixed_graph_are_removed_and_the_rest_is_settled_again(monkeypatch):
@@ -111,7 +152,7 @@ def test_edges_that_become_weak_on_the_fixed_graph_are_removed_and_the_rest_is_s
         layer[0, [0, 1], [1, 2]] = weights
         consensus.weights = np.concatenate([layer.ravel(), consensus.weights[9:]])
 
-    def schedule(consensus, *given, **options):
+    def schedule(consensus, *given):
         edges(consensus, 1.0, 1.0)
         consensus.rounds = 1
 
@@ -120,7 +161,7 @@ def test_edges_that_become_weak_on_the_fixed_graph_are_removed_and_the_rest_is_s
         edges(consensus, 1.0, 0.1)
 
     module = "dagora.parties.horizontal.learners.admm_mlp"
-    monkeypatch.setattr(f"{module}.follow_schedule", schedule)
+    monkeypatch.setattr(f"{module}.follow_balanced", schedule)
     monkeypatch.setattr(f"{module}.settle", settle)
     monkeypatch.setattr(f"{module}.final_loss", lambda *given: 0.0)
     outcome = admm_mlp(open_federation(table, 2), Run(), hidden=1)

@@ -43,6 +43,8 @@ WRONG = [
     ("admm-step", {"n": 10**4000}, "'n' must be a whole number from 9 to"),
     ("admm-step", {"centre": "middle"}, "'centre' must be one of global, local, none"),
     ("admm-step", {"more": 1}, "the fields must be"),
+    ("admm-mlp-step", {"published": 2}, "'published' must be a whole number from 0 to 1"),
+    ("admm-mlp-step", {"published": True}, "'published' must be a whole number from 0 to 1"),
     ("admm-mlp-step", {"hidden": 0}, "'hidden' must be a whole number from 1 to 1000"),
     ("admm-mlp-step", {"hidden": 2**70}, "'hidden' must be a whole number from 1 to 1000"),
     ("admm-mlp-step", {"hidden": 3}, "'weights' must be an array of float64 of shape"),

@@ -34,8 +34,8 @@ STEPS = 50
 ENOUGH = 1e-6
 # How often a step is halved until the objective falls; enough to return from where h overflows.
 HALVINGS = 60
-# Terms of the exponential's series for a matrix of norm at most 1 (1/19! ≈ 8·10⁻¹⁸).
-TERMS = 18
+# Coefficients of the exponential's series for a matrix of norm at most 1 (1/20! ≈ 4·10⁻¹⁹), four by four.
+SERIES = (1.0 / np.cumprod(np.arange(20.0).clip(1))).reshape(5, 4)
 # Entries of a matrix exponential are capped here: the product of two such numbers is still finite, so that
 # its product with zero is zero.
 SATURATED = 1e150
@@ -78,11 +78,14 @@ def exponential_less_one(matrix: Vector) -> Vector:
     norm = float(matrix.sum(axis=0).max(initial=0.0))
     halvings = max(0, ceil(log2(norm))) if norm > 0 else 0
     scaled = np.ldexp(matrix, -halvings)
+    square = scaled @ scaled
+    cube, fourth = square @ scaled, square @ square
     identity = np.eye(len(matrix))
-    series = identity
-    for term in range(TERMS, 1, -1):
-        series = identity + scaled @ series / term
-    power: Vector = scaled @ series
+    # By Horner's rule in the fourth power, which takes seven products in place of nineteen.
+    power: Vector = np.zeros_like(scaled)
+    for one, first, second, third in SERIES[:0:-1]:
+        power = fourth @ (power + one * identity + first * scaled + second * square + third * cube)
+    power += scaled + SERIES[0, 2] * square + SERIES[0, 3] * cube
     for _ in range(halvings):
         power = np.minimum(2.0 * power + power @ power, SATURATED)
     return power

@@ -18,9 +18,12 @@ original units.
 After the last round, weights below the threshold are removed, and then the weakest edges that still close a
 cycle. By default rounds continue on that graph: each variable loses its weakest parent below the threshold
 until there is none, and then the sites agree on the weights, which minimise the pooled loss with its penalty
-on that graph. With `faithful` the schedule is the published one: rows centred at each site and not scaled, ρ₁
-= ρ₂ = 0.001 growing by 1.75 and 1.25 per round to 10¹⁶ or 200 rounds, and the threshold applied once at the
-end.
+on that graph.
+
+With `published` it is algorithm 1 of the paper: rows centred at each site and not scaled, (5) solved by
+L-BFGS over all of W (`published`), ρ₁ = ρ₂ = 0.001 growing by 1.75 and 1.25 per round to at most 10¹⁶, until
+both are there or for 200 rounds, and the threshold applied once at the end. What is not in the paper: edges
+that then still close a cycle are dropped, weakest first.
 """
 
 from __future__ import annotations
@@ -35,18 +38,21 @@ from dagora.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm_frame import (
     ask_problem,
+    centre_of,
     consensus_stats,
     describe_ending,
     final_loss,
-    follow_schedule,
 )
 from dagora.parties.horizontal.learners.admm_rounds import (
     FIRST_RHO1,
     PATH_TOLERANCE,
     PUBLISHED_ROUNDS,
     Consensus,
+    follow_balanced,
+    follow_published,
     settle,
 )
+from dagora.parties.horizontal.learners.published import solve_published, with_own_edges
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.columns import Columns
 from dagora.result import Outcome
@@ -66,6 +72,7 @@ class LinearServer:
 
     unit: Vector
     required: Vector
+    published: bool = False
 
     @property
     def own(self) -> Vector:
@@ -77,7 +84,8 @@ class LinearServer:
     ) -> Solution:
         """Solve (5) with losses and penalties in the original units of the columns."""
         penalties = replace(penalties, lambda1=penalties.lambda1 * self.own, present=self.required)
-        weights, left = acyclic_prox(start[None], target[None], q * np.square(self.unit), penalties, free)
+        solve = solve_published if self.published else acyclic_prox
+        weights, left = solve(start[None], target[None], q * np.square(self.unit), penalties, free)
         return Solution(weights[0], left)
 
     def cycles(self, weights: Vector) -> float:
@@ -91,41 +99,44 @@ def admm(
     *,
     lambda1: float = 0.01,
     threshold: float = 0.3,
-    faithful: bool = False,
+    published: bool = False,
     centre: str | None = None,
     max_rounds: int | None = None,
     tolerance: float = 1e-3,
 ) -> Outcome:
     """Learn a weighted graph; [i, j] of its weights belongs to the edge i → j.
 
-    `centre` is `global` (the default), `local` (the default if faithful) or `none`. There are at most
-    `max_rounds` rounds (by default 200 if faithful, else 1000); without `faithful` they end when the relative
-    residuals of the consensus are at most `tolerance`.
+    `centre` is `global` (the default), `local` or `none`; with `published` it is `local`. There are at most
+    `max_rounds` rounds (by default 200 with `published`, else 1000); without `published` they end when the
+    relative residuals of the consensus are at most `tolerance`.
     """
-    centre = centre or ("local" if faithful else "global")
+    centre = centre_of(centre, "local") if published else centre or "global"
     problem = ask_problem(federation, run, "admm", centre)
     columns, free, required = problem.columns, problem.free, problem.required
-    unit = np.ones_like(columns.deviations) if faithful else columns.deviations
-    consensus = begin(federation, run, columns, unit, faithful=faithful, max_rounds=max_rounds)
-    server = LinearServer(unit, required.astype(np.float64))
+    unit = np.ones_like(columns.deviations) if published else columns.deviations
+    consensus = begin(federation, run, columns, unit, published=published, max_rounds=max_rounds)
+    server = LinearServer(unit, required.astype(np.float64), published=published)
     # The first penalty on cycles is small even for the variable with the smallest loss.
-    given = Penalties(lambda1, rho1=PUBLISHED_RHO if faithful else FIRST_RHO1 * float(unit.min()) ** 2)
+    given = Penalties(lambda1, rho1=PUBLISHED_RHO if published else FIRST_RHO1 * float(unit.min()) ** 2)
     rough = max(tolerance, PATH_TOLERANCE)
-    follow_schedule(consensus, server, given, free, faithful=faithful, tolerance=rough)
+    if published:
+        follow_published(consensus, server, given, with_own_edges(free))
+    else:
+        follow_balanced(consensus, server, given, free, rough)
     path_rounds, path_weights = consensus.rounds, consensus.weights * server.own
-    if faithful or consensus.over:
-        support, dropped = acyclic_support(path_weights, threshold, required)
+    if published or consensus.over:
+        support, dropped = acyclic_support(off_diagonal(path_weights), threshold, required)
     else:
         support, dropped = acyclic_support(consensus.weights, FAINT, required)
     dropped = [edge for edge in dropped if abs(path_weights[edge]) >= threshold]
     h = server.cycles(consensus.weights)
-    if not faithful and not consensus.over:
+    if not published and not consensus.over:
         support = threshold_consensus(consensus, server, given, support, required, threshold)
         settle(consensus, server, given, support, tolerance)
     consensus.weights = np.where(support, consensus.weights, 0.0)
     weights = consensus.weights * server.own
     loss = final_loss(consensus, "admm-loss", consensus.weights)
-    status, message = describe_ending(consensus, faithful=faithful, tolerance=tolerance)
+    status, message = describe_ending(consensus, published=published, tolerance=tolerance)
     return Outcome(
         graph=DAG.from_numpy(support, columns.names),
         status=status,
@@ -137,13 +148,18 @@ def admm(
     )
 
 
+def off_diagonal(weights: Vector) -> Vector:
+    """The weights without those of edges from a variable to itself, which the published W has room for."""
+    return np.where(np.eye(len(weights), dtype=np.bool_), 0.0, weights)
+
+
 def begin(
     federation: Federation,
     run: Run,
     columns: Columns,
     unit: Vector,
     *,
-    faithful: bool,
+    published: bool,
     max_rounds: int | None,
 ) -> Consensus:
     """Start at W = 0 with the first ρ₂."""
@@ -158,8 +174,8 @@ def begin(
         weight_unit=float(deviations.max() / deviations.min()),
         weights=np.zeros((d, d)),
         # The mean eigenvalue of S_k.
-        rho=PUBLISHED_RHO if faithful else float(np.square(deviations).mean()) / sites,
-        max_rounds=max_rounds or (PUBLISHED_ROUNDS if faithful else 1000),
+        rho=PUBLISHED_RHO if published else float(np.square(deviations).mean()) / sites,
+        max_rounds=max_rounds or (PUBLISHED_ROUNDS if published else 1000),
     )
 
 

@@ -1,8 +1,7 @@
 """What both ADMM learners do before the first round and after the last one.
 
 Before: refuse what they cannot obey, ask the sites for the columns, and turn the knowledge into allowed and
-required edges. Between: one of the two schedules of `admm_rounds`. After: ask for the pooled loss of the
-final weights, and describe the outcome.
+required edges. After: ask for the pooled loss of the final weights, and describe the outcome.
 """
 
 from __future__ import annotations
@@ -12,19 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.errors import OptionError
 from dagora.optimise.acyclic_support import refuse_parent_limit
 from dagora.options import find
 from dagora.parties.horizontal.checked_fields import shown_reals
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties
-from dagora.parties.horizontal.learners.admm_rounds import (
-    Consensus,
-    Server,
-    follow_balanced,
-    follow_published,
-)
+from dagora.parties.horizontal.learners.admm_rounds import Consensus
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.columns import CENTRES, Columns, ask_columns
 from dagora.run import Run
+from dagora.wording import setting
+
+# What both learners add to the paper's algorithm.
+CUT_LAST = "edges that close a cycle after the threshold are dropped"
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
@@ -48,20 +46,13 @@ def ask_problem(federation: Federation, run: Run, method: str, centre: str) -> P
     return Problem(columns, free, run.knowledge.required_matrix(columns.names))
 
 
-def follow_schedule(
-    consensus: Consensus,
-    server: Server,
-    penalties: Penalties,
-    free: Support,
-    *,
-    faithful: bool,
-    tolerance: float,
-) -> None:
-    """The published schedule if `faithful`, else ours to a consensus within `tolerance`."""
-    if faithful:
-        follow_published(consensus, server, penalties, free)
-    else:
-        follow_balanced(consensus, server, penalties, free, tolerance)
+def centre_of(centre: str | None, paper: str) -> str:
+    """The paper's centre; another one is refused."""
+    if centre not in {None, paper}:
+        raise OptionError(
+            f"{setting('published', True)} has {setting('centre', paper)}, as in the paper: leave centre out"
+        )
+    return paper
 
 
 def final_loss(consensus: Consensus, task: str, weights: Vector) -> float | None:
@@ -72,16 +63,19 @@ def final_loss(consensus: Consensus, task: str, weights: Vector) -> float | None
     return float(np.sum(list(shown_reals(answers, "loss", (1,)).values())))
 
 
-def describe_ending(consensus: Consensus, *, faithful: bool, tolerance: float) -> tuple[str, str]:
-    """Status, and a message that says how the rounds ended."""
+def describe_ending(
+    consensus: Consensus, *, published: bool, tolerance: float, unlike: str = CUT_LAST
+) -> tuple[str, str]:
+    """Status, and a message that says how the rounds ended; `unlike` is what is not as published."""
     rounds = f"{consensus.rounds} rounds"
     residuals = f"residuals {consensus.primal:.1e} and {consensus.dual:.1e}"
     if tolerance < consensus.unsolved < np.inf:
         residuals += f", the coordinator's own weights {consensus.unsolved:.1e} away from a solution"
     if consensus.run.budget.exhausted:
         return "time-limit", f"stopped after {rounds}: {consensus.run.budget.reason}; {residuals}"
-    if faithful:
-        return "finished", f"the published schedule ended after {rounds}, {residuals}"
+    if published and consensus.rounds < consensus.max_rounds:
+        words = f"algorithm 1 of Ng & Zhang (2022) as published, {rounds}, {residuals}"
+        return "finished", f"{words}; not as in the paper: {unlike}"
     if consensus.settled(tolerance):
         return "finished", f"the sites agree after {rounds}, {residuals}"
     return "step-limit", f"{rounds} did not bring the sites to agree: {residuals}, tolerance {tolerance:g}"

@@ -12,10 +12,11 @@ cycle. By default rounds continue with that graph fixed until the sites agree on
 fall below the threshold are removed too. Columns are centred on the mean of all sites unless `centre` says
 otherwise.
 
-With `faithful` the schedule is the published one: rows not centred, ρ₁ = ρ₂ = 0.1 growing by 1.75 and 1.25
-per round to 10¹⁶ or 200 rounds, and the threshold applied once at the end. The paper's λ₁ is 0.001, but its
-code adds up signed weights, so that it is no penalty on sizes. Here it is one, and the default of 0.01 gives
-far fewer false edges.
+With `published` it is algorithm 1 of the paper: λ₁ = 0.001 and no λ₂, rows not centred, every site's fit (4)
+and the coordinator's problem (5) by L-BFGS to its end, with no bounds, so that a network may first use its
+own variable and only h takes it away (`published`); ρ₁ = ρ₂ = 0.1 growing by 1.75 and 1.25 per round to at
+most 10¹⁶, until both are there or for 200 rounds, and the threshold applied once at the end. The paper writes
+the L1 norm of all parameters; here it is that of the first layer, as in Zheng et al. (2020).
 """
 
 from __future__ import annotations
@@ -25,31 +26,39 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm_frame import (
+    CUT_LAST,
     ask_problem,
+    centre_of,
     consensus_stats,
     describe_ending,
     final_loss,
-    follow_schedule,
 )
 from dagora.parties.horizontal.learners.admm_mlp_site import Shape
 from dagora.parties.horizontal.learners.admm_rounds import (
     PUBLISHED_ROUNDS,
     Consensus,
+    follow_balanced,
+    follow_published,
     settle,
 )
+from dagora.parties.horizontal.learners.published import solve_published, with_own_edges
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.columns import Columns
 from dagora.result import Outcome
 from dagora.run import Run
+from dagora.wording import setting
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
-PUBLISHED_RHO = 0.1
+# Appendix B of the paper.
+PUBLISHED_RHO, PUBLISHED_LAMBDA1 = 0.1, 0.001
+OUR_LAMBDA = 0.01
 FIRST_RHO1 = 0.1
 # Factor by which ρ₂ grows per round, besides balancing: the loss is not convex.
 GROWTH = 1.05
@@ -63,6 +72,7 @@ class NetworkServer:
 
     shape: Shape
     required: Vector
+    published: bool = False
 
     def update(
         self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
@@ -72,7 +82,8 @@ class NetworkServer:
         weights = target.copy()
         weights[self.shape.outward] *= q / (q + penalties.lambda2)
         penalties = replace(penalties, present=self.required)
-        inward, left = acyclic_prox(first(start), first(target), q, penalties, free)
+        solve = solve_published if self.published else acyclic_prox
+        inward, left = solve(first(start), first(target), q, penalties, free)
         weights[: self.shape.inward] = inward.ravel()
         return Solution(weights, left)
 
@@ -85,40 +96,46 @@ def admm_mlp(
     federation: Federation,
     run: Run,
     *,
-    lambda1: float = 0.01,
-    lambda2: float = 0.01,
+    lambda1: float | None = None,
+    lambda2: float | None = None,
     threshold: float = 0.3,
     hidden: int = 10,
-    faithful: bool = False,
+    published: bool = False,
     centre: str | None = None,
     max_rounds: int | None = None,
     tolerance: float = 1e-2,
 ) -> Outcome:
     """Learn a DAG of nonlinear relations; [i, j] of its weights is the strength of the edge i → j.
 
-    `centre` is `global` (the default), `local` or `none` (the default if faithful). There are at most
-    `max_rounds` rounds (by default 200); without `faithful` they end when the relative residuals are at most
-    `tolerance`.
+    λ₁ and λ₂ are 0.01 by default; with `published` 0.001 and 0. `centre` is `global` (the default), `local`
+    or `none`; with `published` it is `none`. There are at most `max_rounds` rounds (by default 200); without
+    `published` they end when the relative residuals are at most `tolerance`.
     """
-    centre = centre or ("none" if faithful else "global")
+    lambda1, lambda2 = penalties_of(lambda1, lambda2, published=published)
+    centre = centre_of(centre, "none") if published else centre or "global"
     problem = ask_problem(federation, run, "admm-mlp", centre)
-    columns, free, required = problem.columns, problem.free, problem.required
+    columns, required = problem.columns, problem.required
+    free = with_own_edges(problem.free) if published else problem.free
     names = columns.names
     shape = Shape(hidden, len(names))
-    server = NetworkServer(shape, required.astype(np.float64))
+    server = NetworkServer(shape, required.astype(np.float64), published=published)
     start = initial_vector(shape, free, run.seed)
     rounds = max_rounds or PUBLISHED_ROUNDS
-    consensus = begin(federation, run, columns, start, shape, free, faithful=faithful, max_rounds=rounds)
-    given = Penalties(lambda1, lambda2, rho1=PUBLISHED_RHO if faithful else FIRST_RHO1)
+    consensus = begin(federation, run, columns, start, shape, free, published=published, max_rounds=rounds)
+    given = Penalties(lambda1, lambda2, rho1=PUBLISHED_RHO if published else FIRST_RHO1)
     rough = max(tolerance, PATH_TOLERANCE)
-    follow_schedule(consensus, server, given, free, faithful=faithful, tolerance=rough)
+    if published:
+        follow_published(consensus, server, given, free)
+    else:
+        follow_balanced(consensus, server, given, free, rough)
     strengths = strengths_of(shape, consensus.weights)
     h, path_rounds = server.cycles(consensus.weights), consensus.rounds
-    support, dropped = acyclic_support(strengths, threshold, required)
+    others = np.where(problem.free, strengths, 0.0)  # a variable is no parent of itself
+    support, dropped = acyclic_support(others, threshold, required)
     # The random weights at the start are no evidence of an edge: without a round there is none.
     if consensus.rounds == 0:
         support, dropped = required, []
-    while not faithful and not consensus.over:
+    while not published and not consensus.over:
         consensus.always = {**consensus.always, "free": support}
         consensus.weights = keep_inputs(shape, consensus.weights, support)
         settle(consensus, server, replace(given, rho1=0.0), support, tolerance)
@@ -131,7 +148,12 @@ def admm_mlp(
     first, outward = shape.first_layer(weights), weights[shape.outward]
     ridge = 0.5 * float(np.square(first).sum() + np.square(outward).sum())
     stats = consensus_stats(consensus, columns, path_rounds=path_rounds, h=h, dropped=len(dropped))
-    status, message = describe_ending(consensus, faithful=faithful, tolerance=tolerance)
+    status, message = describe_ending(
+        consensus,
+        published=published,
+        tolerance=tolerance,
+        unlike=f"{CUT_LAST}, and only the first layer is under the L1 norm",
+    )
     return Outcome(
         graph=DAG.from_numpy(support, names),
         status=status,
@@ -143,6 +165,18 @@ def admm_mlp(
     )
 
 
+def penalties_of(lambda1: float | None, lambda2: float | None, *, published: bool) -> tuple[float, float]:
+    """λ₁ and λ₂, each as given or by default; the paper has no λ₂.
+
+    >>> penalties_of(None, None, published=True), penalties_of(None, 0.5, published=False)
+    ((0.001, 0.0), (0.01, 0.5))
+    """
+    if published and lambda2:
+        raise OptionError(f"{setting('published', True)} has no lambda2, as in the paper: leave lambda2 out")
+    defaults = (PUBLISHED_LAMBDA1, 0.0) if published else (OUR_LAMBDA, OUR_LAMBDA)
+    return defaults[0] if lambda1 is None else lambda1, defaults[1] if lambda2 is None else lambda2
+
+
 def begin(
     federation: Federation,
     run: Run,
@@ -151,7 +185,7 @@ def begin(
     shape: Shape,
     free: Support,
     *,
-    faithful: bool,
+    published: bool,
     max_rounds: int,
 ) -> Consensus:
     """Start all sites at the same networks, with the first ρ₂."""
@@ -159,10 +193,10 @@ def begin(
         federation,
         run,
         task="admm-mlp-step",
-        begin={**columns.question(), "hidden": shape.hidden},
+        begin={**columns.question(), "hidden": shape.hidden, "published": int(published)},
         weight_unit=1.0,
         weights=start,
-        rho=PUBLISHED_RHO if faithful else PUBLISHED_RHO / len(federation.parties),
+        rho=PUBLISHED_RHO if published else PUBLISHED_RHO / len(federation.parties),
         max_rounds=max_rounds,
         growth=GROWTH,
         always={"free": free},

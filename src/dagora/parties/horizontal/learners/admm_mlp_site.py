@@ -2,7 +2,8 @@
 
 The site minimises 1/(2n) Σ_j ‖x_j − f_j(x)‖² + β·(θ − W) + (ρ/2) ‖θ − W‖² over all parameters θ of its
 networks (`optimise/mlp/network`), where n counts the rows of all sites, by L-BFGS from its last θ. Few steps
-are enough, because the next round continues from there. θ and W are vectors: the weights of the first layer,
+are enough, because the next round continues from there; as published, it goes on to the end, and a network
+may use its own variable. θ and W are vectors: the weights of the first layer,
 as [unit, input, output] and zero where an edge is not free, then its biases, the outward weights and the
 outward biases. As in the linear case the site shows θ − W and β.
 """
@@ -35,6 +36,8 @@ Vector = NDArray[np.float64]
 # Largest number of steps of one local fit, and the relative change of its objective that ends it.
 LOCAL_STEPS = 15
 LOCAL_TOLERANCE = 1e-7
+# As published: SciPy's own limits.
+PUBLISHED_STEPS, PUBLISHED_TOLERANCE = 15_000, 2.2e-9
 # Key of a site's memory.
 MEMORY = "admm-mlp"
 # The most hidden units that a coordinator may ask for, as in the method's options.
@@ -92,6 +95,7 @@ class NetworkPart:
     n: int
     free: NDArray[np.bool_]
     steps: int = LOCAL_STEPS
+    tolerance: float = LOCAL_TOLERANCE
     fitted: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -129,7 +133,7 @@ class NetworkPart:
             total = value + float(np.vdot(beta, away)) + 0.5 * rho * float(np.vdot(away, away))
             return total, (gradient + pull)[free]
 
-        options = {"maxiter": self.steps, "maxfun": 3 * self.steps, "ftol": LOCAL_TOLERANCE, "gtol": 1e-10}
+        options = {"maxiter": self.steps, "maxfun": 3 * self.steps, "ftol": self.tolerance, "gtol": 1e-10}
         found = minimize(objective, start[free], jac=True, method="L-BFGS-B", options=options)
         theta = weights.copy()
         theta[free] = found.x
@@ -156,6 +160,7 @@ class Round:
     rho: float
     free: NDArray[np.bool_]
     shape: Shape
+    published: bool
     first: Preparation | None
 
     @classmethod
@@ -163,18 +168,20 @@ class Round:
         """Check a question `admm-mlp-step`; later rounds have the shape of the first."""
         task, d = "admm-mlp-step", len(site.table.names)
         begins = "centre" in question
-        names = ("weights", "rho", "free", *(("hidden", *Preparation.FIELDS) if begins else ()))
+        names = ("weights", "rho", "free", *(("hidden", "published", *Preparation.FIELDS) if begins else ()))
         check_names(task, question, names)
         if begins:
             first = Preparation.read(task, site, question)
             shape = Shape(whole(task, question, "hidden", 1, MOST_HIDDEN), d)
+            published = bool(whole(task, question, "published", 0, 1))
         else:
-            first, shape = None, network_part(site).shape
+            part = network_part(site)
+            first, shape, published = None, part.shape, part.steps == PUBLISHED_STEPS
         weights = reals(task, question, "weights", (shape.size,))
         free = truths(task, question, "free", (d, d))
-        if free.diagonal().any():
+        if free.diagonal().any() and not published:
             raise refuse(task, "no column may be its own input in 'free'")
-        return cls(weights, real(task, question, "rho", open_low=True), free, shape, first)
+        return cls(weights, real(task, question, "rho", open_low=True), free, shape, published, first)
 
 
 def step(site: Site, question: Question) -> Answer:
@@ -184,6 +191,8 @@ def step(site: Site, question: Question) -> Answer:
         if asked.first is not None:
             require_jax("the method admm-mlp")
             part = NetworkPart(asked.shape, asked.first.columns(site), asked.first.n, asked.free)
+            if asked.published:
+                part.steps, part.tolerance = PUBLISHED_STEPS, PUBLISHED_TOLERANCE
             site.memory[MEMORY] = SiteState.begin(part, asked.weights.shape)
         network_part(site).free = asked.free
         return finite_answer("admm-mlp-step", remembered(site, MEMORY).step(asked.weights, asked.rho))

@@ -6,9 +6,10 @@ to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_b
 (5), so a third residual says how far W is from a solution of (5).
 
 There are two schedules. `follow_published` is that of Ng & Zhang (2022): α by (6), ρ₁ × 1.75 and ρ₂ × 1.25
-after every round, until both are 10¹⁶ or 200 rounds are over; nothing else ends it, and the growing ρ₂ soon
-keeps W from moving. `follow_balanced` doubles or halves ρ₂ where one residual is ten times the other, raises
-ρ₁ only while there are cycles, faster where h does not fall, and ends when h and all residuals are small.
+after every round, each at most 10¹⁶, until both are that large or 200 rounds are over; nothing else ends it,
+and the growing ρ₂ soon keeps W from moving. `follow_balanced` doubles or halves ρ₂ where one residual is ten
+times the other, raises ρ₁ only while there are cycles, faster where h does not fall, and ends when h and all
+residuals are small.
 """
 
 from __future__ import annotations
@@ -142,8 +143,8 @@ def follow_published(consensus: Consensus, server: Server, given: Penalties, fre
         h = server.cycles(consensus.weights)
         consensus.tell("published schedule", h)
         alpha += rho1 * h
-        rho1 *= GAMMA1
-        consensus.rho *= GAMMA2
+        rho1 = min(GAMMA1 * rho1, RHO_MAX)
+        consensus.rho = min(GAMMA2 * consensus.rho, RHO_MAX)
 
 
 def follow_balanced(

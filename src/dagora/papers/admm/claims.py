@@ -1,0 +1,346 @@
+"""What the paper's text says of its figures, judged by the cells: each claim holds, fails, or cannot be told.
+
+A claim is a list of comparisons between lines, each a mean of differences over runs on the same rows. One
+that is two standard errors or more on the wrong side makes the claim fail; the claim holds if all are as far
+on the right side; else it cannot be told. So it is where nothing was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dagora.papers.admm.contenders import ALL_DATA, BEST, MEANS, PUBLISHED, VOTES
+from dagora.papers.admm.curves import label_of, with_uncut
+from dagora.papers.cell import Measured, Parameters
+from dagora.papers.tables import Mean, ResultTable, mean
+
+PAPER_RUNS = 30  # section 6, “Metrics”
+CLEAR = 2.0  # standard errors
+SHOWN = 3  # comparisons named in a verdict
+# What the text compares with its ADMM; its votes and means keep their cycles (section 6, “Methods”).
+BASELINES = (VOTES, MEANS, BEST)
+
+Place = str | int | float
+Runs = Mapping[int, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A difference that a claim says is below zero; None where it was not measured."""
+
+    words: str
+    difference: Mean | None
+
+    @property
+    def clear(self) -> bool | None:
+        """Whether the claim is right here; None if that cannot be told."""
+        if self.difference is None or self.difference.error is None:
+            return None
+        far = CLEAR * self.difference.error
+        below, above = self.difference.value + far < 0, self.difference.value - far > 0
+        return True if below else False if above else None
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The cells of a figure by line, panel and place on the x-axis, run by run."""
+
+    runs: Mapping[tuple[str, Place, Place], Runs]
+    panels: tuple[Place, ...]
+    places: tuple[Place, ...]
+
+    @classmethod
+    def of(cls, measured: Sequence[Measured], methods: Mapping[str, Parameters], panel: str, x: str) -> Lines:
+        """Sort the cells; pooled rows are the same at every number of sites."""
+        labelled = [(label_of(cell.parameters, methods), cell) for cell in with_uncut(measured)]
+        kept = [(label, cell) for label, cell in labelled if label is not None]
+        level = {ALL_DATA} if x == "sites" else set()
+        places = sorted({cell.parameters[x] for label, cell in kept if label not in level}, key=float)
+        panels = tuple(dict.fromkeys(cell.parameters[panel] if panel else "" for _, cell in kept))
+        found: dict[tuple[str, Place, Place], dict[int, Mapping[str, float]]] = {}
+        for label, cell in kept:
+            where = cell.parameters[panel] if panel else ""
+            for place in places if label in level else [cell.parameters[x]]:
+                found.setdefault((label, where, place), {})[int(cell.parameters["seed"])] = cell.numbers
+        return cls(found, panels, tuple(places))
+
+    def at(self, label: str, panel: Place, place: Place) -> Runs:
+        """The runs of a line at a place; none where it was not measured."""
+        return self.runs.get((label, panel, place), {})
+
+    def mean(self, label: str, number: str, panel: Place, place: Place) -> Mean | None:
+        """The mean of a number."""
+        return mean(run[number] for run in self.at(label, panel, place).values())
+
+    def paired(
+        self,
+        value: Callable[[Sequence[Mapping[str, float]]], float],
+        *where: tuple[str, Place, Place],
+    ) -> Mean | None:
+        """The mean over common runs of a value computed from the lines' numbers in that run."""
+        chosen = [self.at(*one) for one in where]
+        common = set.intersection(*(set(runs) for runs in chosen)) if chosen else set()
+        return mean(value([runs[seed] for runs in chosen]) for seed in sorted(common))
+
+    def less(self, number: str, low: str, high: str, panel: Place, place: Place) -> Comparison:
+        """Compare: the number of one line is below that of another at a place."""
+        difference = self.paired(
+            lambda runs: runs[0][number] - runs[1][number], (low, panel, place), (high, panel, place)
+        )
+        return Comparison(self.name(f"{high} − {low}", panel, place), difference)
+
+    def name(self, words: str, panel: Place, place: Place) -> str:
+        """Words with the place."""
+        return f"{words} at {', '.join(str(part) for part in (panel, place) if part != '')}"
+
+    @property
+    def points(self) -> list[tuple[Place, Place]]:
+        """All places of all panels."""
+        return [(panel, place) for panel in self.panels for place in self.places]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, its place there, and the comparisons that it comes to."""
+
+    place: str
+    words: str
+    comparisons: Callable[[Lines], Sequence[Comparison]]
+
+
+def verdict(comparisons: Sequence[Comparison]) -> str:
+    """Say in one sentence whether a claim holds.
+
+    >>> clear, open_ = Comparison("a", Mean(-5.0, 1.0, 30)), Comparison("b", Mean(-1.0, 1.0, 3))
+    >>> verdict([clear])
+    'holds (30 runs)'
+    >>> verdict([clear, open_])
+    'cannot be told: b (3 to 30 runs, where the paper has 30)'
+    >>> verdict([open_, Comparison("c", Mean(4.0, 1.0, 30))])
+    'fails: c (3 to 30 runs, where the paper has 30)'
+    >>> verdict([Comparison("d", None)])
+    'cannot be told: not measured'
+    """
+    measured = [one for one in comparisons if one.difference is not None]
+    if not measured:
+        return "cannot be told: not measured"
+    counts = [one.difference.runs for one in measured if one.difference is not None]
+    runs = f"{counts[0]}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    ending = f" ({runs} runs" + (f", where the paper has {PAPER_RUNS})" * (min(counts) < PAPER_RUNS) or ")")
+    wrong = [one.words for one in measured if one.clear is False]
+    unclear = [one.words for one in comparisons if one.clear is None]
+    if wrong:
+        return f"fails: {listed(wrong)}{ending}"
+    if unclear:
+        return f"cannot be told: {listed(unclear)}{ending}"
+    return f"holds{ending}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    more = len(words) - SHOWN
+    return "; ".join(words[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
+
+
+def claims_table(claims: Sequence[Claim], lines: Lines) -> ResultTable:
+    """Every claim with its verdict."""
+    rows = tuple((claim.place, claim.words, verdict(claim.comparisons(lines))) for claim in claims)
+    title = "What the paper's text says of the figure, and what these cells say"
+    return ResultTable("claims", title, ("in the paper", "claim", "here"), rows)
+
+
+def everywhere(number: str, low: Sequence[str], high: Sequence[str]) -> Callable[[Lines], list[Comparison]]:
+    """Each line of `low` is below each of `high` at every place."""
+    return lambda lines: [
+        lines.less(number, one, other, panel, place)
+        for panel, place in lines.points
+        for one in low
+        for other in high
+    ]
+
+
+def closer(number: str) -> Callable[[Lines], list[Comparison]]:
+    """The published ADMM is closer to NOTEARS on all data than every baseline is, at every place."""
+
+    def distance(runs: Sequence[Mapping[str, float]]) -> float:
+        ours, other, pooled = (run[number] for run in runs)
+        return abs(ours - pooled) - abs(other - pooled)
+
+    return lambda lines: [
+        Comparison(
+            lines.name(f"distance of {other} − ADMM to all data", panel, place),
+            lines.paired(
+                distance, (PUBLISHED, panel, place), (other, panel, place), (ALL_DATA, panel, place)
+            ),
+        )
+        for panel, place in lines.points
+        for other in BASELINES
+    ]
+
+
+def grows(lines: Lines) -> list[Comparison]:
+    """The SHD of each baseline less that of ADMM is larger at every place than at the one before it."""
+    found = []
+    for panel in lines.panels:
+        for before, after in zip(lines.places, lines.places[1:], strict=False):
+            for other in BASELINES:
+                gaps = [lines.less("shd", other, PUBLISHED, panel, at).difference for at in (before, after)]
+                words = f"growth of SHD {other} − ADMM from {before} to {after}"
+                found.append(Comparison(words, subtracted(*gaps)))
+    return found
+
+
+def subtracted(one: Mean | None, other: Mean | None) -> Mean | None:
+    """The difference of two independent means."""
+    if one is None or other is None:
+        return None
+    error = None if one.error is None or other.error is None else math.hypot(one.error, other.error)
+    return Mean(one.value - other.value, error, min(one.runs, other.runs))
+
+
+def along(number: str, labels: Sequence[str], sign: int) -> Callable[[Lines], list[Comparison]]:
+    """The number falls (sign 1) or rises (sign −1) from the fewest sites to the most, for each line."""
+    return lambda lines: [
+        Comparison(
+            lines.name(f"{number.upper()} of {label}, first to last,", panel, ""),
+            lines.paired(
+                lambda runs: sign * (runs[1][number] - runs[0][number]),
+                (label, panel, lines.places[0]),
+                (label, panel, lines.places[-1]),
+            ),
+        )
+        for panel in lines.panels
+        for label in labels
+        if len(lines.places) > 1
+    ]
+
+
+def steadier(lines: Lines) -> list[Comparison]:
+    """Within a run the SHD of ADMM ranges less over the numbers of sites than that of each baseline."""
+
+    def ranges(runs: Sequence[Mapping[str, float]]) -> float:
+        half = len(runs) // 2
+        ours, other = ([run["shd"] for run in part] for part in (runs[:half], runs[half:]))
+        return (max(ours) - min(ours)) - (max(other) - min(other))
+
+    return [
+        Comparison(
+            lines.name(f"range of SHD, {other} − ADMM,", panel, ""),
+            lines.paired(
+                ranges, *((label, panel, place) for label in (PUBLISHED, other) for place in lines.places)
+            ),
+        )
+        for panel in lines.panels
+        for other in BASELINES
+        if len(lines.places) > 1
+    ]
+
+
+def at_most_sites(
+    number: str, low: Sequence[str], high: Sequence[str]
+) -> Callable[[Lines], list[Comparison]]:
+    """Each line of `low` is below each of `high` at the largest number of sites."""
+    return lambda lines: [
+        lines.less(number, one, other, panel, lines.places[-1])
+        for panel in lines.panels
+        for one in low
+        for other in high
+    ]
+
+
+def printed(label: str, value: float, panel: Place, place: Place) -> Callable[[Lines], list[Comparison]]:
+    """The TPR of a line is the printed one, within the errors of both means and the paper's rounding."""
+
+    def comparisons(lines: Lines) -> list[Comparison]:
+        ours = lines.mean(label, "tpr", panel, place)
+        if ours is None or ours.error is None:
+            return [Comparison(f"TPR {value}", None)]
+        # Below zero where it agrees; the paper's own error is taken to be as large as ours.
+        beyond = abs(ours.value - value) - CLEAR * math.sqrt(2) * ours.error - 0.005
+        words = f"{ours.value:.2f} ± {ours.error:.2f}"
+        return [Comparison(words, Mean(beyond, 0.0, ours.runs))]
+
+    return comparisons
+
+
+FIGURE1 = (
+    Claim(
+        "section 6.1",
+        "ADMM performs the best across different number of variables",
+        everywhere("shd", [PUBLISHED], BASELINES),
+    ),
+    Claim("section 6.1", "the difference of SHD grows as the number of variables increases", grows),
+    Claim("section 6.1", "its TPRs are close to those of AllData, compared to the baselines", closer("tpr")),
+    Claim("section 6.1", "Avg has lower SHDs than Voting", everywhere("shd", [MEANS], [VOTES])),
+    Claim(
+        "section 6.1",
+        "Voting identifies only a small number of edges, leading to low TPRs",
+        everywhere("tpr", [VOTES], [MEANS, PUBLISHED]),
+    ),
+    Claim(
+        "section 6.1",
+        "Best has high SHDs owing to high FDRs",
+        lambda lines: [
+            *everywhere("shd", [PUBLISHED, VOTES, MEANS], [BEST])(lines),
+            *everywhere("fdr", [PUBLISHED, VOTES, MEANS], [BEST])(lines),
+        ],
+    ),
+    Claim("section 6.1, figure 5", "PC-Voting and FGES-Voting have worse SHDs and TPRs", lambda _: ()),
+)
+
+# The TPRs of section 6.2 at d = 20, K = 64: the only numbers that the text prints.
+PRINTED_TPR = {PUBLISHED: 0.78, VOTES: 0.05, MEANS: 0.25, BEST: 0.33}
+
+FIGURE2 = (
+    Claim(
+        "section 6.2",
+        "with more sites the TPRs of Voting, Avg and Best quickly deteriorate, leading to high SHDs",
+        lambda lines: [*along("tpr", BASELINES, 1)(lines), *along("shd", BASELINES, -1)(lines)],
+    ),
+    Claim("section 6.2", "the TPRs of ADMM also decrease with more sites", along("tpr", [PUBLISHED], 1)),
+    Claim(
+        "section 6.2",
+        "they are still high compared to the baselines (at the most sites)",
+        at_most_sites("tpr", BASELINES, [PUBLISHED]),
+    ),
+    *(
+        Claim(
+            "section 6.2",
+            f"with d = 20 and 64 sites, the TPR of “{label}” is {value}",
+            printed(label, value, 20, 64),
+        )
+        for label, value in PRINTED_TPR.items()
+    ),
+    Claim(
+        "section 6.2",
+        "with 50 variables and 2 or 4 sites Voting, Avg and Best have better SHDs than ADMM",
+        lambda lines: [
+            lines.less("shd", other, PUBLISHED, 50, sites) for sites in (2, 4) for other in BASELINES
+        ],
+    ),
+)
+
+FIGURE3 = (
+    Claim(
+        "section 6.3",
+        "the performance of Voting, Avg and Best degrades much as the number of sites increases",
+        along("shd", BASELINES, -1),
+    ),
+    Claim("section 6.3", "ADMM has a stable performance across numbers of sites", steadier),
+    Claim(
+        "section 6.3",
+        "ADMM has an improved performance (at the most sites)",
+        at_most_sites("shd", [PUBLISHED], BASELINES),
+    ),
+    Claim("section 6.3", "ADMM has lower SHDs than AllData", everywhere("shd", [PUBLISHED], [ALL_DATA])),
+)
+
+FIGURE4 = (
+    Claim(
+        "section 6.4", "MLP-ADMM outperforms the other baselines", everywhere("shd", [PUBLISHED], BASELINES)
+    ),
+    Claim("section 6.4", "it has a much stable performance across numbers of sites", steadier),
+    Claim("section 6.4", "its performance is close to that of MLP-AllData", closer("shd")),
+)
