@@ -260,13 +260,22 @@ METHODS = (
         reference="Zheng, Aragam, Ravikumar & Xing 2018; Bello, Aragam & Ravikumar 2022",
         learner="dagora.optimise.notears:notears",
         options=(
-            Option("lambda1", "float", 0.1, "L1 penalty on the weights", low=0.0),
+            Option(
+                "lambda1",
+                "float",
+                0.1,
+                "L1 penalty on the weights; auto: chosen from the data by extended BIC",
+                low=0.0,
+                words=("auto",),
+            ),
             Option(
                 "threshold",
                 "float",
                 0.3,
-                "edges of smaller weight are dropped and the others refitted (loss=profile: try 0.05)",
+                "edges of smaller weight are dropped and the others refitted (loss=profile: try 0.05); auto: "
+                "chosen from the data by extended BIC",
                 low=0.0,
+                words=("auto",),
             ),
             Option(
                 "published",

@@ -21,7 +21,8 @@ T = TypeVar("T")
 class Option:
     """A named option: its type, default, meaning and range.
 
-    Those `choices` that are in `needs_rows` need the rows themselves. A `required` option must be given.
+    Those `choices` that are in `needs_rows` need the rows themselves. A `required` option must be given. In
+    the place of a number one of `words` can stand.
 
     >>> option = Option("restarts", "int", 0, "random restarts", low=0)
     >>> option.parse("3")
@@ -41,11 +42,14 @@ class Option:
     choices: tuple[str, ...] = ()
     needs_rows: tuple[str, ...] = ()
     required: bool = False
+    words: tuple[str, ...] = ()
 
     def parse(self, text: str) -> Value:
         """Read a value as written on a command line; `none` stands for None where that is the default."""
         if self.default is None and text.lower() == "none":
             return None
+        if text.lower() in self.words:
+            return text.lower()
         try:
             if self.type == "int":
                 return int(text)
@@ -63,6 +67,8 @@ class Option:
     def check(self, value: object) -> object:
         """Return a value of the declared type and range, or refuse it."""
         if value is None and self.default is None:
+            return value
+        if isinstance(value, str) and value in self.words:
             return value
         checked = self._typed(value)
         if self.choices and checked not in self.choices:
@@ -97,7 +103,7 @@ class Option:
     def describe_type(self) -> str:
         """The type in words."""
         names = {"int": "a whole number", "float": "a number", "bool": "true or false", "graph": "a graph"}
-        return names.get(self.type, self.type)
+        return " or ".join((names.get(self.type, self.type), *self.words))
 
 
 # The unit of every option `memory`, in bytes.

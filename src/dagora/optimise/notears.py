@@ -36,6 +36,7 @@ from dagora.optimise.losses import (
     logistic_rows,
     poisson_loss,
 )
+from dagora.optimise.path.choosing import AUTO, choose
 from dagora.optimise.path.order_descent import obeying_order
 from dagora.optimise.path.path_solver import Solved, solve_by_path
 from dagora.optimise.path.smooth_path import PathProgram
@@ -69,8 +70,8 @@ def notears(
     statistics: Statistics,
     run: Run,
     *,
-    lambda1: float = 0.1,
-    threshold: float = 0.3,
+    lambda1: float | str = 0.1,
+    threshold: float | str = 0.3,
     published: bool = False,
     cut: str | None = None,
     loss: str = "least-squares",
@@ -90,12 +91,25 @@ def notears(
     if published and loss in ON_ROWS:
         intercept = False
     measure = make_loss(statistics, loss, standardise=standardise, intercept=intercept)
-    task = Task(names, measure, lambda1, allowed, required, threshold, cut or "guarded", published)
+    chosen: dict[str, float] = {}
+    if AUTO in {lambda1, threshold}:
+        if published or loss in ON_ROWS:
+            other = "published=true" if published else f"loss={loss}"
+            raise OptionError(f"auto needs second moments and our solver; with {other} give a number")
+        start = Task(names, measure, 0.0, allowed, required, 0.0, "guarded").program
+        if start is None:
+            raise AssertionError("losses that need no rows have a program on second moments")
+        rows = statistics.moments().n
+        lambda1, threshold = choose(start, run, rows, lambda1, threshold, cut or "guarded")
+        chosen = {"lambda1": lambda1, "threshold": threshold}
+    task = Task(
+        names, measure, float(lambda1), allowed, required, float(threshold), cut or "guarded", published
+    )
     program = task.program
     if published:
         solved = follow_published(task, run)
     elif program is not None:
-        solved = solve_by_path(program, run, threshold, task.cut, disturbances)
+        solved = solve_by_path(program, run, task.threshold, task.cut, disturbances)
     else:
         solved = solve_by_multipliers(task, run)
     objective = task.objective(solved.weights)
@@ -110,13 +124,19 @@ def notears(
     return Outcome(
         graph,
         "time-limit" if late else solved.status,
-        f"{run.budget.reason}, after {solved.effort}" if late else solved.effort,
+        "; ".join([f"{run.budget.reason}, after {solved.effort}" if late else solved.effort, *said(chosen)]),
         -objective,
-        {**solved.stats, **sortability, **baseline},
+        {**solved.stats, **sortability, **baseline, **chosen},
         solved.weights,
         (*solved.dropped, *judge_counts(task), *warnings),
         raw_weights=solved.raw,
     )
+
+
+def said(chosen: dict[str, float]) -> list[str]:
+    """The values that were chosen from the data, in words; nothing where none was."""
+    values = " and ".join(f"{name} = {value:.3g}" for name, value in chosen.items())
+    return [f"{values} by extended BIC"] if chosen else []
 
 
 def refuse_unpublished(
