@@ -33,7 +33,7 @@ from dagora.stats.moments import table_moments
 GRAPHS = {"ER2": ("er", 2), "SF4": ("sf", 4)}
 OURS, ALGORITHM_1 = "path solver (ours)", "Algorithm 1 (published)"
 # With 20 rows and 100 columns, plain BIC takes chance for edges: about 500 pairs of independent columns gain.
-# At four times its penalty about 6 do. It is also about that of the extended BIC (γ = ½), ln n + 2 ln d.
+# At four times its penalty about 6 do. It is also about that of an extended BIC, ln n + 2 ln d an edge.
 GES_PENALTY = 4.0
 
 
