@@ -15,8 +15,8 @@ noise, and no column has less, so the grid counts in the smallest variance of a 
 all columns have the same.
 
 Measured on 24 tables with other seeds than those of figure 3 (docs/reproductions.md): plain BIC keeps too
-many edges where rows are few; two-fold cross-validation and the agreement of two halves need rows and do no
-better than the fixed values.
+many edges where rows are few. Two-fold cross-validation of the weights as found had a lower mean SHD at d =
+10 (6.1 against 6.4), but it needs rows and three times the work.
 """
 
 from __future__ import annotations
