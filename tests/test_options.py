@@ -21,6 +21,7 @@ RATE = Option("rate", "float", 0.5, "a rate", low=0.0, high=1.0, open_low=True)
 FLAG = Option("flag", "bool", False, "a switch")
 WORD = Option("word", "text", "a", "a word", choices=("a", "b"))
 LIMIT = Option("limit", "int", None, "a limit")
+PRICE = Option("price", "float", 0.1, "a price", low=0.0, words=("auto",))
 START = Option("start", "graph", None, "a graph")
 
 
@@ -38,6 +39,8 @@ START = Option("start", "graph", None, "a graph")
         (WORD, "b", "b"),
         (LIMIT, "None", None),
         (LIMIT, "4", 4),
+        (PRICE, "Auto", "auto"),
+        (PRICE, "0.2", 0.2),
     ],
 )
 def test_text_from_the_command_line(option, text, value):
@@ -55,6 +58,8 @@ def test_text_from_the_command_line(option, text, value):
         (COUNT, "none", "a whole number"),
         (COUNT, "9" * 5000, "a whole number"),
         (RATE, "half", "a number"),
+        (RATE, "auto", "a number, not 'auto'"),
+        (PRICE, "half", "a number or auto, not 'half'"),
         (FLAG, "maybe", "true or false"),
         (FLAG, "", "true or false"),
     ],

@@ -145,6 +145,7 @@ def learn(
         warnings=(*source.reading_warnings, *doubts),
         dropped=outcome.dropped,
         curves=outcome.curves,
+        raw_weights=outcome.raw_weights,
         data=source.account,
     )
 

@@ -265,33 +265,43 @@ METHODS = (
         summary="weights of an acyclic linear model, by continuous optimisation",
         takes="statistics",
         returns="dag",
-        promise="exactly acyclic weights; solver=path compares many orders after thresholding",
+        promise="exactly acyclic weights; many orders are compared after thresholding, unless published=true",
         reference="Zheng, Aragam, Ravikumar & Xing 2018; Bello, Aragam & Ravikumar 2022",
         learner="dagora.optimise.notears:notears",
         options=(
-            Option("lambda1", "float", 0.1, "L1 penalty on the weights", low=0.0),
+            Option(
+                "lambda1",
+                "float",
+                0.1,
+                "L1 penalty on the weights; auto: chosen from the data by extended BIC",
+                low=0.0,
+                words=("auto",),
+            ),
             Option(
                 "threshold",
                 "float",
                 0.3,
-                "edges of smaller weight are dropped and the others refitted (loss=profile: try 0.05)",
+                "edges of smaller weight are dropped and the others refitted (loss=profile: try 0.05); auto: "
+                "chosen from the data by extended BIC",
                 low=0.0,
+                words=("auto",),
+            ),
+            Option(
+                "published",
+                "bool",
+                False,
+                "algorithm 1 of the paper and nothing after it: weak weights are set to zero, the others not "
+                "refitted",
             ),
             Option(
                 "cut",
                 "text",
-                "guarded",
-                "how edges below the threshold are dropped: one by one, at once (as published), the better "
-                "of the two for each column (keeps more edges), or guarded: one by one except for columns "
-                "whose objective gets much worse by it; losses logistic and poisson: always one by one",
-                choices=("guarded", "one-by-one", "at-once", "better"),
-            ),
-            Option(
-                "solver",
-                "text",
                 None,
-                "path (default for least-squares and profile) or augmented-lagrangian (as published)",
-                choices=("path", "augmented-lagrangian"),
+                "how edges below the threshold are dropped: one by one, all at once, the better of the two "
+                "for each column (keeps more edges), or guarded (the default): one by one except for columns "
+                "whose objective gets much worse by it; the rest is refitted each time; losses logistic and "
+                "poisson: always one by one",
+                choices=("guarded", "one-by-one", "at-once", "better"),
             ),
             Option(
                 "loss",
@@ -304,15 +314,16 @@ METHODS = (
             Option(
                 "intercept",
                 "bool",
-                True,
-                "loss=logistic and loss=poisson: fit an intercept for each column; false: as published",
+                None,
+                "loss=logistic and loss=poisson: fit an intercept for each column (default; not with "
+                "published=true, because the paper's models have none)",
             ),
             Option("standardise", "bool", False, "scale every column to variance 1 first"),
             Option(
                 "disturbances",
                 "int",
                 None,
-                "solver=path: perturbations of the best order; without it, 30, or 0 beyond 150 variables",
+                "perturbations of the best order (on moments); without it, 30, or 0 beyond 150 variables",
                 low=0,
             ),
         ),

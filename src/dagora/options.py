@@ -24,7 +24,8 @@ LARGEST_INTEGER = 2**63 - 1
 class Option:
     """A named option: its type, default, meaning and range.
 
-    Those `choices` that are in `needs_rows` need the rows themselves. A `required` option must be given.
+    Those `choices` that are in `needs_rows` need the rows themselves. A `required` option must be given. In
+    the place of a number one of `words` can stand.
 
     >>> option = Option("restarts", "int", 0, "random restarts", low=0)
     >>> option.parse("3")
@@ -44,11 +45,14 @@ class Option:
     choices: tuple[str, ...] = ()
     needs_rows: tuple[str, ...] = ()
     required: bool = False
+    words: tuple[str, ...] = ()
 
     def parse(self, text: str) -> Value:
         """Read a value as written on a command line; `none` stands for None where that is the default."""
         if self.default is None and text.lower() == "none":
             return None
+        if text.lower() in self.words:
+            return text.lower()
         try:
             if self.type == "int":
                 return int(text)
@@ -68,6 +72,8 @@ class Option:
     def check(self, value: object) -> object:
         """Return a value of the declared type and range, or refuse it."""
         if value is None and self.default is None:
+            return value
+        if isinstance(value, str) and value in self.words:
             return value
         checked = self._typed(value)
         if self.choices and checked not in self.choices:
@@ -108,7 +114,7 @@ class Option:
     def describe_type(self) -> str:
         """The type in words."""
         names = {"int": "a whole number", "float": "a number", "bool": "true or false", "graph": "a graph"}
-        return names.get(self.type, self.type)
+        return " or ".join((names.get(self.type, self.type), *self.words))
 
 
 def briefly(value: object, most: int = 60) -> str:

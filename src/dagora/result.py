@@ -40,6 +40,7 @@ class Outcome:
 
     `curves` are scores along the way that may fall as well as rise, named by their step (an episode).
     `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
+    `raw_weights` are the weights before any threshold or cut, where a method keeps them.
     """
 
     graph: Graph
@@ -51,6 +52,7 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     dropped: tuple[Edge, ...] | None = None
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    raw_weights: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -100,6 +102,8 @@ class Result:
     """How the data were read: file, hash, rows, rows dropped, the type of each column and why."""
     command: str | None = None
     """The command line that made it, where it was one."""
+    raw_weights: NDArray[np.float64] | None = None
+    """The weights before any threshold or cut, where the method keeps them; they may hold cycles."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -125,6 +129,8 @@ class Result:
         }
         if self.weights is not None:
             content["weights"] = self.weights.tolist()
+        if self.raw_weights is not None:
+            content["raw_weights"] = self.raw_weights.tolist()
         if self.dropped is not None:
             content["dropped"] = [list(edge) for edge in self.dropped]
         if self.curves:
@@ -137,10 +143,11 @@ class Result:
         nodes = content["nodes"]
         edges = [(tail, head) for tail, head in content["edges"]]
         undirected = [(tail, head) for tail, head in content["undirected"]]
-        weights, dropped = content.get("weights"), content.get("dropped")
+        dropped = content.get("dropped")
         return cls(
             graph=DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected),
-            weights=None if weights is None else np.array(weights, dtype=np.float64),
+            weights=as_matrix(content.get("weights")),
+            raw_weights=as_matrix(content.get("raw_weights")),
             trace=tuple(TracePoint(*point) for point in content["trace"]),
             warnings=tuple(content["warnings"]),
             dropped=None if dropped is None else tuple((tail, head) for tail, head in dropped),
@@ -162,6 +169,11 @@ class Result:
     def __repr__(self) -> str:
         score = "" if self.score is None else f", {self.score_name} {self.score:.4f}"
         return f"Result({self.method}: {self.graph!r}{score}, {self.status})"
+
+
+def as_matrix(rows: list[list[float]] | None) -> NDArray[np.float64] | None:
+    """Rows of numbers as a matrix; None where there are none."""
+    return None if rows is None else np.array(rows, dtype=np.float64)
 
 
 def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T]) -> T:

@@ -3,7 +3,8 @@
 With A = W∘W ≥ 0, the entry [i, j] of Aᵏ sums the weights of all walks of k steps from i to j, so that
 tr Aᵏ > 0 for some k exactly where there is a cycle. Two smooth sums of these traces vanish on DAGs only:
 
-- trace exponential, h = tr exp(A) − d = Σ_k tr Aᵏ / k!, gradient exp(A)ᵀ ∘ 2W (Zheng et al. 2018, theorem 1);
+- trace exponential, h = tr exp(A) − d = Σ_k tr Aᵏ / k!, gradient exp(A)ᵀ ∘ 2W (Zheng et al. 2018, theorem
+  1, equations 5 and 6);
 - log determinant, h = −log det(sI − A) + d log s = Σ_k tr(A/s)ᵏ / k where the spectral radius of A is below s
   and infinite elsewhere, gradient (sI − A)⁻ᵀ ∘ 2W (Bello et al. 2022, theorem 1).
 

@@ -1,7 +1,10 @@
-"""Linear models: min F(W) = loss(W) + λ‖W‖₁ subject to h(W) = 0, by the augmented Lagrangian of the paper.
+"""Linear models: min F(W) = loss(W) + λ‖W‖₁ subject to h(W) = 0, by an augmented Lagrangian.
+
+This is our solver for losses that need rows, logistic and Poisson; second moments have a better one
+(`path_solver`), and the paper's own is `published`.
 
 The outer loop over α and ρ is `method_of_multipliers`; each problem F(W) + (ρ/2) h(W)² + α h(W) is minimised
-by `quasi_newton`, starting at W = 0. Zheng et al. (2018), algorithm 1.
+by `quasi_newton`, starting at W = 0. After Zheng et al. (2018), algorithm 1 and section 4.2.
 
 The resulting weights may still hold slight cycles (0 < h ≤ 10⁻⁸): pass them to `acyclic_support` before
 calling them a graph. h depends on the size of the weights. Where all weights are small (regressions on large

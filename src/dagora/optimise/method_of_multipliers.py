@@ -3,8 +3,9 @@
 Each problem is the augmented Lagrangian F(W) + α h(W) + (ρ/2) h(W)², minimised from the last W. It starts
 with ρ = 1 and α = 0. While h has not fallen to a quarter of its value in the round before, ρ is multiplied by
 10 and the problem is solved again; then α ← α + ρh ends the round. The method ends when h is at most its
-tolerance, when ρ reaches its limit, or when time is up. Zheng et al. (2018), algorithm 1, with their
-constants.
+tolerance, when ρ reaches its limit, or when time is up. After algorithm 1 of Zheng et al. (2018), with the
+constants of its authors' code. It saves work where that does not: a problem starts where the last one ended,
+and h within its tolerance is enough. The algorithm as it was published is in `published`.
 
 This is the outer loop alone. What W is and how a problem is minimised is up to the caller: a weight matrix by
 a proximal quasi-Newton method (`augmented_lagrangian`), neural networks by L-BFGS-B (`mlp.program`).
@@ -17,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-# Stopping values of the paper's algorithm 1.
+# Where to stop: the tolerance is named in section 4.3 of the paper, both are in its authors' code.
 H_TOLERANCE, RHO_MAX = 1e-8, 1e16
 # The share of its last value to which h must fall before ρ stays as it is, and the factor by which ρ grows.
 PROGRESS, GROWTH = 0.25, 10.0

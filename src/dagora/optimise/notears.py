@@ -2,11 +2,13 @@
 
     minimise  loss(W) + λ ‖W‖₁   subject to   W has no directed cycle
 
-(Zheng, Aragam, Ravikumar & Xing 2018). There are two solvers. `path`, the default on second moments, follows
-a smooth path to an order of the variables and then improves the order under the exact program
-(`path_solver`); `augmented-lagrangian` is the published one and also takes losses that need rows. With either
-solver the result has no cycle, weights below the threshold are removed (`thresholding`), and edges that had
-to be dropped to reach a DAG are listed.
+(Zheng, Aragam, Ravikumar & Xing 2018). There are three solvers. On second moments, ours follows a smooth path
+to an order of the variables and then improves the order under the exact program (`path_solver`). Losses that
+need rows have an augmented Lagrangian of ours (`augmented_lagrangian`). After either, weights below the
+threshold are removed and the rest is solved again (`thresholding`). With `published` it is algorithm 1 of the
+paper and nothing after it (`published`): weights below the threshold become zero, the others stay as they
+are. Weights that still hold a cycle lose their weakest edges on cycles, which are listed: before the
+threshold with our augmented Lagrangian, after it with the published algorithm.
 
 On simulated data this program owes much of its success to the scale of the columns. Every result therefore
 reports its sortability (`scale`) and the objective of a baseline that sorts the columns by variance and
@@ -34,11 +36,13 @@ from dagora.optimise.losses import (
     logistic_rows,
     poisson_loss,
 )
+from dagora.optimise.path.choosing import AUTO, choose
 from dagora.optimise.path.order_descent import obeying_order
 from dagora.optimise.path.path_solver import Solved, solve_by_path
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.thresholding import threshold_one_by_one, threshold_program
 from dagora.optimise.profile_likelihood import ProfileLikelihood
+from dagora.optimise.published import solve_published
 from dagora.optimise.scale import judge_scale
 from dagora.optimise.sortability import sorted_columns
 from dagora.result import Outcome
@@ -54,6 +58,10 @@ FAINT = 1e-3
 # 0.01.
 STALLED = 0.1
 
+ALGORITHM = "algorithm 1 of Zheng et al. (2018)"
+# Losses that need rows; the others need second moments.
+ON_ROWS = {"logistic", "poisson"}
+
 Matrix = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
@@ -62,12 +70,12 @@ def notears(
     statistics: Statistics,
     run: Run,
     *,
-    lambda1: float = 0.1,
-    threshold: float = 0.3,
-    cut: str = "guarded",
-    solver: str | None = None,
+    lambda1: float | str = 0.1,
+    threshold: float | str = 0.3,
+    published: bool = False,
+    cut: str | None = None,
     loss: str = "least-squares",
-    intercept: bool = True,
+    intercept: bool | None = None,
     standardise: bool = False,
     disturbances: int | None = None,
 ) -> Outcome:
@@ -76,20 +84,34 @@ def notears(
     names = statistics.schema.names
     allowed = ~run.knowledge.forbidden_matrix(names)
     required = run.knowledge.required_matrix(names)
-    chosen = solver or ("path" if loss in {"least-squares", "profile"} else "augmented-lagrangian")
-    if chosen == "path" and loss in {"logistic", "poisson"}:
-        raise OptionError(
-            f"solver=path works on second moments; loss={loss} needs solver=augmented-lagrangian"
-        )
-    if loss in {"logistic", "poisson"} and cut not in {"guarded", "one-by-one"}:
+    if published:
+        refuse_unpublished(cut=cut, loss=loss, intercept=intercept, disturbances=disturbances)
+    if loss in ON_ROWS and cut not in {None, "one-by-one"}:
         raise OptionError(f"cut={cut} works on second moments; loss={loss} takes cut=one-by-one")
+    if published and loss in ON_ROWS:
+        intercept = False
     measure = make_loss(statistics, loss, standardise=standardise, intercept=intercept)
-    task = Task(names, measure, lambda1, allowed, required, threshold, cut)
+    chosen: dict[str, float] = {}
+    if AUTO in {lambda1, threshold}:
+        if published or loss in ON_ROWS:
+            other = "published=true" if published else f"loss={loss}"
+            raise OptionError(f"auto needs second moments and our solver; with {other} give a number")
+        start = Task(names, measure, 0.0, allowed, required, 0.0, "guarded").program
+        if start is None:
+            raise AssertionError("losses that need no rows have a program on second moments")
+        rows = statistics.moments().n
+        lambda1, threshold = choose(start, run, rows, lambda1, threshold, cut or "guarded")
+        chosen = {"lambda1": lambda1, "threshold": threshold}
+    task = Task(
+        names, measure, float(lambda1), allowed, required, float(threshold), cut or "guarded", published
+    )
     program = task.program
-    if chosen == "path" and program is not None:
-        solved = solve_by_path(program, run, threshold, cut, disturbances)
+    if published:
+        solved = follow_published(task, run)
+    elif program is not None:
+        solved = solve_by_path(program, run, task.threshold, task.cut, disturbances)
     else:
-        solved = solve_as_published(task, run)
+        solved = solve_by_multipliers(task, run)
     objective = task.objective(solved.weights)
     graph = DAG.from_numpy((solved.weights != 0) | required, names)
     units = program is not None and not np.allclose(np.diag(program.moments), 1.0, rtol=1e-9)
@@ -102,12 +124,34 @@ def notears(
     return Outcome(
         graph,
         "time-limit" if late else solved.status,
-        f"{run.budget.reason}, after {solved.effort}" if late else solved.effort,
+        "; ".join([f"{run.budget.reason}, after {solved.effort}" if late else solved.effort, *said(chosen)]),
         -objective,
-        {**solved.stats, **sortability, **baseline},
+        {**solved.stats, **sortability, **baseline, **chosen},
         solved.weights,
         (*solved.dropped, *judge_counts(task), *warnings),
+        raw_weights=solved.raw,
     )
+
+
+def said(chosen: dict[str, float]) -> list[str]:
+    """The values that were chosen from the data, in words; nothing where none was."""
+    values = " and ".join(f"{name} = {value:.3g}" for name, value in chosen.items())
+    return [f"{values} by extended BIC"] if chosen else []
+
+
+def refuse_unpublished(
+    *, cut: str | None, loss: str, intercept: bool | None, disturbances: int | None
+) -> None:
+    """Refuse options that the published algorithm has not."""
+    reasons = {
+        f"loss={loss}": ("the paper has no such loss", loss == "profile"),
+        f"cut={cut}": ("the paper only sets weak weights to zero", cut is not None),
+        "intercept=true": ("the paper's models have no intercept", intercept is True),
+        f"disturbances={disturbances}": ("the paper has one start", disturbances is not None),
+    }
+    for given, (reason, contradicts) in reasons.items():
+        if contradicts:
+            raise OptionError(f"{given} contradicts published=true: {reason}; leave one of them out")
 
 
 @dataclass(frozen=True)
@@ -121,6 +165,7 @@ class Task:
     required: Support
     threshold: float
     cut: str
+    published: bool = False
 
     @property
     def program(self) -> PathProgram | None:
@@ -141,20 +186,26 @@ class Task:
 
     def thresholded(self, weights: Matrix, support: Support) -> Matrix:
         """Weights on an acyclic support after the threshold; `weights` are where the solver starts."""
+        if self.published:
+            return self.without_weak(weights)
         if self.program is not None:
             return threshold_program(self.program, weights, support, self.threshold, self.cut)
         return threshold_one_by_one(self.refit, support, self.required, self.threshold)[0]
 
+    def without_weak(self, weights: Matrix) -> Matrix:
+        """Weights of at least the threshold, and those of required edges, as they are; zero elsewhere."""
+        return np.where((np.abs(weights) >= self.threshold) | self.required, weights, 0.0)
 
-def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept: bool) -> Loss:
+
+def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept: bool | None) -> Loss:
     """The loss of that name on the data; data that it cannot take are refused."""
-    if name in {"logistic", "poisson"}:
+    if name in ON_ROWS:
         if standardise:
             raise OptionError(f"standardise=true would leave no data that loss={name} takes: leave it out")
         if name == "logistic":
-            return logistic_loss(logistic_rows(statistics), intercept=intercept)
-        return poisson_loss(count_rows(statistics), intercept=intercept)
-    if not intercept:
+            return logistic_loss(logistic_rows(statistics), intercept=intercept is not False)
+        return poisson_loss(count_rows(statistics), intercept=intercept is not False)
+    if intercept is False:
         raise OptionError(f"intercept=false belongs to loss=logistic or poisson; loss={name} centres columns")
     moments = gaussian_moments(statistics, "the method notears")
     refuse_duplicates(moments, statistics.schema, "the method notears")
@@ -165,8 +216,8 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept
     return ProfileLikelihood(covariance) if name == "profile" else LeastSquares(covariance)
 
 
-def solve_as_published(task: Task, run: Run) -> Solved:
-    """The augmented Lagrangian of the paper, then the DAG, the threshold, and a refit on that graph."""
+def solve_by_multipliers(task: Task, run: Run) -> Solved:
+    """Our augmented Lagrangian for losses on rows, then the DAG, the threshold, and a refit on that graph."""
     solution = augmented_lagrangian(
         task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
     )
@@ -185,6 +236,44 @@ def solve_as_published(task: Task, run: Run) -> Solved:
         effort = f"no step gains, though the slope is {solution.steepness:.2g} times what it was; {effort}"
     listed = describe_dropped(task.names, solution.weights, dropped)
     return Solved(task.thresholded(solution.weights, support), effort, stats, listed, status)
+
+
+def follow_published(task: Task, run: Run) -> Solved:
+    """Algorithm 1 of the paper; a DAG is cut from its thresholded weights at the very end, if it need be."""
+    found = solve_published(
+        task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
+    )
+    thresholded = task.without_weak(found.weights)
+    support, dropped = acyclic_support(thresholded, 0.0, task.required)
+    stats = {
+        "h": found.h,
+        "rho": found.rho,
+        "rounds": float(found.rounds),
+        "evaluations": float(found.evaluations),
+        "objective_before_threshold": found.objective,
+        "objective_before_cut": task.objective(thresholded),
+        "dropped_edges": float(len(dropped)),
+    }
+    if run.budget.exhausted:
+        parts = [f"{found.evaluations} evaluations of {ALGORITHM}"]
+    else:
+        parts = [f"{ALGORITHM}: {found.reason}"]
+    if dropped:
+        edges = "1 edge" if len(dropped) == 1 else f"{len(dropped)} edges"
+        parts.append(
+            f"cycles were left after the threshold, and {edges} on them dropped, which the paper has not"
+        )
+    parts.append("not as in the paper: L-BFGS-B on W = W⁺ − W⁻, as in its authors' code, is the inner solver")
+    if task.required.any() or not (task.allowed | np.eye(len(task.names), dtype=np.bool_)).all():
+        parts.append("nor has the paper knowledge of edges")
+    return Solved(
+        np.where(support, thresholded, 0.0),
+        "; ".join(parts),
+        stats,
+        describe_dropped(task.names, thresholded, dropped),
+        "finished" if found.converged else "stalled",
+        raw=found.weights,
+    )
 
 
 def covariance_behind(statistics: Statistics, loss: Loss) -> Matrix:

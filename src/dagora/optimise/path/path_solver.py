@@ -43,13 +43,17 @@ PROFILED_TO = 30
 
 @dataclass(frozen=True)
 class Solved:
-    """A solver's final weights, how it ended, and which edges were dropped to reach a DAG."""
+    """A solver's final weights, how it ended, and which edges were dropped to reach a DAG.
+
+    `raw` are the weights before the threshold, where the final ones were not solved for again.
+    """
 
     weights: Matrix
     effort: str
     stats: dict[str, float]
     dropped: tuple[str, ...] = ()
     status: str = "finished"
+    raw: Matrix | None = None
 
 
 @dataclass

@@ -2,15 +2,16 @@
 
 - `one-by-one`: remove the weakest edge and solve the rest again under the same program, until no weight is
   below the threshold.
-- `at-once`, as published: remove all weak weights and solve the rest again. Afterwards some of the rest may
-  be below the threshold. A true edge whose effect was shared with another parent can be lost.
+- `at-once`: remove all weak weights and solve the rest again. Afterwards some of the rest may be below the
+  threshold. A true edge whose effect was shared with another parent can be lost.
 - `better`: column by column, whichever of these two has the lower loss. It keeps more edges, few of which are
   true where the penalty is small.
 - `guarded`, the default: one by one, except in columns where its loss would be more than 1.5 times that of
   removing at once. One by one can go wrong: a small weight of a parent with large variance can matter much,
   and once it is removed, others fall below the threshold in turn.
 
-Required edges are never removed.
+Required edges are never removed. Algorithm 1 of Zheng et al. (2018) does none of this: it sets weak weights
+to zero and leaves the others as they are (`published`).
 """
 
 from __future__ import annotations

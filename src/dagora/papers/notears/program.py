@@ -1,4 +1,4 @@
-"""The NOTEARS program's objective, F(W) = 1/(2n) ‖X − XW‖² + λ ‖W‖₁ on centred columns (eq. 4 of the paper).
+"""The NOTEARS program's objective, F(W) = 1/(2n) ‖X − XW‖² + λ ‖W‖₁ on centred columns (equation 2).
 
 It is a function of the second moments alone: with S = XᵀX/n the first term is ½ tr((I − W)ᵀ S (I − W)).
 """

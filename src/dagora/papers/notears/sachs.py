@@ -1,6 +1,7 @@
-"""Section 5.3: protein signalling (Sachs et al. 2005), 7466 cells × 11 proteins, raw and standardised.
+"""Section 5.4: protein signalling (Sachs et al. 2005), 7466 cells × 11 proteins, raw and standardised.
 
-NOTEARS, GES and sort-and-regress against the consensus graph. Raw columns differ in scale by orders of
+NOTEARS by both solvers, GES and sort-and-regress
+against the consensus graph. Raw columns differ in scale by orders of
 magnitude, so that a fixed λ and ω mean something else for each; once
 standardised, they have no variances left to sort by.
 """
@@ -19,7 +20,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
-from dagora.papers.notears.contenders import estimate, judged
+from dagora.papers.notears.contenders import ALGORITHM_1, OURS, estimate, judged
 from dagora.papers.pictures import side_by_side
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
@@ -30,15 +31,22 @@ DATA, CONSENSUS = "sachs/sachs_9_experiments.csv.gz", "sachs/sachs_consensus_edg
 SCALES = ("raw", "standardised")
 METHODS: tuple[Parameters, ...] = (
     {"method": "notears", "lambda1": 0.1, "threshold": 0.3},
+    {"method": "notears-published", "lambda1": 0.1, "threshold": 0.3},
     {"method": "ges"},
     {"method": "sort-and-regress", "lambda1": 0.1, "threshold": 0.3},
 )
-NAMES = {"notears": "NOTEARS", "ges": "GES", "sort-and-regress": "sort-and-regress"}
+NAMES = {
+    "notears": f"NOTEARS, {OURS}",
+    "notears-published": f"NOTEARS, {ALGORITHM_1}",
+    "ges": "GES, BIC",
+    "sort-and-regress": "sort-and-regress",
+}
 
 NOTES = paragraphs("""
 7466 rows of nine experiments pooled, the experiment's number left out; Gaussian methods as they are,
 though the columns are skewed and the rows interventional. NOTEARS: λ = 0.1, ω = 0.3; GES: Gaussian BIC;
-sort-and-regress: λ = 0.1, ω = 0.3.
+sort-and-regress: λ = 0.1, ω = 0.3. “NOTEARS, path solver (ours)” is another optimiser of the paper's program,
+with a refit after the threshold; “NOTEARS, Algorithm 1 (published)” is the paper's own, without.
 
 Ours are judged against the consensus graph of 17 edges; the paper's SHD is against one of 20 edges, which
 is not among the data: the two columns of SHD are **not comparable**. The paper states neither λ and ω for
@@ -123,9 +131,9 @@ def report(measured: Sequence[Measured]) -> Report:
     truth = DAG(measured[0].numbers["nodes"], [(a, b) for a, b in measured[0].numbers["consensus"]])
     drawings = [draw_svg(truth, title="consensus, 17 edges")]
     for cell in measured:
-        if cell.parameters["method"] == "notears":
+        if str(cell.parameters["method"]).startswith("notears"):
             graph = learned_graph(cell.numbers)
-            title = f"NOTEARS, {cell.parameters['scale']} columns"
+            title = f"{NAMES[str(cell.parameters['method'])]}, {cell.parameters['scale']} columns"
             drawings.append(draw_svg(graph, truth=truth, title=title))
     return Report("notears/sachs: protein signalling", (table,), {"graphs": side_by_side(drawings)}, NOTES)
 

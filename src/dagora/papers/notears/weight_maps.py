@@ -1,0 +1,116 @@
+"""Figures 1 and 2: the weights that algorithm 1 finds before its threshold, as maps beside the true ones.
+
+One graph of 20 nodes, ER2 (figure 1) or SF4 (figure 2), with n = 1000 and n = 20 rows, Gaussian noise: W,
+then W_ECP with λ = 0 and λ = 0.1 (`notears published=true`), and what GES finds, as 0 and 1, in the place
+of the paper's B_FGS (an undirected edge is drawn both ways). Section 5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from dagora.errors import DagoraError
+from dagora.learning import learn
+from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.experiment import Experiment, Size
+from dagora.papers.heat_maps import draw_maps
+from dagora.papers.notears.contenders import ALGORITHM_1, GES_PENALTY, simulated
+from dagora.papers.reports import Report, paragraphs
+from dagora.papers.tables import Entry, ResultTable, group
+from dagora.run import Run
+
+NODES, ROWS, PENALTIES = 20, (1000, 20), (0.0, 0.1)
+GES = f"GES, {GES_PENALTY:g} × BIC's penalty"
+
+NOTES = paragraphs("""
+One random graph, as in the paper, and not the paper's own, which is not published: no value can be
+compared, only what the maps show. W: the true weights, ±[0.5, 2]. W_ECP(λ): what Algorithm 1 (published)
+finds before its threshold. Error is ‖W_ECP − W‖ in the Frobenius norm, beside that of no weights at all,
+‖W‖.
+
+The paper's B_FGS has no weights: here it is GES, with the penalty of figure 3, drawn as 0 and 1.
+
+The figure's claim: with many rows the weights are found with or without λ; with few only λ > 0 keeps them
+near.
+""")
+
+
+def fig1(size: Size) -> Experiment:
+    """Make the experiment on an ER2 graph."""
+    return weight_maps("fig1", "ER2", size)
+
+
+def fig2(size: Size) -> Experiment:
+    """Make the experiment on an SF4 graph."""
+    return weight_maps("fig2", "SF4", size)
+
+
+def weight_maps(name: str, graph: str, size: Size) -> Experiment:
+    """Make the experiment of one figure; both sizes are the same."""
+    table: Parameters = {"graph": graph, "d": NODES, "noise": "gaussian", "seed": size.seed}
+    lines: list[Parameters] = [{"method": "notears", "lambda1": lambda1} for lambda1 in PENALTIES]
+    cells = [{**table, "n": n, **line} for n in ROWS for line in [*lines, {"method": "ges"}]]
+    return Experiment(f"notears/{name}", tuple(cells), measure, partial(report, name))
+
+
+def measure(parameters: Parameters, run: Run) -> Numbers:
+    """The true matrix and what one method finds."""
+    simulation = simulated(parameters)
+    if simulation.weights is None:
+        raise DagoraError("a linear model has weights")
+    if parameters["method"] == "ges":
+        graph = learn(
+            simulation.table, "ges", score="bic-gaussian", penalty=GES_PENALTY, budget=run.budget
+        ).graph
+        names = graph.nodes
+        found = np.zeros((len(names), len(names)))
+        for tail, head in [*graph.edges, *graph.undirected, *((b, a) for a, b in graph.undirected)]:
+            found[names.index(tail), names.index(head)] = 1.0
+        return {"truth": simulation.weights.tolist(), "found": found.tolist(), "error": None, "h": None}
+    result = learn(
+        simulation.table, "notears", published=True, lambda1=float(parameters["lambda1"]), budget=run.budget
+    )
+    if result.raw_weights is None:
+        raise DagoraError("algorithm 1 keeps its raw weights")
+    return {
+        "truth": simulation.weights.tolist(),
+        "found": result.raw_weights.tolist(),
+        "error": float(np.linalg.norm(result.raw_weights - simulation.weights)),
+        "h": result.stats["h"],
+    }
+
+
+def report(name: str, measured: Sequence[Measured]) -> Report:
+    """The maps, and the distances as a table."""
+    rows: list[tuple[Entry, ...]] = []
+    maps = []
+    largest = 0.0
+    for (n,), cells in group(measured, ("n",)).items():
+        truth = np.array(cells[0].numbers["truth"])
+        largest = max(largest, float(np.abs(truth).max(initial=1.0)))
+        line = [(f"W, n = {n}", truth)]
+        for cell in cells:
+            label = line_name(cell.parameters)
+            line.append((label, np.array(cell.numbers["found"])))
+            if cell.numbers["error"] is not None:
+                errors = (cell.numbers["error"], float(np.linalg.norm(truth)))
+                rows.append((n, f"{label}, {ALGORITHM_1}", *errors, f"{cell.numbers['h']:.1e}"))
+        maps.append(line)
+    graph = str(measured[0].parameters["graph"])
+    columns = ("n", "estimate", "error", "‖W‖", "h")
+    table = ResultTable(name, "Distance to the true weights", columns, tuple(rows))
+    title = f"NOTEARS, figure {name[-1]}: weights on an {graph} graph of {measured[0].parameters['d']} nodes"
+    return Report(
+        f"notears/{name}: weights as maps, {graph}",
+        (table,),
+        {"weights": draw_maps(maps, title=title, largest=largest)},
+        NOTES,
+    )
+
+
+def line_name(parameters: Parameters) -> str:
+    """Name an estimate as the figure does."""
+    return GES if parameters["method"] == "ges" else f"W_ECP({parameters['lambda1']:g})"
