@@ -43,5 +43,5 @@ def test_the_app_only_carries_bytes(tmp_path: Path) -> None:
         assert told.result(PATIENCE) == asked
         refused = call({}, config, asked)
     assert refused == {
-        "refusal": "the SuperNode was started without dagora-address and dagora-token in its --node-config"
+        "refusal": "the SuperNode was started without dagora-address and dagora-token in its node configuration"
     }

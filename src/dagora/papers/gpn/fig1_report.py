@@ -32,7 +32,7 @@ from dagora.papers.tables import Entry, ResultTable
 LAMBDAS = (0.0, 0.5, 1.0)
 NONLINEAR = 1.0
 OTHERS = ("kPC-DC", "kPC-HSIC", "DiBS+")  # methods of the paper that are not run here
-PAPER_GRAPHS = 100
+PAPER_GRAPHS = 100  # per line of figure 1
 
 Paper = Mapping[tuple[float, str, str], Simulated]
 Key = tuple[str, float, str, str, str]  # simulator, λ, prior, method, sampler

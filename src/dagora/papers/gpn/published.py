@@ -37,11 +37,8 @@ CHOSEN: Mapping[int, Mapping[tuple[str, str], Mapping[float, float]]] = {
 }
 CHOSEN_BGE = 0.1  # figure 1: their prior sample size of the mean, at every λ and for both samplers
 
-PROTEIN_FACTOR = 1.0
-"""Their factor per edge on the proteins (table 1): none."""
-
-PROTEIN_BGE = 1.0
-"""Their prior sample size of the mean on the proteins (table 1)."""
+# Table 1, the proteins: their factor per edge (none), and their prior sample size of the mean.
+PROTEIN_FACTOR, PROTEIN_BGE = 1.0, 1.0
 
 
 @dataclass(frozen=True)
