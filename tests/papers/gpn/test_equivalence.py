@@ -15,7 +15,7 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ran = run("reproduce", "gpn/equivalence", "-o", tmp_path, "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
     content = json.loads(ran.out)
-    assert "6 tables per λ" in content["title"]
+    assert content["title"] == "gpn/equivalence: scores of equivalent graphs"
     (table,) = content["tables"]
     found = {(row[0], row[1]): dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
     for decay in (0.0, 1.5):
