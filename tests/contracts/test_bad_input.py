@@ -253,7 +253,7 @@ LEARN_OPTIONS = [
     case("--knowledge numeric_tier.json", "numeric_tier.json", "tiers"),
     case("--knowledge fraction.json", "fraction.json", "max_parents"),
     case("--knowledge list.json", "list.json"),
-    case("--knowledge broken.json", "broken.json", "not a JSON file"),
+    case("--knowledge broken.json", "broken.json", "line 1: is not JSON"),
     case("--knowledge latin.json", "latin.json"),
     case("--knowledge not_there.json", "not_there.json"),
     case("--knowledge folder.json", "folder.json"),
