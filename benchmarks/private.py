@@ -172,7 +172,7 @@ def paillier_section(options: argparse.Namespace) -> Section:
     lines, judged = session_lines(
         options, settings, Promise(seconds=600.0), promised_modes=("hidden", "adaptive")
     )
-    heading = "### Paillier's encryption, adaptive mode: as in the paper"
+    heading = "### Paillier's encryption, adaptive mode: the paper's encryption, and what it reveals"
     return [heading, markdown_table(HEADER, lines)], judged
 
 

@@ -100,8 +100,11 @@ def notears(
         if start is None:
             raise AssertionError("losses that need no rows have a program on second moments")
         rows = statistics.moments().n
+        open_ = [name for name, value in (("lambda1", lambda1), ("threshold", threshold)) if value == AUTO]
         lambda1, threshold = choose(start, run, rows, lambda1, threshold, cut or "guarded")
-        chosen = {"lambda1": lambda1, "threshold": threshold}
+        chosen = {
+            name: value for name, value in (("lambda1", lambda1), ("threshold", threshold)) if name in open_
+        }
     task = Task(
         names, measure, float(lambda1), allowed, required, float(threshold), cut or "guarded", published
     )

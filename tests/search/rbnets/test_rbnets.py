@@ -77,10 +77,10 @@ def test_published_is_what_the_paper_says_unless_told_otherwise():
     same = told(published=True, state="walk", reward="raw")
     assert plain.curves == same.curves
     assert plain.stats["published"] == 1
-    assert "RBNets of Zheng et al. 2023; open there" in plain.message
+    assert "RBNets of Zheng et al. 2023; not as in the paper: the best order seen" in plain.message
     other = told(published=True, state="set", reward="gain")
     assert other.curves != plain.curves
-    assert "not as in the paper: state=set, reward=gain;" in other.message
+    assert "not as in the paper: state=set, reward=gain, the best" in other.message
     combined = told()
     assert combined.stats["published"] == 0
     assert "2023" not in combined.message

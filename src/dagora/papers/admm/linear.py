@@ -55,8 +55,9 @@ again; the paper's is the published one, cut once. “best” is chosen by who k
 may have cycles; the paper leaves them, as the lines “uncut” do; the others are cut to a DAG, weakest edges
 first: “cut” is how many per run.
 
-A claim holds or fails if each difference that it speaks of is two standard errors or more from zero, over
-runs on the same rows; else it cannot be told, and the verdict names the first differences that are not clear.
+A claim fails if any difference that it speaks of is two standard errors or more on the wrong side, over runs
+on the same rows, and holds if all are as far on the right side; else it cannot be told, and the verdict
+names the first differences that are not clear.
 
 The paper's PC-Voting and FGES-Voting (its figure 5) are not run. Its figures show curves without numbers;
 only the TPRs at d = 20 and 64 sites are printed in its text (section 6.2).

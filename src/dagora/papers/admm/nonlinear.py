@@ -38,9 +38,9 @@ graph fixed until sites agree. Networks have no finite sufficient statistics: th
 here.
 
 “best” is chosen by who knows the truth. Votes and means are cut to a DAG (“cut”: edges per run), or left with
-their cycles as in the paper (“uncut”). A claim holds or fails if each difference that it speaks of is two
-standard errors or more from zero. The paper's figure shows curves without numbers. CPU seconds are for all
-sites together, compilation included.
+their cycles as in the paper (“uncut”). A claim fails if any difference that it speaks of is two standard
+errors or more on the wrong side, and holds if all are as far on the right side. The paper's figure shows
+curves without numbers. CPU seconds are for all sites together, compilation included.
 """)
 
 

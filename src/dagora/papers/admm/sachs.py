@@ -44,7 +44,8 @@ edges that close a cycle after the threshold dropped, which is not in the paper;
 centre; “secure-sum NOTEARS” is NOTEARS on summed second moments, “all data” on the pooled rows (the same but
 for rounding). Every site's NOTEARS is our solver. Votes and means are cut to a DAG (“cut”: edges per run), or
 left with their cycles as in the paper (“uncut”). A claim is judged on raw and on standardised columns; it
-holds or fails if each difference that it speaks of is two standard errors or more from zero.
+fails if any difference that it speaks of is two standard errors or more on the wrong side, and holds if all
+are as far on the right side.
 
 The empty graph has SHD 17: read every number against it. The paper's figure shows curves without numbers. No
 edge here is a claim about causes.

@@ -2,7 +2,7 @@
 
 Methods: `GP` is a chain on the marginal likelihoods themselves (quasi-Monte-Carlo); `GP, weighted` is the
 paper's algorithm 1, a chain on the Laplace approximation whose draws are weighted afterwards; `Laplace` is
-that chain without weights; `GP, bridge` is algorithm 1 to the letter, with bridge sampling; `BGe` is the
+that chain without weights; `GP, bridge` is algorithm 1 with bridge sampling; `BGe` is the
 linear-Gaussian score. Priors: `uniform` over DAGs; `sparse`, ln n nats per edge; `published`, what the
 paper's authors used: for a Gaussian process the constants in their code and their price per edge, for BGe a
 uniform prior with their prior sample size of the mean. In the simulations the prices and the sample size were

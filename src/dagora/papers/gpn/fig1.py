@@ -3,7 +3,7 @@
 Erdős–Rényi graphs of ten nodes (and of fifteen, `fig1_n15`), 100 rows, λ ∈ {0, 0.5, 1}; GP, its weighted and
 its Laplace variant, BGe; order and partition MCMC; three priors. The data come from the simulator of the
 paper's text and from that of its published code (with fifteen nodes from the latter only). On some graphs
-algorithm 1 is run to the letter, with bridge sampling, which takes seconds a family.
+algorithm 1 is run with bridge sampling, which takes seconds a family.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ QUICK_GRAPHS, FULL_GRAPHS = 4, 100
 QUICK_MORE = 1
 SETTINGS: Parameters = {"space": "dual-pc", "alpha": 0.05, "chains": 4, "draws": 1000}
 SCORES = ("bge", "gp")
-# Algorithm 1 to the letter: one chain of 101 draws, on so many graphs; the data of the published simulator.
+# Algorithm 1 with bridge sampling: one chain of 101 draws, on so many graphs; the data of the published
+# simulator.
 LETTER: Parameters = {"chains": 1, "draws": 101}
 QUICK_LETTER, FULL_LETTER = 1, 10
 REVISION = 2  # 1 counted a reversed edge neither as true nor as false, and kept no ROC
@@ -59,7 +60,7 @@ def cells_of(seeds: range, nodes: int, simulators: tuple[str, ...]) -> Iterator[
 
 
 def letter_cells(seeds: range) -> Iterator[Parameters]:
-    """Cells of algorithm 1 to the letter."""
+    """Cells of algorithm 1 with bridge sampling."""
     for seed in seeds:
         for decay in LAMBDAS:
             yield {**cell("bridge", "code", decay, NODES, seed), **LETTER}

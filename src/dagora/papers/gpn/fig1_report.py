@@ -48,7 +48,7 @@ PC and DiBS+ are not run here: their values are the paper's.
 
 “GP” is a chain on the marginal likelihoods (quasi-Monte-Carlo, 256 points); “GP, weighted” is the paper's
 algorithm 1, a chain on Laplace scores whose draws are then weighted by those marginal likelihoods; “GP,
-bridge” is algorithm 1 to the letter: one chain of 101 draws, weighted by bridge sampling (300 + 300
+bridge” is algorithm 1 by bridge sampling: one chain of 101 draws, weighted by bridge sampling (300 + 300
 particles). The paper's Laplace score also leaves a Jacobian out, and its chain starts at the best graph; ours
 does neither.
 """

@@ -68,10 +68,10 @@ scores grows with the rows, to one to three seconds a family, so that it is part
     + PRIOR_NOTE
     + """
 On these data the published runs had no factor per edge and α_μ = 1: “published” has the constants alone for
-GP, and for BGe it is the uniform prior. The lines of the paper's own table are at the end; its GP runs had
-the constants, though it states a uniform prior. The first table has our “published” runs beside them. Our GP²
-has the kernel of eq. 18; the published code has other terms (`published=true` of the score `gp2`), so that
-those two lines are not of one kernel.
+GP, and for BGe it is the uniform prior. The lines of the paper's own table are at the end; its GP chains had
+the constants, though it states a uniform prior, and its weights take them out again. The first table has
+our “published” runs beside them. Our GP² has the kernel of eq. 18; the published code has other terms
+(`published=true` of the score `gp2`), so that those two lines are not of one kernel.
 
 Search space: dual PC (α = 0.05), any one parent beyond it, enlarged while that pays. Four chains of 2000
 kept draws from dispersed starts; the paper kept one chain of about 200 draws, started at the best graph.

@@ -49,8 +49,8 @@ sort-and-regress: λ = 0.1, ω = 0.3. “NOTEARS, path solver (ours)” is anoth
 with a refit after the threshold; “NOTEARS, Algorithm 1 (published)” is the paper's own, without.
 
 Ours are judged against the consensus graph of 17 edges; the paper's SHD is against one of 20 edges, which
-is not among the data: the two columns of SHD are **not comparable**. The paper states neither λ and ω for
-these data nor whether columns were scaled.
+is not among the data: the two columns of SHD are **not comparable**. The paper's text (without its
+appendix) states neither λ and ω for these data nor whether columns were scaled.
 
 An undirected edge of GES counts as correct where the consensus has it in either direction. GES does not
 depend on scales; NOTEARS and sort-and-regress do.

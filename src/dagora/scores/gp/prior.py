@@ -1,7 +1,7 @@
 """Priors of the Gaussian-process networks (eq. 19): θ ~ IG(2, 2), σ ~ IG(1, 1), τ ~ IG(1, 1), μ ~ N(0, 1).
 
-The inverse gamma of the noise is on its standard deviation σ, as in the published code (the text leaves that
-open). Densities are those of log θ, with the Jacobian, and are not truncated:
+The inverse gamma of the noise is on its standard deviation σ, as in the published code (section 4.1 of the
+text says “noise variance”). Densities are those of log θ, with the Jacobian, and are not truncated:
   log p(log θ) = a ln b − ln Γ(a) − a log θ − b / θ.
 """
 

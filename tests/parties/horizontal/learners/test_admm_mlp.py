@@ -123,7 +123,7 @@ def test_what_the_paper_does_not_have_is_refused():
     ):
         admm_mlp(open_federation(table, 2), Run(), published=True, lambda2=0.01)
     with pytest.raises(
-        OptionError, match=r"^published=True has centre=.none., as in the paper: leave centre out$"
+        OptionError, match=r"^published=True has the authors' centre=.none.: leave centre out$"
     ):
         admm_mlp(open_federation(table, 2), Run(), published=True, centre="local")
 

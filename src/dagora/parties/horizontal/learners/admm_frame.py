@@ -47,10 +47,10 @@ def ask_problem(federation: Federation, run: Run, method: str, centre: str) -> P
 
 
 def centre_of(centre: str | None, paper: str) -> str:
-    """The paper's centre; another one is refused."""
+    """The authors' centre; another one is refused."""
     if centre not in {None, paper}:
         raise OptionError(
-            f"{setting('published', True)} has {setting('centre', paper)}, as in the paper: leave centre out"
+            f"{setting('published', True)} has the authors' {setting('centre', paper)}: leave centre out"
         )
     return paper
 

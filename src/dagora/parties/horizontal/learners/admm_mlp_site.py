@@ -36,7 +36,7 @@ Vector = NDArray[np.float64]
 # Largest number of steps of one local fit, and the relative change of its objective that ends it.
 LOCAL_STEPS = 15
 LOCAL_TOLERANCE = 1e-7
-# As published: SciPy's own limits.
+# With `published`: SciPy's own limits on steps and on the change of the objective.
 PUBLISHED_STEPS, PUBLISHED_TOLERANCE = 15_000, 2.2e-9
 # Key of a site's memory.
 MEMORY = "admm-mlp"
