@@ -7,16 +7,14 @@ or only the median (a line).
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.extras import MATPLOTLIB
-from dagora.papers.charts import COLOURS, GREY, INK, PANEL_HEIGHT, PANEL_WIDTH, STYLE
+from dagora.papers.charts import COLOURS, PANEL_HEIGHT, PANEL_WIDTH
+from dagora.papers.svg_figure import GREY, INK, svg_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,26 +68,15 @@ def draw_boxes(
     from_zero: bool = True,
 ) -> str:
     """Draw panels in a grid, row by row; those of a row share a scale, by default from 0."""
-    MATPLOTLIB.require("a chart")
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
     if not panels:
         raise ValueError("a chart needs a panel")
     columns = min(columns, len(panels))
     n_rows = -(-len(panels) // columns)
     colours = box_colours(panels)
-    style: Any = STYLE
-    with rc_context(style), warnings.catch_warnings():
-        # A missing glyph or a tight layout is no reason to fail: the SVG holds the text itself.
-        warnings.simplefilter("ignore", UserWarning)
-        most = max(len(panel.boxes) for panel in panels)
-        figure: Any = Figure(
-            figsize=(max(PANEL_WIDTH, 0.32 * most) * columns + 0.6, (PANEL_HEIGHT + 1.2) * n_rows + 0.5),
-            layout="constrained",
-        )
-        FigureCanvasSVG(figure)
+    most = max(len(panel.boxes) for panel in panels)
+    width, height = max(PANEL_WIDTH, 0.32 * most), PANEL_HEIGHT + 1.2
+    with svg_figure(width * columns + 0.6, height * n_rows + 0.5, title) as drawing:
+        figure = drawing.figure
         grid = figure.subplots(n_rows, columns, squeeze=False, sharey="row")
         for position, axes in enumerate(grid.flat):
             if position >= len(panels):
@@ -104,10 +91,7 @@ def draw_boxes(
         if from_zero and not logarithmic:
             for axes in figure.axes:
                 axes.set_ylim(bottom=0)
-        figure.suptitle(title, fontsize=11)
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
-    return drawn.getvalue()
+    return drawing.svg
 
 
 def box_colours(panels: Sequence[BoxPanel]) -> dict[str, str]:

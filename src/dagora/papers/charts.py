@@ -8,13 +8,11 @@ bytes. Drawn by matplotlib, which the extra `dagora[papers]` installs.
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dagora.extras import MATPLOTLIB
+from dagora.papers.svg_figure import GREY, svg_figure
 from dagora.papers.tables import Mean
 
 if TYPE_CHECKING:
@@ -23,28 +21,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)))
-INK = "#3a4552"
-GREY = "#6b7683"
 PANEL_WIDTH, PANEL_HEIGHT = 2.7, 2.1  # inches
-
-STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "dagora",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Helvetica Neue", "Arial"],
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "axes.labelsize": 9,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "axes.edgecolor": GREY,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "text.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 
 
 @dataclass(frozen=True)
@@ -81,24 +58,13 @@ def draw_panels(
 
     Without `share_y` each panel has its own scale, which need not contain 0; a logarithmic scale never does.
     """
-    MATPLOTLIB.require("a chart")
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
     if not panels:
         raise ValueError("a chart needs a panel")
     columns = min(columns, len(panels))
     n_rows = -(-len(panels) // columns)
     styles = series_styles(panels)
-    style: Any = STYLE
-    with rc_context(style), warnings.catch_warnings():
-        # A missing glyph or a tight layout is no reason to fail: the SVG holds the text itself.
-        warnings.simplefilter("ignore", UserWarning)
-        figure: Any = Figure(
-            figsize=(PANEL_WIDTH * columns + 0.6, PANEL_HEIGHT * n_rows + 0.9), layout="constrained"
-        )
-        FigureCanvasSVG(figure)
+    with svg_figure(PANEL_WIDTH * columns + 0.6, PANEL_HEIGHT * n_rows + 0.9, title) as drawing:
+        figure = drawing.figure
         grid = figure.subplots(n_rows, columns, squeeze=False, sharey="row" if share_y else False)
         for position, axes in enumerate(grid.flat):
             if position >= len(panels):
@@ -124,7 +90,6 @@ def draw_panels(
         for axes in figure.axes:
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
                 handles.setdefault(label, handle)
-        figure.suptitle(title, fontsize=11)
         figure.legend(
             list(handles.values()),
             list(handles),
@@ -132,9 +97,7 @@ def draw_panels(
             ncols=min(len(handles), 4),
             frameon=False,
         )
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
-    return drawn.getvalue()
+    return drawing.svg
 
 
 def series_styles(panels: Iterable[Panel]) -> dict[str, dict[str, Any]]:

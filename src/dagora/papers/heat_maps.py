@@ -5,16 +5,12 @@ Drawn by matplotlib as cells of vector graphics; the same matrices always give t
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.extras import MATPLOTLIB
-from dagora.papers.charts import STYLE
+from dagora.papers.svg_figure import svg_figure
 
 SIDE = 2.0  # inches
 
@@ -23,16 +19,9 @@ def draw_maps(
     rows: Sequence[Sequence[tuple[str, NDArray[np.float64]]]], *, title: str, largest: float
 ) -> str:
     """Draw titled matrices, a row of maps for each of `rows`; colours are full from `largest` on."""
-    MATPLOTLIB.require("a chart")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     columns = max(len(row) for row in rows)
-    style: Any = STYLE
-    with rc_context(style), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        figure = Figure(figsize=(SIDE * columns + 0.8, (SIDE + 0.4) * len(rows) + 0.4), layout="constrained")
-        grid = figure.subplots(len(rows), columns, squeeze=False)
+    with svg_figure(SIDE * columns + 0.8, (SIDE + 0.4) * len(rows) + 0.4, title) as drawing:
+        grid = drawing.figure.subplots(len(rows), columns, squeeze=False)
         for line, row in zip(grid, rows, strict=True):
             for axes, (label, matrix) in zip(line, row, strict=False):
                 drawn = axes.pcolormesh(matrix, cmap="RdBu_r", vmin=-largest, vmax=largest)
@@ -40,8 +29,5 @@ def draw_maps(
                 axes.invert_yaxis()
             for axes in line[len(row) :]:
                 axes.set_axis_off()
-        figure.colorbar(drawn, ax=grid, shrink=0.6, label="weight of row → column")
-        figure.suptitle(title, fontsize=11)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
-    return text.getvalue()
+        drawing.figure.colorbar(drawn, ax=grid, shrink=0.6, label="weight of row → column")
+    return drawing.svg
