@@ -5,7 +5,8 @@ import pytest
 
 from dagora.graph.dag import DAG
 from dagora.papers.gpn.cached_score import Cost
-from dagora.papers.gpn.sampled import Timed, judged
+from dagora.papers.gpn.sampled import Timed, judged, without_prior
+from dagora.posterior.space.priors import prior_named
 from tests.posterior.oracle import draws_of
 
 
@@ -19,3 +20,13 @@ def test_a_reversed_edge_is_half_true_and_half_false() -> None:
     assert found["shd"] == pytest.approx(np.mean([0, 2, 2, 2]))
     assert found["shd"] == pytest.approx(2 - found["tp"] + found["fp"])
     assert found["edges"] == pytest.approx(found["tp"] + found["fp"])
+
+
+def test_weights_can_take_the_prior_out_again() -> None:
+    """Graphs drawn in proportion to a prior become, weighted, a uniform sample."""
+    prior = prior_named("gpn", edge_penalty=0.5)
+    empty, one, two = [], [("a", "c")], [("a", "c"), ("b", "c")]
+    draws = without_prior(draws_of([[DAG("abc", edges) for edges in (empty, one, two)]]), prior)
+    assert draws.log_weights == pytest.approx(np.array([[0, 3.93 + 0.5, 3.93 + 0.69 + 1.0]]))
+    again = without_prior(draws, prior)
+    assert again.log_weights == pytest.approx(2 * draws.log_weights)

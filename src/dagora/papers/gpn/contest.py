@@ -22,6 +22,7 @@ from dagora.papers.cell import Parameters
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.sampled import SAMPLERS, Timed, reweighted, sampled
 from dagora.papers.gpn.simulation import simulated
+from dagora.posterior.space.priors import Prior, prior_named
 from dagora.run import Run
 from dagora.scores.bge import BGe
 from dagora.scores.gp.score import GaussianProcessScore
@@ -55,7 +56,9 @@ PRIOR_NOTE = """
 Priors. “uniform”: every DAG alike. “sparse”: each edge costs ln n nats, n the number of variables; it was
 fixed in advance and looks at no truth. “published”: for GP and Laplace the constants in the published code,
 by which a first parent costs 3.93 nats and each further one 0.69, and the published factor per edge; for
-BGe a uniform prior and the published α_μ. They are here to compare like with like and for nothing else.
+BGe a uniform prior and the published α_μ. They are here to compare like with like and for nothing else. As in
+the published code, the weights of “GP, weighted” and “GP, bridge” then take constants and factor out again:
+those two lines aim at the uniform prior, from draws made under another; “GP” and “Laplace” keep them.
 Everywhere else BGe has the library's default α_μ = 1, and no setting was chosen by looking at the truth.
 Order MCMC draws a graph in proportion to its number of linear extensions too; partition MCMC has no such
 bias.
@@ -92,7 +95,8 @@ def gp_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tun
                 for cost in sorted(set(costs.values()))
             }
             yield LAPLACE, sampler, prior, chains[costs[LAPLACE]]
-            yield WEIGHTED, sampler, prior, reweighted(chains[costs[GP]], laplace, exact, run)
+            remove = published_prior(costs[GP]) if prior == PUBLISHED else None
+            yield WEIGHTED, sampler, prior, reweighted(chains[costs[GP]], laplace, exact, run, remove=remove)
             yield GP, sampler, prior, sampled(exact, sampler, prior_name(prior), costs[GP], settings, run)
 
 
@@ -106,11 +110,12 @@ def bge_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tu
 
 
 def bridge_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tuning) -> Runs:  # noqa: ARG001
-    """Algorithm 1: draws under the Laplace score, weighted by bridge sampling, under the published prior."""
+    """Algorithm 1: draws under the Laplace score and published prior, weighted by bridge sampling."""
     laplace, target = (gp_score(table, "gp", estimator) for estimator in ("laplace", "bridge"))
     cost = math.log(tuning.factor(GP, "partition"))
     chain = sampled(laplace, "partition", prior_name(PUBLISHED), cost, settings, run)
-    yield BRIDGE, "partition", PUBLISHED, reweighted(chain, laplace, target, run)
+    found = reweighted(chain, laplace, target, run, remove=published_prior(cost))
+    yield BRIDGE, "partition", PUBLISHED, found
 
 
 CONTESTS = {"bge": bge_runs, "bridge": bridge_runs}
@@ -145,3 +150,8 @@ def bge_score(table: Table, alpha_mu: float = DEFAULT_BGE) -> CachedScore:
 def prior_name(prior: str) -> str:
     """Name of a prior in the library."""
     return "gpn" if prior == PUBLISHED else prior
+
+
+def published_prior(edge_penalty: float) -> Prior:
+    """What the published code adds to the scores of its chains; its weights take all of it out again."""
+    return prior_named(prior_name(PUBLISHED), edge_penalty=edge_penalty)

@@ -30,7 +30,7 @@ SCORES = ("bge", "gp")
 # simulator.
 LETTER: Parameters = {"chains": 1, "draws": 101}
 QUICK_LETTER, FULL_LETTER = 1, 10
-REVISION = 2  # 1 counted a reversed edge neither as true nor as false, and kept no ROC
+REVISION = 3  # 1 counted a reversed edge neither as true nor as false; 2 kept the prior in the weights
 
 
 def fig1(size: Size) -> Experiment:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dagora.errors import DagoraError
+from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.papers.cell import Numbers, Parameters
@@ -76,15 +77,29 @@ def space_of(score: CachedScore, prior: Prior, settings: Parameters, run: Run) -
     return find_space_iteratively(score, prior, run, start)
 
 
-def reweighted(found: Timed, laplace: CachedScore, target: CachedScore, run: Run) -> Timed:
-    """Weigh the draws of one score by another (algorithm 1, eq. 14)."""
+def reweighted(
+    found: Timed, laplace: CachedScore, target: CachedScore, run: Run, *, remove: Prior | None = None
+) -> Timed:
+    """Weigh the draws of one score by another (algorithm 1, eq. 14), perhaps without their prior."""
     target.begin()
     started = Cost.now()
     draws = reweight(found.draws, laplace, target, run)
     if draws.status != "finished":
         raise DagoraError(f"the draws could not be weighted: {draws.warnings[-1]}")
+    if remove is not None:
+        draws = without_prior(draws, remove)
     cost = Cost.now() - started + target.recalled
     return Timed(draws, found.cost + cost, found.families + target.asked)
+
+
+def without_prior(draws: Draws, prior: Prior) -> Draws:
+    """Weigh draws made under a prior so that they represent a uniform one."""
+    nodes = len(draws.names)
+    rows = draws.parents.reshape(-1, draws.parents.shape[-1])
+    sizes = unpack(rows, nodes).sum(axis=1).reshape(draws.parents.shape[:-1])
+    log_prior = prior.log_factor(sizes, nodes).sum(axis=-1)
+    before = 0.0 if draws.log_weights is None else draws.log_weights
+    return replace(draws, log_scores=draws.log_scores - log_prior, log_weights=before - log_prior, edges=None)
 
 
 def judged(found: Timed, truth: DAG) -> dict[str, Any]:
