@@ -30,11 +30,13 @@ from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score, default_score, score_named
+from dagora.search.auto import ColumnOrders
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable, data_warnings
+from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import HasFederation, HasPrivacy, Statistics
 from dagora.stats.table import TableStatistics
 from dagora.version import __version__
@@ -48,7 +50,7 @@ WIDE = 100
 
 def learn(
     data: object,
-    method: str = "hill-climb",
+    method: str = "auto",
     *,
     score: str | None = None,
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
@@ -114,6 +116,10 @@ def learn(
     run = Run(known, seed, clock, jobs, observe)
     local = None if chosen is None else chosen.make(source.statistics, **score_options)
     given, notes, work = learner_input(entry, source, local, run)
+    if entry.in_both_orders and chosen is not None and local is not None:
+        ordered = in_name_order(source.statistics)
+        same = ordered is source.statistics
+        given = ColumnOrders(local, local if same else chosen.make(ordered, **score_options))
     outcome = entry.load()(given, run, **method_options)
     if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
         outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
@@ -247,10 +253,10 @@ def learner_input(
             door = spoken(python="learn_federated", command="`dagora federate`")
             raise OptionError(f"the method {method.name} works on rows over sites: use {door}")
         return source.statistics.federation, [], work
-    if method.takes == "score":
-        if source.scored is not None:
-            return CandidateScore(source.scored), [], work
+    if method.takes == "score" and source.scored is None:
         return score, [], work
+    if method.takes == "score" and not method.in_both_orders:
+        return CandidateScore(cast("Candidates", source.scored)), [], work
     if score is None:
         found = source.scored.obeying(run.knowledge) if source.scored is not None else None
     else:

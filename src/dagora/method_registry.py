@@ -25,7 +25,8 @@ class Method:
     `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
     `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
     score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough, `needs`
-    which packages must be installed.
+    which packages must be installed. With `in_both_orders` the learner is given the score twice, as
+    `ColumnOrders`: with the columns as they stand, and in the order of their names.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Method:
     options: tuple[Option, ...] = ()
     needs_equivalence: bool = False
     needs_rows: bool = False
+    in_both_orders: bool = False
     needs: tuple[Need, ...] = ()
 
     def load(self) -> Callable[..., Outcome]:
@@ -89,6 +91,16 @@ SITE_ALONE = (
 )
 
 METHODS = (
+    Method(
+        name="auto",
+        summary="what is best for the data: tabu search, then a search over orders from what it found",
+        takes="score",
+        returns="dag",
+        promise="never below tabu search; the same graph wherever the columns stand",
+        reference="Glover 1989; Lee & van Beek 2017; Scanagatta, Corani & Zaffalon 2017",
+        learner="dagora.search.auto:auto",
+        in_both_orders=True,
+    ),
     Method(
         name="hill-climb",
         summary="greedy search over single edges, from the empty graph",

@@ -265,7 +265,7 @@ PRINTING = (
 
 
 METHOD = click.option(
-    "-m", "--method", default="hill-climb", show_default=True, help="Method; `dagora methods` lists them."
+    "-m", "--method", default="auto", show_default=True, help="Method; `dagora methods` lists them."
 )
 METHOD_OVER_SITES = click.option(
     "-m",

@@ -40,6 +40,10 @@ class TableStatistics:
         self._jobs = jobs
         self._cardinalities = table.schema.cardinalities
 
+    def in_order(self, names: Sequence[str]) -> TableStatistics:
+        """The same statistics with the columns in another order."""
+        return TableStatistics(self._table.select(names), self._jobs)
+
     @property
     def schema(self) -> Schema:
         """The table's variables."""

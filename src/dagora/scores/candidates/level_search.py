@@ -4,7 +4,8 @@ A set is kept if it scores more than each of its subsets. For scores with a pena
 Gaussian BIC) pruning rules cut a set together with all its supersets, so that no limit on the number of
 parents is needed; other scores are searched up to `max_parents`. Where a level would cost too much, only each
 child's best single parents are combined from there on. That, and running out of time, makes the candidates
-incomplete; their note says what was not looked at.
+incomplete; their note says what was not looked at. `quick_candidates` spends little on purpose: searches that
+widen candidates themselves need no more for a start.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from dagora.wording import option
 # The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
 AFFORDABLE = 1e10
 ROWS_PER_SECOND = 2e8
+# The same where little is to be spent (tenths of a second), and the most parents that are combined then.
+QUICKLY = 2e7
+QUICK_PARENTS = 4
 # Scoring a Gaussian family takes about as long as counting this many rows.
 GAUSSIAN_ROWS = 100
 # About the most parent sets that are kept in all; exact solvers cannot use as many.
@@ -52,12 +56,18 @@ def find_candidates(score: LocalScore, run: Run) -> Candidates:
     return LevelSearch(score, run).find()
 
 
-class LevelSearch:
-    """The state of one search."""
+def quick_candidates(score: LocalScore, run: Run) -> Candidates:
+    """Find the parent sets that are likeliest to matter, for any score; complete where that costs little."""
+    return LevelSearch(score, run, QUICKLY).find()
 
-    def __init__(self, score: LocalScore, run: Run) -> None:
+
+class LevelSearch:
+    """The state of one search; no level costs more than `affordable` sets times rows."""
+
+    def __init__(self, score: LocalScore, run: Run, affordable: float = AFFORDABLE) -> None:
         self._score = score
         self._run = run
+        self._affordable = affordable
         names = score.schema.names
         self._names = names
         d = len(names)
@@ -65,11 +75,14 @@ class LevelSearch:
         required = run.knowledge.required_matrix(names)
         self._base = [np.flatnonzero(required[:, child]) for child in range(d)]
         limit = d - 1 if run.knowledge.max_parents is None else min(d - 1, run.knowledge.max_parents)
-        self._limit = min(limit, largest_size(d) - 1)
         self._wanted = limit
+        self._rules = rules_for(score, ~forbidden)
+        largest = largest_size(d) - 1
+        if affordable < AFFORDABLE and not self._rules.cuts:
+            largest = min(largest, QUICK_PARENTS)
+        self._limit = min(limit, largest)
         self._narrowed = False
         self._notes: list[str] = []
-        self._rules = rules_for(score, ~forbidden)
         self._kept: list[list[Kept]] = [[] for _ in range(d)]
         self._alive = []
         first = score.families([(child, tuple(base)) for child, base in enumerate(self._base)])
@@ -121,7 +134,7 @@ class LevelSearch:
         grown = sum(len(alive.sets) * n for alive, n in zip(self._alive, free, strict=True)) / size
         families = min(sum(math.comb(n, size) for n in free), grown)
         rows = self._score.n_rows if isinstance(self._score, DiscreteScore) else GAUSSIAN_ROWS
-        allowed = min(AFFORDABLE, self._run.budget.left * ROWS_PER_SECOND / 2) / max(1, rows)
+        allowed = min(self._affordable, self._run.budget.left * ROWS_PER_SECOND / 2) / max(1, rows)
         # Unless parents are restricted, a set is counted once for all size + 1 choices of the child in it.
         if families / (1 if self._narrowed else size + 1) <= allowed:
             return True

@@ -1,0 +1,112 @@
+"""The default learner: tabu search first, then a search over orders that starts from what it found.
+
+Greedy search over single edges soon has a good graph, and often ends below the best one. A search over orders
+leaves most of its local optima, on parent sets of which only the likeliest few are scored in advance: all
+others that matter are near the graphs it reaches, and are added as it goes (see `widen`). Its result is never
+below that of tabu search, whatever the time limit.
+
+Both searches settle ties by the order of the columns. The search over orders, and the tabu search that it
+starts from, see them in the order of their names, so that the same columns give the same graph wherever they
+stand. The first tabu search takes them as they stand, as the method `tabu` does; its graph is returned only
+where it is better, or where there is no time for more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from dagora.events import ignore
+from dagora.graph.dag import DAG
+from dagora.graph.equivalence import consistent_extension, cpdag_matrix
+from dagora.graph.knowledge import Knowledge
+from dagora.result import Outcome
+from dagora.run import Run
+from dagora.scores.candidates.candidates import Candidates
+from dagora.scores.candidates.level_search import quick_candidates
+from dagora.scores.local_score import TIE, LocalScore, graph_score, is_expensive
+from dagora.search.greedy.hill_climb import hill_climb, tabu_search
+from dagora.search.order.order_search import order_search
+from dagora.search.order.widen import Widening
+
+# Disturbances without improvement after which the search over orders ends: so many, and more for each column.
+PATIENCE, PATIENCE_PER_COLUMN = 500, 10
+
+
+@dataclass(frozen=True)
+class ColumnOrders:
+    """One score twice: on the columns as they stand in the data, and in the order of their names."""
+
+    given: LocalScore
+    by_name: LocalScore
+
+
+def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
+    """Learn a graph by what is best for the data; the message says what was done."""
+    if isinstance(source, Candidates):
+        return order_search(source, run)
+    if is_expensive(source.given):
+        return said(hill_climb(source.given, run), "hill climbing, as each score of this kind takes long")
+    first = tabu_search(source.given, run)
+    if run.budget.exhausted:
+        return said(first, "tabu search")
+    found, sets = search_by_name(source, first, run)
+    if clearly_above(first, found):
+        # The graph of the first search helps the search over orders to one at least as good.
+        start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
+        found = search_orders(sets, source.by_name, start, run)
+    graph = in_name_order(cast("DAG", found.graph), source.by_name, run.knowledge)
+    done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
+    if not sets.complete:
+        done += " and those near the graphs that it reached"
+    stats = {**found.stats, "tabu_score": cast("float", first.score)}
+    outcome = replace(found, graph=graph.reorder(source.given.schema.names), stats=stats)
+    return said(outcome, done)
+
+
+def search_by_name(source: ColumnOrders, first: Outcome, run: Run) -> tuple[Outcome, Candidates]:
+    """Tabu search and search over orders on the columns by name; also the parent sets they began with."""
+    score = source.by_name
+    sets = quick_candidates(score, run)
+    if score is source.given:
+        start = cast("DAG", first.graph)
+    else:
+        start = cast("DAG", tabu_search(score, replace(run, on_event=ignore)).graph)
+    return search_orders(sets, score, start, run), sets
+
+
+def search_orders(sets: Candidates, score: LocalScore, start: DAG, run: Run) -> Outcome:
+    """Search orders from that of a graph, on parent sets that are widened where they are not complete."""
+    if not sets.complete:
+        families = score.families([(child, start.parent_indices(child)) for child in range(len(start))])
+        sets = replace(sets.adding(start, families), widen=Widening(score, run.knowledge))
+    found = order_search(sets, run, patience=PATIENCE + PATIENCE_PER_COLUMN * len(sets))
+    if found.status == "optimal" and not sets.complete:
+        return replace(found, status="finished")
+    return found
+
+
+def clearly_above(one: Outcome, other: Outcome) -> bool:
+    """Whether an outcome scores more than another, by more than a tie."""
+    ours, theirs = cast("float", one.score), other.score
+    return theirs is None or ours > theirs + TIE * abs(ours)
+
+
+def in_name_order(graph: DAG, score: LocalScore, knowledge: Knowledge) -> DAG:
+    """The member of a graph's class that follows the columns of a score, if it is permitted and scores equal.
+
+    Equivalent graphs have equal scores up to rounding; of all these the search may end in any.
+    """
+    if Knowledge(max_parents=knowledge.max_parents) != knowledge:
+        return graph
+    marks = consistent_extension(cpdag_matrix(graph.to_numpy()))
+    if marks is None or marks.sum(axis=0).max(initial=0) > (knowledge.max_parents or len(graph)):
+        return graph
+    other = DAG.from_numpy(marks, graph.nodes)
+    ours, theirs = graph_score(score, graph), graph_score(score, other)
+    return other if theirs >= ours - TIE * abs(ours) else graph
+
+
+def said(outcome: Outcome, done: str) -> Outcome:
+    """The outcome with a message that begins with what was done."""
+    return replace(outcome, message=f"{done}: {outcome.message}")

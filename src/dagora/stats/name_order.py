@@ -1,0 +1,84 @@
+"""The same statistics with the columns in the order of their names.
+
+A search that settles ties by the order of the columns then ends in the same graph wherever they stand in the
+data: the names go with the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dagora.data.schema import Kind, Schema
+from dagora.data.table import Table
+from dagora.stats.statistics import (
+    CellCounts,
+    ColumnSets,
+    Contingency,
+    HasOwnScores,
+    HasPrivacy,
+    Moments,
+    Statistics,
+)
+from dagora.stats.table import TableStatistics
+
+
+def in_name_order(statistics: Statistics) -> Statistics:
+    """The statistics with sorted columns; the same object where they are sorted, or were noised as they are.
+
+    >>> table = Table.from_numpy([[0, 1], [1, 1]], names=["b", "a"], discrete=["a", "b"])
+    >>> ordered = in_name_order(TableStatistics(table))
+    >>> ordered.schema.names, ordered.contingency((0, 1)).cells.tolist()
+    (('a', 'b'), [[0, 0], [0, 1]])
+    """
+    names = statistics.schema.names
+    if list(names) == sorted(names) or isinstance(statistics, HasPrivacy | HasOwnScores):
+        return statistics
+    if type(statistics) is TableStatistics:
+        return statistics.in_order(sorted(names))
+    return NameOrder(statistics)
+
+
+class NameOrder:
+    """Statistics whose columns are those of others, sorted by name."""
+
+    def __init__(self, statistics: Statistics) -> None:
+        self._behind = statistics
+        schema = statistics.schema
+        self._places = np.array([schema.index(name) for name in sorted(schema.names)], dtype=np.int64)
+        self._schema = Schema(schema[int(place)] for place in self._places)
+
+    @property
+    def schema(self) -> Schema:
+        """The variables, by name."""
+        return self._schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._behind.n_rows
+
+    def counts(self, column_sets: ColumnSets) -> CellCounts:
+        """Occupied joint counts of many sets."""
+        if isinstance(column_sets, np.ndarray):
+            return self._behind.counts(self._places[column_sets])
+        places = self._places.tolist()
+        return self._behind.counts([[places[column] for column in columns] for columns in column_sets])
+
+    def contingency(self, columns: Sequence[int]) -> Contingency:
+        """Occupied joint counts of one set, with their cells."""
+        return self._behind.contingency(self._places[list(columns)].tolist())
+
+    def moments(self) -> Moments:
+        """Moments of the continuous columns."""
+        found = self._behind.moments()
+        schema = self._behind.schema
+        continuous = [place for place, variable in enumerate(schema) if variable.kind is Kind.CONTINUOUS]
+        rank = {place: k for k, place in enumerate(continuous)}
+        turn = [rank[place] for place in self._places.tolist() if place in rank]
+        return Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
+
+    def rows(self) -> Table:
+        """Return the rows, where they may be shown."""
+        return self._behind.rows().select(self._schema.names)
