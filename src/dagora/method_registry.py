@@ -171,7 +171,7 @@ METHODS = (
                 "patience",
                 "int",
                 None,
-                "stop after this many perturbations without gain; without it, 2000",
+                "stop after this many perturbations without gain; without it, 5000",
                 low=0,
             ),
         ),

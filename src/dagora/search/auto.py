@@ -29,8 +29,8 @@ from dagora.search.greedy.hill_climb import hill_climb, tabu_search
 from dagora.search.order.order_search import order_search
 from dagora.search.order.widen import Widening
 
-# Disturbances without improvement after which the search over orders ends: so many, and more for each column.
-PATIENCE, PATIENCE_PER_COLUMN = 500, 10
+# Disturbances of each order without improvement after which the search ends.
+PATIENCE = 3000
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         return said(first, "tabu search")
     found, sets = search_by_name(source, first, run)
     if clearly_above(first, found):
-        # The graph of the first search helps the search over orders to one at least as good.
+        # From the graph of the first search, the search over orders ends in one at least as good.
         start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
         found = search_orders(sets, source.by_name, start, run)
     graph = in_name_order(cast("DAG", found.graph), source.by_name, run.knowledge)
@@ -80,7 +80,7 @@ def search_orders(sets: Candidates, score: LocalScore, start: DAG, run: Run) -> 
     if not sets.complete:
         families = score.families([(child, start.parent_indices(child)) for child in range(len(start))])
         sets = replace(sets.adding(start, families), widen=Widening(score, run.knowledge))
-    found = order_search(sets, run, patience=PATIENCE + PATIENCE_PER_COLUMN * len(sets))
+    found = order_search(sets, run, patience=PATIENCE)
     if found.status == "optimal" and not sets.complete:
         return replace(found, status="finished")
     return found

@@ -5,11 +5,13 @@ Koller 2005). Several chains are run. In each, variables move to their best plac
 the order is disturbed and the descent repeated, many times; a result that is not worse, and now and then one
 that is, becomes the new start. Insertions reach better networks than swaps of neighbours (Lee & van Beek
 2017; Scanagatta, Corani & Zaffalon 2017). Between rounds of the search, incomplete candidates are widened
-around the networks found, if they can be (see `widen`).
+around the networks found, if they can be (see `widen`), and the best network takes over what is better in
+those of the other chains (see `recombine`), which all go on from there.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event
+from dagora.events import Budget, Event
 from dagora.graph.dag import DAG
 from dagora.kernel_random import random_state, shuffle
 from dagora.result import Outcome
@@ -27,10 +29,12 @@ from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import NO_ROW, LocalProblem, feasible_order, why_cyclic
 from dagora.search.order.moves import descend, iterate
+from dagora.search.order.recombine import combined, order_of
 
-# Disturbances of a chain between two looks at the clock: ROUND, or fewer where there are many sets, as every
-# call first indexes all of them.
-ROUND, SETS_PER_ROUND = 100, 4_000_000
+# Disturbances of a chain between two looks at the other chains.
+ROUND = 500
+# The same between two looks at the clock, where there is a limit: so many at first, then for so many seconds.
+FIRST_PIECE, PIECE_SECONDS = 10, 0.1
 
 
 @dataclass
@@ -47,9 +51,9 @@ def order_search(
     candidates: Candidates, run: Run, *, chains: int = 4, patience: int | None = None
 ) -> Outcome:
     """Search from `chains` starts until `patience` disturbances of each in a row improve nothing."""
-    wait = patience if patience is not None else 2000
+    wait = patience if patience is not None else 5000
     problem = LocalProblem.whole(candidates)
-    kicks = max(1, min(wait, ROUND, SETS_PER_ROUND // len(problem.scores)))
+    pace = Pace(run.budget)
     steps = idle = 0
     with ThreadPoolExecutor(run.jobs) as pool:
         started = list(starts(candidates, run.seed, chains))
@@ -63,7 +67,11 @@ def order_search(
                 list(pool.map(partial(descend_best, problem), started))
             elif candidates.widen is None and best >= problem.bound - TIE * abs(best):
                 break
-            list(pool.map(partial(go_on, problem, kicks), started))
+            kicks = 0
+            for some in pace.pieces(min(wait, ROUND)):
+                list(pool.map(partial(go_on, problem, some), started))
+                kicks += some
+            gather(problem, started)
             steps += kicks * chains
             top = max(chain.best for chain in started)
             idle = 0 if top > best + TIE * abs(best) else idle + kicks
@@ -72,6 +80,43 @@ def order_search(
     leader = max(started, key=lambda chain: chain.best)
     stats = {"disturbances": float(steps)}
     return outcome_of(candidates, leader.best_order, run, stats, f"{steps} disturbances of {chains} orders")
+
+
+class Pace:
+    """Cuts a round into pieces between two looks at the clock; a round is one piece where time is free."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._size = ROUND if math.isinf(budget.left) else FIRST_PIECE
+
+    def pieces(self, kicks: int) -> Iterator[int]:
+        """Numbers of disturbances that add up to a round, or to less where time is up."""
+        while kicks and not self._budget.exhausted:
+            some = min(kicks, self._size)
+            started = self._budget.elapsed
+            yield some
+            kicks -= some
+            took = self._budget.elapsed - started
+            if took < PIECE_SECONDS / 2:
+                self._size = min(ROUND, 2 * self._size)
+            elif took > PIECE_SECONDS and not math.isinf(self._budget.left):
+                self._size = max(1, self._size // 2)
+
+
+def gather(problem: LocalProblem, chains: list[Chain]) -> None:
+    """Combine the best networks of all chains into one, from which all go on."""
+    leader, *others = sorted(chains, key=lambda chain: -chain.best)
+    own = choice = problem.choose(leader.best_order)
+    for other in others:
+        choice = combined(problem, choice, problem.choose(other.best_order), TIE * abs(leader.best))
+    order = order_of(problem, choice)
+    if order is not None and not np.array_equal(choice, own):
+        leader.best_order[:] = order
+        descend_best(problem, leader)
+    for chain in chains:
+        chain.best = leader.best
+        chain.best_order[:] = leader.best_order
+        chain.order[:] = leader.best_order
 
 
 def widened(candidates: Candidates, problem: LocalProblem, chains: list[Chain], run: Run) -> Candidates:
@@ -86,11 +131,14 @@ def widened(candidates: Candidates, problem: LocalProblem, chains: list[Chain], 
 
 
 def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
-    """Start the first chain from the hint or an order that permits a network, the others at random."""
+    """Start chains from the hint, but the last of them at random.
+
+    Without a hint the first starts from an order that permits a network, all others at random.
+    """
     for chain in range(chains):
         state = random_state(seed, chain)
         order = np.arange(len(candidates))
-        if chain == 0 and candidates.hint is not None:
+        if candidates.hint is not None and (chain == 0 or chain < chains - 1):
             order = np.array(candidates.hint, dtype=np.int64)
         elif chain == 0 and not feasible_order(candidates)[1]:
             order = np.array(feasible_order(candidates)[0], dtype=np.int64)

@@ -23,13 +23,15 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
-from dagora.scores.local_score import TIE, Family, LocalScore
+from dagora.scores.local_score import TIE, BlockScore, Family, LocalScore
 from dagora.search.components import undominated
 
 # Best candidate sets of each child that are extended besides its sets in the graphs.
 BEST_SETS = 5
 # Families that are scored between two looks at the clock.
 TOGETHER = 5_000
+# With more columns than these, so many are tried as parents of a child.
+TRIED_PARENTS = 60
 
 # A child and the parents that others are added to.
 Base = tuple[int, frozenset[int]]
@@ -44,8 +46,7 @@ class Widening:
     def __init__(self, score: LocalScore, knowledge: Knowledge) -> None:
         names = score.schema.names
         self._score = score
-        self._permitted = ~knowledge.forbidden_matrix(names)
-        np.fill_diagonal(self._permitted, val=False)
+        self._permitted = likeliest_parents(score, ~knowledge.forbidden_matrix(names))
         self._required = knowledge.required_matrix(names)
         self._limit = len(names) if knowledge.max_parents is None else knowledge.max_parents
         self._seen: set[Base] = set()
@@ -125,6 +126,19 @@ class Widening:
             return []
         ends = np.cumsum([1 + len(more) for more in further])
         return list(zip(further, np.split(self._score.families(families), ends[:-1]), strict=True))
+
+
+def likeliest_parents(score: LocalScore, permitted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which parents to try for each child ([parent, child]): all that are permitted, or the best of many."""
+    permitted = permitted & ~np.eye(len(permitted), dtype=np.bool_)
+    if len(permitted) <= TRIED_PARENTS + 1 or not isinstance(score, BlockScore):
+        return permitted
+    children, parents = np.nonzero(permitted.T)
+    values = np.full(permitted.shape, -np.inf)
+    values[parents, children] = score.block(children, parents[:, None])
+    worst_taken = -np.sort(-values, axis=0)[TRIED_PARENTS - 1]
+    tried: NDArray[np.bool_] = permitted & (values >= worst_taken)
+    return tried
 
 
 def merge(child: ParentSets, found: Sequence[tuple[frozenset[int], float]]) -> ParentSets:

@@ -24,8 +24,6 @@ from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem
 from dagora.search.order.order_search import (
-    ROUND,
-    SETS_PER_ROUND,
     Chain,
     begin,
     descend_best,
@@ -41,6 +39,8 @@ from dagora.search.rbnets.replay import Transitions
 CHAINS = 4
 # Order search alone ends, and episodes begin, after this many disturbances of each chain without a gain.
 PATIENCE = 200
+# Disturbances in one call: so many, or fewer where there are many sets, as every call first indexes them all.
+KICKS, SETS_PER_CALL = 100, 4_000_000
 # Episodes that are played in parallel.
 TOGETHER = 30
 # Transitions in the replay.
@@ -80,7 +80,7 @@ class Searches:
     def advance(self) -> bool:
         """Disturb every chain some times; return whether the best score improved."""
         before = self.leader.best
-        kicks = max(1, min(ROUND, SETS_PER_ROUND // len(self.problem.scores)))
+        kicks = max(1, min(KICKS, SETS_PER_CALL // len(self.problem.scores)))
         list(self.pool.map(partial(go_on, self.problem, kicks), self.chains))
         self.steps += kicks * len(self.chains)
         return self.leader.best > before + TIE * abs(before)

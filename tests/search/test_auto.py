@@ -1,0 +1,86 @@
+"""The default learner: never below tabu, the same graph wherever columns and rows stand, honest words."""
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.graph.cpdag import CPDAG
+from dagora.search import auto as module
+from tests.random_tables import random_continuous, random_discrete
+
+TABLES = [
+    *(("discrete", seed) for seed in range(4)),
+    *(("continuous", seed) for seed in range(2)),
+]
+
+
+def table_of(kind, seed):
+    rng = np.random.default_rng(seed)
+    if kind == "continuous":
+        return random_continuous(rng, 300, 9)
+    return random_discrete(rng, 300, rng.integers(2, 5, size=10).tolist())
+
+
+def class_of(result, nodes):
+    return CPDAG.from_dag(result.graph.reorder(nodes))
+
+
+@pytest.mark.parametrize(("kind", "seed"), TABLES)
+def test_columns_and_rows_may_stand_anywhere(kind, seed):
+    table = table_of(kind, seed)
+    rng = np.random.default_rng(seed + 100)
+    found = dagora.learn(table)
+    moved = dagora.learn(table.select(rng.permutation(table.names).tolist()))
+    assert moved.graph.reorder(table.names) == found.graph
+    assert moved.score == pytest.approx(found.score, abs=1e-9 * abs(found.score))
+    mixed = dagora.learn(table.take(rng.permutation(table.n_rows)))
+    assert class_of(mixed, table.names) == class_of(found, table.names)
+
+
+@pytest.mark.parametrize(("kind", "seed"), TABLES)
+def test_never_below_tabu(kind, seed):
+    table = table_of(kind, seed)
+    found, tabu = dagora.learn(table), dagora.learn(table, method="tabu")
+    assert found.score >= tabu.score - 1e-9 * abs(tabu.score)
+    assert found.stats["tabu_score"] == pytest.approx(tabu.score)
+    assert dagora.score(table, found.graph) == pytest.approx(found.score)
+
+
+def test_reaches_the_optimum_that_exact_search_proves():
+    for seed in range(3):
+        table = table_of("discrete", seed)
+        assert dagora.learn(table).score == pytest.approx(dagora.learn(table, method="dynamic").score)
+
+
+def test_a_better_graph_of_the_first_search_is_not_lost(monkeypatch):
+    """Where the search by name ends lower, the search over orders goes on from the first graph."""
+    table = table_of("discrete", 0)
+    real = module.search_by_name
+
+    def poor(source, first, run):
+        found, sets = real(source, first, run)
+        empty = dagora.DAG(source.by_name.schema.names)
+        return module.replace(found, graph=empty, score=dagora.score(table, empty)), sets
+
+    monkeypatch.setattr(module, "search_by_name", poor)
+    shuffled = table.select(sorted(table.names, reverse=True))
+    assert dagora.learn(shuffled).score >= dagora.learn(shuffled, method="tabu").score - 1e-6
+
+
+def test_the_message_says_what_was_done():
+    quick = dagora.learn(table_of("discrete", 0))
+    assert quick.message.startswith("tabu search, then a search over orders on ")
+    rushed = dagora.learn(table_of("discrete", 0), time_limit=1e-6)
+    assert rushed.status == "time-limit"
+    assert rushed.message.startswith("tabu search: stopped")
+
+
+def test_knowledge_is_obeyed_by_the_graph_in_name_order():
+    table = table_of("discrete", 1)
+    last, first = max(table.names), min(table.names)
+    plain = dagora.learn(table)
+    tiers = [[last], [name for name in table.names if name != last]]
+    found = dagora.learn(table, knowledge={"tiers": tiers, "required": [[last, first]]})
+    assert (last, first) in found.graph.edges
+    assert not any(head == last for _, head in found.graph.edges)
+    assert found.score <= plain.score + 1e-6
