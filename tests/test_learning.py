@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import dagora
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, GraphError, KnowledgeError, OptionError
@@ -306,3 +307,21 @@ def test_published_is_meant_for_method_and_score() -> None:
     assert of_method == {"published": True, "zeal": 1}
     assert (of_score["published"], of_score["points"]) == (True, 64)
     assert "zeal" not in of_score
+
+
+def test_the_message_says_what_published_was_meant_for() -> None:
+    """Of method and score where both have it, of the score alone where the method has it not."""
+    rows = np.random.default_rng(0).normal(size=(12, 2))
+    columns = {"a": rows[:, 0], "b": rows[:, 1]}
+    given = {"score": "gp2", "estimator": "laplace", "published": True}
+    both = learn(columns, "rbnets", episodes=1, hidden=2, **given)
+    assert "RBNets of Zheng et al. 2023; not as in the paper" in both.message
+    assert "; score gp2 with the kernel of the code published by Giudice et al. (2023)" in both.message
+    knowing = learn(columns, "rbnets", episodes=1, hidden=2, knowledge={"forbidden": [["a", "b"]]}, **given)
+    assert "not as in the paper: knowledge of edges, " in knowing.message
+    assert "knowledge" not in both.message
+    for found in (learn(columns, "hill-climb", **given), dagora.sample(columns, "exact", draws=2, **given)):
+        assert "score gp2 with the kernel of the code published" in found.message
+        assert "RBNets" not in found.message
+    ours = learn(columns, "hill-climb", **{**given, "published": False})
+    assert "published" not in ours.message

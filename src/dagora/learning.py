@@ -27,7 +27,7 @@ from dagora.scores.candidates.candidate_score import CandidateScore
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.jkl import read_jkl
 from dagora.scores.candidates.level_search import find_candidates
-from dagora.scores.estimation import estimation
+from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.search.auto import ColumnOrders
@@ -138,7 +138,9 @@ def learn(
         graph=outcome.graph,
         method=entry.name,
         status=outcome.status,
-        message="; ".join(filter(None, (outcome.message, source.dropped_rows, *source.noise_account))),
+        message="; ".join(
+            filter(None, (outcome.message, *told_of(local), source.dropped_rows, *source.noise_account))
+        ),
         score=outcome.score,
         score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
@@ -424,7 +426,8 @@ def split_options(
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Check options, fill in defaults, and return those of the method and those of the score.
 
-    An option that both have, such as `published`, is meant for both.
+    An option that both have is meant for both: `published` with rbnets and gp2. The result's message then
+    names both.
     """
     of_score = score.options if score else ()
     names = {option.name for option in of_score}

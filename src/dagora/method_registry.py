@@ -71,7 +71,8 @@ ADMM = (
         "published",
         "bool",
         False,
-        "run algorithm 1 as published: penalties grow every round, residuals do not stop it",
+        "algorithm 1 of the paper: penalties grow every round, residuals do not stop it; the result says "
+        "what is not as there",
     ),
     Option(
         "centre",
@@ -250,7 +251,8 @@ METHODS = (
                 "published",
                 "bool",
                 False,
-                "the paper's algorithm alone, without order search: states from walks, raw rewards",
+                "the paper's algorithm alone, without order search: states from walks, raw rewards; with the "
+                "score gp2 also that score's published",
             ),
             Option("episodes", "int", 300, "number of orders that the neural network tries", low=1),
             Option(
@@ -302,8 +304,8 @@ METHODS = (
                 "published",
                 "bool",
                 False,
-                "algorithm 1 of the paper and nothing after it: weak weights are set to zero, the others not "
-                "refitted",
+                "algorithm 1 of the paper (inner solver: its authors' code) and nothing after it but the cut "
+                "of cycles that are left: weak weights are set to zero, the others not refitted",
             ),
             Option(
                 "cut",
@@ -410,8 +412,8 @@ METHODS = (
             Option(
                 "tolerance",
                 "float",
-                1e-3,
-                "the sites agree when residuals are this small",
+                None,
+                "the sites agree when residuals are this small; without it, 0.001; not with published",
                 low=0.0,
                 open_low=True,
             ),
@@ -447,8 +449,8 @@ METHODS = (
             Option(
                 "tolerance",
                 "float",
-                1e-2,
-                "the sites agree when residuals are this small",
+                None,
+                "the sites agree when residuals are this small; without it, 0.01; not with published",
                 low=0.0,
                 open_low=True,
             ),

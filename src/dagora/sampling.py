@@ -26,7 +26,7 @@ from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.run import Run
 from dagora.samplers import check_score, sampler_named
-from dagora.scores.estimation import estimation
+from dagora.scores.estimation import estimation, told_of
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.wording import announce, option
 
@@ -107,7 +107,9 @@ def sample(
     run = Run(known, seed, clock, jobs, on_event)
     local = asked = chosen.make(statistics, **score_options)
     found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
-    found = replace(found, message="; ".join(filter(None, (found.message, source.dropped_rows))))
+    found = replace(
+        found, message="; ".join(filter(None, (found.message, *told_of(local), source.dropped_rows)))
+    )
     if reweight is not None and found.log_scores.size:
         asked = chosen.make(statistics, **{**score_options, "estimator": reweight})
         found = reweight_draws(found, local, asked, run)

@@ -126,6 +126,9 @@ def test_the_result_names_the_paper_and_what_is_not_in_it():
     assert "cycles" not in result.message
     knowing = published(table, knowledge={"forbidden": [["x0", "x1"]]})
     assert "nor has the paper knowledge of edges" in knowing.message
+    assert "scale columns" not in knowing.message
+    assert "nor does the paper scale columns (standardise=true)" in published(table, standardise=True).message
+    assert "losses" not in result.message
     assert dagora.learn(table, "notears").raw_weights is None
 
 
@@ -151,6 +154,7 @@ def test_losses_on_rows_have_no_intercept():
     fit = rows @ result.raw_weights
     value = (np.logaddexp(0, fit) - rows * fit).sum() / 400 + 0.01 * np.abs(result.raw_weights).sum()
     assert result.stats["objective_before_threshold"] == pytest.approx(value)
+    assert "nor has the paper results with other losses than least squares" in result.message
     assert result.graph.edges, "another column takes the place of an intercept"
 
 

@@ -152,7 +152,7 @@ def private_options(command: F) -> F:
         click.option(
             "--score",
             type=click.Choice(["f", "g"]),
-            help="f: exact (default); g: by Stirling's formula, after the paper.",
+            help="f: exact (default); g: by Stirling's formula, our reconstruction of the paper's.",
         ),
         click.option(
             "--mode",

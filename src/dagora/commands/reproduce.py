@@ -30,7 +30,7 @@ Examples:
 @click.command("reproduce", short_help="Reproduce a paper's table or figure.", epilog=EXAMPLES)
 @click.argument("item", required=False, metavar="[PAPER/ITEM]")
 @click.option("--list", "listing", is_flag=True, help="List the items.")
-@click.option("--full", is_flag=True, help="Run at the paper's size; without it, a small version (minutes).")
+@click.option("--full", is_flag=True, help="Run at full size; without it, a small version (minutes).")
 @click.option(
     "-o", "--output", default="reproductions", show_default=True, metavar="FOLDER", help="Folder for files."
 )

@@ -43,7 +43,7 @@ def sample(network: Network, rows: int, seed: int) -> Table:
 def check_rows(rows: int) -> None:
     """Refuse a number of rows that is no whole number of at least 1."""
     try:
-        enough = index(rows) >= 1
+        enough = index(rows) >= 1 and not isinstance(rows, bool)
     except TypeError:
         enough = False
     if not enough:

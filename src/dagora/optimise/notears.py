@@ -110,7 +110,7 @@ def notears(
     )
     program = task.program
     if published:
-        solved = follow_published(task, run)
+        solved = follow_published(task, run, standardise=standardise)
     elif program is not None:
         solved = solve_by_path(program, run, task.threshold, task.cut, disturbances)
     else:
@@ -241,7 +241,7 @@ def solve_by_multipliers(task: Task, run: Run) -> Solved:
     return Solved(task.thresholded(solution.weights, support), effort, stats, listed, status)
 
 
-def follow_published(task: Task, run: Run) -> Solved:
+def follow_published(task: Task, run: Run, *, standardise: bool) -> Solved:
     """Algorithm 1 of the paper; a DAG is cut from its thresholded weights at the very end, if it need be."""
     found = solve_published(
         task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
@@ -266,9 +266,7 @@ def follow_published(task: Task, run: Run) -> Solved:
         parts.append(
             f"cycles were left after the threshold, and {edges} on them dropped, which the paper has not"
         )
-    parts.append("not as in the paper: L-BFGS-B on W = W⁺ − W⁻, as in its authors' code, is the inner solver")
-    if task.required.any() or not (task.allowed | np.eye(len(task.names), dtype=np.bool_)).all():
-        parts.append("nor has the paper knowledge of edges")
+    parts += departures(task, standardise=standardise)
     return Solved(
         np.where(support, thresholded, 0.0),
         "; ".join(parts),
@@ -277,6 +275,18 @@ def follow_published(task: Task, run: Run) -> Solved:
         "finished" if found.converged else "stalled",
         raw=found.weights,
     )
+
+
+def departures(task: Task, *, standardise: bool) -> list[str]:
+    """What a run of the published algorithm does otherwise than the paper, in words."""
+    knowing = task.required.any() or not (task.allowed | np.eye(len(task.names), dtype=np.bool_)).all()
+    others = {
+        "nor has the paper knowledge of edges": knowing,
+        "nor does the paper scale columns (standardise=true)": standardise,
+        "nor has the paper results with other losses than least squares": isinstance(task.loss, FamilyLoss),
+    }
+    solver = "not as in the paper: L-BFGS-B on W = W⁺ − W⁻, as in its authors' code, is the inner solver"
+    return [solver, *(words for words, holds in others.items() if holds)]
 
 
 def covariance_behind(statistics: Statistics, loss: Loss) -> Matrix:

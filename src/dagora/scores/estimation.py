@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
-from dagora.scores.local_score import DoubtingScore, EstimatedScore, Family, LocalScore
+from dagora.scores.local_score import DoubtingScore, EstimatedScore, Family, LocalScore, TellingScore
 
 # Standard error, in nats, above which there is a warning: the family's weight is known to about 10 %.
 DOUBTFUL = 0.1
@@ -39,6 +39,11 @@ def estimation(score: LocalScore | None) -> tuple[dict[str, float], list[str]]:
         "that depend on it are less certain than they look; use more points, or another estimator"
     )
     return stats, [warning]
+
+
+def told_of(score: object) -> list[str]:
+    """What a score says of itself in the message of a result."""
+    return score.told() if isinstance(score, TellingScore) else []
 
 
 def errors_of(score: object) -> Mapping[Family, float]:

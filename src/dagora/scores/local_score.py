@@ -69,6 +69,14 @@ class DoubtingScore(Protocol):
 
 
 @runtime_checkable
+class TellingScore(Protocol):
+    """A score that is not what its name alone says, such as one with another kernel."""
+
+    def told(self) -> list[str]:
+        """Sentences for the message of a result; empty where the name says it all."""
+
+
+@runtime_checkable
 class EstimatedScore(Protocol):
     """A score whose numbers are estimates."""
 

@@ -83,7 +83,8 @@ SCORES = (
           "dagora.scores.gp.score:gp2", "Giudice, Kuipers & Moffa 2023", False,
           (*GP_OPTIONS,
            Option("published", "bool", False, "kernel of the published code: τ₁² and τ₂τ₁⁴ in place of "
-                  "eq. 18's τ₁ and τ₂")), needs_rows=True),
+                  "eq. 18's τ₁ and τ₂; with the method rbnets also that method's published")),
+          needs_rows=True),
 )  # fmt: skip
 
 

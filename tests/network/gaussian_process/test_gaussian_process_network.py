@@ -1,13 +1,14 @@
 """Fitted Gaussian-process networks against closed-form regression, written out anew with dense solves."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
 import dagora
 from dagora.data.table import Table
-from dagora.errors import DataError, GraphError, OptionError
+from dagora.errors import DagoraError, DataError, GraphError, OptionError
 from dagora.graph.dag import DAG
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.gaussian_process.regression import Process
@@ -186,6 +187,77 @@ def test_parents_in_any_order() -> None:
     assert scales[0] == pytest.approx(scales[1], rel=1e-4)
     details = GaussianProcessScore(TableStatistics(table), estimator="laplace").details((2, (0, 1)))
     assert [scales[0]["dose"], scales[0]["age"]] == pytest.approx(details.mode[:2], rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def small() -> GaussianProcessNetwork:
+    return dagora.fit(GRAPH, rows_of(20), score="gp")
+
+
+def test_any_data_can_be_predicted_from(small: GaussianProcessNetwork) -> None:
+    """A mapping, a frame or a matrix says the same as the table; other columns do not matter."""
+    columns = {"dose": [9, 12], "age": [40, 50]}
+    table = Table.from_numpy([[9.0, 40.0], [12.0, 50.0]], names=["dose", "age"])
+    expected = small.predict(table)["effect"].mean
+    for data in (columns, {**columns, "note": ["x", "y"]}, {"dose": ["9", "12"], "age": np.array([40, 50])},
+                 pa.table(columns)):  # fmt: skip
+        assert small.predict(data)["effect"].mean == pytest.approx(expected, rel=1e-12)
+    gap = {"dose": [9, None, 12], "age": [40, 45, 50]}
+    assert small.predict(gap, missing="drop")["effect"].mean == pytest.approx(expected, rel=1e-12)
+    assert set(small.predict({"dose": [9.0]}, nodes="age")) == {"age"}
+    assert small.predict(columns, nodes=[]) == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "nodes", "words"),
+    [
+        (
+            {"dose": [9.0]},
+            ["effect"],
+            "^'effect' is predicted from 'age', which is no column of the data: add",
+        ),
+        ({}, None, "'effect' is predicted from 'dose'"),
+        ({"dose": ["much"], "age": [40]}, None, "'dose' is declared continuous, but 'much' in data row 1"),
+        (
+            {"dose": [float("nan"), 9.0], "age": [40, 41]},
+            None,
+            "1 cell is missing, the first in column 'dose'",
+        ),
+        ({"dose": [float("inf")], "age": [40]}, None, "'dose' has infinite values"),
+        ({"dose": [], "age": []}, None, "there are no rows"),
+        ({"dose": 9.0, "age": 40}, None, "column 'dose' cannot be used: give a list of values"),
+        ({"dose": [9.0], "age": [40, 41]}, None, "the columns differ in length"),
+        ({"dose": [[9.0, 1.0]], "age": [40]}, None, "'dose' holds values of type list"),
+        (np.zeros((2, 3)), None, "there is no column named 'dose'"),
+        (np.zeros(3), None, "a matrix of rows and columns is needed"),
+        (None, None, "an object of type NoneType is no data"),
+        (rows_of(3), ["harm"], "no node named 'harm'"),
+        (rows_of(3), 7, "nodes takes the names of columns, not 7"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused_in_one_line(
+    small: GaussianProcessNetwork, data: object, nodes: object, words: str
+) -> None:
+    with pytest.raises(DagoraError, match=words) as refusal:
+        small.predict(data, nodes=nodes)
+    assert "\n" not in str(refusal.value)
+
+
+def test_rows_and_seeds_of_samples_are_whole_numbers(small: GaussianProcessNetwork) -> None:
+    for rows in (0, -1, 1.5, "3", None, True):
+        with pytest.raises(OptionError, match=r"^rows must be a whole number of at least 1, not "):
+            small.sample(rows, seed=0)
+    for seed in (-1, 1.5, "3", None):
+        with pytest.raises(OptionError, match=r"^seed must be a whole number of at least 0, not "):
+            small.sample(3, seed=seed)
+    with pytest.raises(OptionError, match=r"^predict has no option 'zeal'$"):
+        small.predict(rows_of(3), zeal=1)
+
+
+@pytest.mark.parametrize(("rows", "there"), [(1, "there is 1"), (2, "there are 2")])
+def test_too_few_rows_are_named(rows: int, there: str) -> None:
+    with pytest.raises(DataError, match=f"^the score gp needs at least 3 rows, but {there}$"):
+        dagora.fit(GRAPH, rows_of(3).take(range(rows)), score="gp")
 
 
 def test_mistakes_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

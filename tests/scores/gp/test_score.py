@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from dagora.errors import DataError, OptionError, RowsUnavailableError
+from dagora.scores.estimation import told_of
 from dagora.scores.gp.fit import Fit, Fitter
 from dagora.scores.gp.mode import Modes
-from dagora.scores.gp.score import GaussianProcessScore
+from dagora.scores.gp.score import PUBLISHED_KERNEL, GaussianProcessScore
 from dagora.scores.local_score import BlockScore
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
@@ -124,6 +125,7 @@ def test_the_registry_makes_both():
     statistics = TableStatistics(continuous_table(wavy_columns(30)))
     one = score_named("gp").make(statistics, estimator="laplace")
     two = score_named("gp2").make(statistics, estimator="laplace", published=True)
+    assert (told_of(one), told_of(two)) == ([], [PUBLISHED_KERNEL])
     assert one.families([(4, ())]) == two.families([(4, ())])
     assert one.families([(4, (0,))]) != two.families([(4, (0,))])
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.accepting import as_table
+from dagora.data.columns.reading_options import ReadingOptions, as_names, split_reading
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError, GraphError
+from dagora.errors import DataError, GraphError, OptionError
 from dagora.graph.dag import DAG
 from dagora.network.gaussian_process.regression import Process, Regression
 from dagora.network.sample import check_rows, seed_sequence
@@ -19,6 +22,16 @@ from dagora.network.sample import check_rows, seed_sequence
 Array = NDArray[np.float64]
 
 GRID = 80  # points of a function
+
+
+def refuse_absent(parents: Mapping[str, str], names: Collection[str]) -> None:
+    """Refuse data in which a parent is absent; `parents` says for each which node is predicted from it."""
+    for parent, node in parents.items():
+        if parent not in names:
+            raise DataError(
+                f"'{node}' is predicted from '{parent}', which is no column of the data: "
+                "add it, or name other nodes"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +81,7 @@ class GaussianProcessNetwork:
     >>> table = Table.from_numpy(np.column_stack([a, np.sin(a)]), names="ab")
     >>> processes = {"a": Process(np.zeros(0), 1.0), "b": Process(np.array([1.0]), 0.1)}
     >>> network = GaussianProcessNetwork(graph, table, processes)
-    >>> network.predict(Table.from_numpy([[0.5]], names="a"), nodes=["b"])["b"].mean.round(2).tolist()
+    >>> network.predict({"a": [0.5]}, nodes=["b"])["b"].mean.round(2).tolist()
     [0.48]
     >>> network.sample(rows=3, seed=1).names
     ('a', 'b')
@@ -89,20 +102,37 @@ class GaussianProcessNetwork:
             if len(self.processes[node].scales) != len(self.graph.parents(node)):
                 raise GraphError(f"'{node}' needs one length-scale per parent")
 
-    def predict(self, table: Table, nodes: Sequence[str] | None = None) -> dict[str, Prediction]:
-        """Predict nodes (all of them, if not told) from their parents, which must be columns of the table."""
+    def predict(
+        self,
+        data: object,
+        nodes: Iterable[str] | None = None,
+        **reading: Any,  # noqa: ANN401 - those of `read_table`
+    ) -> dict[str, Prediction]:
+        """Predict nodes (all of them, if not told) from their parents, which must be columns of the data.
+
+        The data are of any kind that `fit` takes, such as a table, a frame or a mapping of columns; other
+        columns are ignored. Options of `read_table`, such as `missing`, say how they are to be understood.
+        """
+        told = self.graph.nodes if nodes is None else as_names("nodes", nodes)
+        table = as_table(data, self._reading_of_parents(data, told, reading))
         found = {}
-        for node in self.graph.nodes if nodes is None else nodes:
-            parents = self.graph.parents(node)
-            missing = [parent for parent in parents if parent not in table.names]
-            if missing:
-                raise DataError(
-                    f"'{node}' is predicted from '{missing[0]}', which is no column of the table: "
-                    "add it, or name other nodes"
-                )
-            values = [table.values(table.names.index(parent)) for parent in parents]
+        for node in told:
+            values = [table.values(table.names.index(parent)) for parent in self.graph.parents(node)]
             found[node] = self._predicted(node, values, table.n_rows)
         return found
+
+    def _reading_of_parents(
+        self, data: object, nodes: Sequence[str], reading: Mapping[str, Any]
+    ) -> ReadingOptions:
+        """Read the nodes' parents as numbers, and nothing else; the types of a table are settled."""
+        parents = {parent: node for node in nodes for parent in self.graph.parents(node)}
+        if isinstance(data, Mapping | Table):
+            refuse_absent(parents, {*map(str, data.names if isinstance(data, Table) else data)})
+        numbers = {} if isinstance(data, Table) else {"continuous": tuple(parents)}
+        options, unknown = split_reading({**numbers, **reading}, parents, only=parents or None)
+        if unknown:
+            raise OptionError(f"predict has no option '{next(iter(unknown))}'")
+        return options
 
     def functions(self) -> list[Function]:
         """The posterior function of every edge, over the range of the parent's values."""

@@ -11,7 +11,7 @@ cycle. The functions are fitted once more with that graph fixed; the returned we
 the objective) belong to that fit. The program assumes noise of equal variance, so the scale of the columns
 matters, and the result reports its sortability (`scale`).
 
-Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs, section 3.2.
+Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 """
 
 from __future__ import annotations

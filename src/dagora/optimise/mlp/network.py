@@ -9,7 +9,7 @@ mean near 0 make the problem much better conditioned. The strength of the edge k
     h        tr exp(A∘A) − d, zero exactly where A is the matrix of a DAG
     group    Σ_kj (A_kj² + ε²)^½ − ε, the group lasso smoothed near 0
 
-Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs, section 4.
+Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 """
 
 from __future__ import annotations

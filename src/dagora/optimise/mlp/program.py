@@ -7,7 +7,7 @@ unknowns.
 
 The minimisations on the way need not be exact, so they have few steps: each starts where the last one ended,
 and the networks are fitted to convergence once the graph is known. That saves four of five evaluations.
-Zheng et al. (2020), section 4.
+Zheng et al. (2020).
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def gp_score(table: Table, name: str, estimator: str, *, points: int = 256, jobs
 
 
 def bge_score(table: Table, alpha_mu: float = DEFAULT_BGE) -> CachedScore:
-    """Make a linear-Gaussian score; its scale matrix is t·I on the standardised columns, as published."""
+    """Make a linear-Gaussian score; its scale matrix is t·I on the standardised columns."""
     statistics = TableStatistics(table)
     return CachedScore(BGe(statistics, alpha_mu=alpha_mu, prior_scale="unit"), statistics.moments())
 

@@ -39,6 +39,11 @@ TAIL = 0.25
 # A point this many nats above the modes shows that the climbs missed one.
 MISSED = 0.5
 
+PUBLISHED_KERNEL = (
+    "score gp2 with the kernel of the code published by Giudice et al. (2023), τ₁² and τ₂τ₁⁴ in place of τ₁ "
+    "and τ₂ of their equation 18"
+)
+
 DECIMALS = 10  # of standardised columns
 
 
@@ -65,9 +70,10 @@ class GaussianProcessScore:
         if points < 32:
             raise OptionError(f"points must be at least 32, not {points}")
         owner = "the score gp" if kernel == "additive" else "the score gp2"
-        self._moments = gaussian_moments(statistics, owner)
         if statistics.n_rows < 3:
-            raise DataError(f"{owner} needs at least 3 rows, but there are {statistics.n_rows}")
+            there = "there is 1" if statistics.n_rows == 1 else f"there are {statistics.n_rows}"
+            raise DataError(f"{owner} needs at least 3 rows, but {there}")
+        self._moments = gaussian_moments(statistics, owner)
         self._schema = statistics.schema
         self._columns = standardised(statistics)
         self._fitter = Fitter(model_of(kernel, self._columns, published=published))
@@ -113,6 +119,10 @@ class GaussianProcessScore:
         """A family's score with its error and its best mode: length-scales, (amplitudes,) σ."""
         self.families([family])
         return self._known[int(family[0]), tuple(sorted(map(int, family[1])))]
+
+    def told(self) -> list[str]:
+        """That the kernel is not that of the paper's text, where it is not."""
+        return [PUBLISHED_KERNEL] if self._settings[-1] else []
 
     def standard_errors(self) -> dict[Family, float]:
         """Standard errors, in nats, of the families that were estimated so far with one."""

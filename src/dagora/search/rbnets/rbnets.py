@@ -68,7 +68,9 @@ def rbnets(
         state or ("walk" if published else "set"), reward or ("raw" if published else "gain"), hidden
     )
     outcome = make(candidates, run, episodes, settings)
-    message = outcome.message + (settings.told_as_published() if published else "")
+    message = outcome.message + (
+        settings.told_as_published(knowing=bool(run.knowledge.mentioned)) if published else ""
+    )
     return replace(outcome, message=message, stats={**outcome.stats, "published": float(published)})
 
 
@@ -87,7 +89,7 @@ class AgentSettings:
         graph = OrderGraph.of(candidates, self.reward)
         return Agent.new(graph, seed, self.state, self.hidden, capacity)
 
-    def told_as_published(self) -> str:
+    def told_as_published(self, *, knowing: bool = False) -> str:
         """What the published algorithm is here, in words.
 
         >>> print(AgentSettings("set", "raw", 64).told_as_published())
@@ -96,7 +98,7 @@ class AgentSettings:
         other = [f"state={self.state}"] * (self.state != "walk") + [f"reward={self.reward}"] * (
             self.reward != "raw"
         )
-        against = ", ".join([*other, OTHER])
+        against = ", ".join([*other, *["knowledge of edges"] * knowing, OTHER])
         paper = "RBNets of Zheng et al. 2023"
         return f" ({paper}; not as in the paper: {against}; open there, chosen here: {OPEN})"
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from dagora.data.table import Table
-from dagora.errors import OptionError
+from dagora.errors import DataError, OptionError
+from dagora.events import Budget
+from dagora.graph.knowledge import Knowledge
 from dagora.parties.horizontal.learners import admm_rounds
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, acyclic_prox
 from dagora.parties.horizontal.learners.admm import admm
+from dagora.parties.horizontal.learners.admm_mlp import admm_mlp
 from dagora.parties.horizontal.learners.published import solve_published
 from dagora.run import Run
 from tests.parties.horizontal.federations import open_federation
@@ -98,6 +101,56 @@ def test_another_centre_than_the_papers_is_refused():
     table = Table.from_numpy(rows, names="abcd")
     with pytest.raises(OptionError, match=r"^published=True has .*local.*: leave centre out$"):
         admm(open_federation(table, 2), Run(), published=True, centre="global")
+
+
+def test_a_tolerance_has_no_part_in_it_and_is_refused():
+    _, rows = linear_problem(4, 40, 0)
+    sites = open_federation(Table.from_numpy(rows, names="abcd"), 2)
+    for method in (admm, admm_mlp):
+        with pytest.raises(OptionError, match=r"^published=True has no tolerance, .*: leave tolerance out$"):
+            method(sites, Run(), published=True, tolerance=0.001)
+
+
+def test_a_run_that_is_cut_short_says_so():
+    _, rows = linear_problem(4, 40, 0)
+    sites = open_federation(Table.from_numpy(rows, names="abcd"), 2)
+    short = admm(sites, Run(), published=True, max_rounds=20)
+    assert short.status == "step-limit"
+    assert short.message.startswith("algorithm 1 of Ng & Zhang (2022) as published, 20 rounds")
+    assert "not as in the paper: edges that" in short.message
+    assert short.message.endswith("max_rounds=20 ends it before the penalties do")
+    exact = admm(sites, Run(), published=True, max_rounds=197)
+    assert (exact.status, "max_rounds" in exact.message) == ("finished", False)
+    late = admm(sites, Run(budget=Budget(1e-9)), published=True)
+    assert late.status == "time-limit"
+    assert "as published, stopped after 0 rounds: " in late.message
+
+
+@pytest.mark.parametrize("rule", ["forbidden", "required"])
+def test_knowledge_is_obeyed_and_said(rule):
+    _, rows = linear_problem(4, 40, 0)
+    sites = open_federation(Table.from_numpy(rows, names="abcd"), 2)
+    knowing = Run(knowledge=Knowledge(**{rule: [("a", "b")]}))
+    assert "and edges are forbidden or required" in admm(sites, knowing, published=True, max_rounds=2).message
+    assert "forbidden" not in admm(sites, Run(), published=True, max_rounds=2).message
+
+
+def test_constant_columns_come_with_advice_that_works():
+    """Constant everywhere, or only within every site: what is advised is tried."""
+    _, rows = linear_problem(4, 40, 0)
+    rows[:, 2] = 1.5
+    with pytest.raises(DataError, match=r"column 'c', it is constant: leave it out$"):
+        admm(open_federation(Table.from_numpy(rows, names="abcd"), 2), Run(), published=True)
+    rows[20:, 2] = 2.5
+    sites = open_federation(Table.from_numpy(rows, names="abcd", continuous="c"), 2)
+    constant = r"column 'c', it is constant within every site: leave it out, or learn "
+    with pytest.raises(DataError, match=constant + r"without published=True$"):
+        admm(sites, Run(), published=True)
+    with pytest.raises(DataError, match=constant + r'with centre="global"$'):
+        admm(sites, Run(), centre="local")
+    assert admm(sites, Run(), max_rounds=1).graph.nodes == tuple("abcd")
+    without = Table.from_numpy(rows[:, [0, 1, 3]], names="abd")
+    assert admm(open_federation(without, 2), Run(), published=True, max_rounds=1).stats["rounds"] == 1
 
 
 def test_the_result_says_what_it_is():

@@ -41,7 +41,9 @@ from dagora.parties.horizontal.learners.admm_frame import (
     centre_of,
     consensus_stats,
     describe_ending,
+    describe_published,
     final_loss,
+    tolerance_of,
 )
 from dagora.parties.horizontal.learners.admm_rounds import (
     FIRST_RHO1,
@@ -62,6 +64,7 @@ Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
 PUBLISHED_RHO = 0.001
+OUR_TOLERANCE = 1e-3
 # Weights below this at the end of the schedule are not zero only because h has a tolerance.
 FAINT = 1e-3
 
@@ -102,16 +105,17 @@ def admm(
     published: bool = False,
     centre: str | None = None,
     max_rounds: int | None = None,
-    tolerance: float = 1e-3,
+    tolerance: float | None = None,
 ) -> Outcome:
     """Learn a weighted graph; [i, j] of its weights belongs to the edge i → j.
 
     `centre` is `global` (the default), `local` or `none`; with `published` it is `local`. There are at most
     `max_rounds` rounds (by default 200 with `published`, else 1000); without `published` they end when the
-    relative residuals of the consensus are at most `tolerance`.
+    relative residuals of the consensus are at most `tolerance` (by default 0.001).
     """
+    tolerance = tolerance_of(tolerance, OUR_TOLERANCE, published=published)
     centre = centre_of(centre, "local") if published else centre or "global"
-    problem = ask_problem(federation, run, "admm", centre)
+    problem = ask_problem(federation, run, "admm", centre, published=published)
     columns, free, required = problem.columns, problem.free, problem.required
     unit = np.ones_like(columns.deviations) if published else columns.deviations
     consensus = begin(federation, run, columns, unit, published=published, max_rounds=max_rounds)
@@ -136,7 +140,10 @@ def admm(
     consensus.weights = np.where(support, consensus.weights, 0.0)
     weights = consensus.weights * server.own
     loss = final_loss(consensus, "admm-loss", consensus.weights)
-    status, message = describe_ending(consensus, published=published, tolerance=tolerance)
+    if published:
+        status, message = describe_published(consensus, problem)
+    else:
+        status, message = describe_ending(consensus, tolerance)
     return Outcome(
         graph=DAG.from_numpy(support, columns.names),
         status=status,

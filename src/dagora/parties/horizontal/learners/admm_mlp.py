@@ -31,12 +31,13 @@ from dagora.graph.dag import DAG
 from dagora.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm_frame import (
-    CUT_LAST,
     ask_problem,
     centre_of,
     consensus_stats,
     describe_ending,
+    describe_published,
     final_loss,
+    tolerance_of,
 )
 from dagora.parties.horizontal.learners.admm_mlp_site import Shape
 from dagora.parties.horizontal.learners.admm_rounds import (
@@ -58,7 +59,8 @@ Support = NDArray[np.bool_]
 
 # Appendix B of the paper.
 PUBLISHED_RHO, PUBLISHED_LAMBDA1 = 0.1, 0.001
-OUR_LAMBDA = 0.01
+OUR_LAMBDA, OUR_TOLERANCE = 0.01, 0.01
+FIRST_LAYER = "only the first layer is under the L1 norm"
 FIRST_RHO1 = 0.1
 # Factor by which ρ₂ grows per round, besides balancing: the loss is not convex.
 GROWTH = 1.05
@@ -103,17 +105,18 @@ def admm_mlp(
     published: bool = False,
     centre: str | None = None,
     max_rounds: int | None = None,
-    tolerance: float = 1e-2,
+    tolerance: float | None = None,
 ) -> Outcome:
     """Learn a DAG of nonlinear relations; [i, j] of its weights is the strength of the edge i → j.
 
     λ₁ and λ₂ are 0.01 by default; with `published` 0.001 and 0. `centre` is `global` (the default), `local`
     or `none`; with `published` it is `none`. There are at most `max_rounds` rounds (by default 200); without
-    `published` they end when the relative residuals are at most `tolerance`.
+    `published` they end when the relative residuals are at most `tolerance` (by default 0.01).
     """
+    tolerance = tolerance_of(tolerance, OUR_TOLERANCE, published=published)
     lambda1, lambda2 = penalties_of(lambda1, lambda2, published=published)
     centre = centre_of(centre, "none") if published else centre or "global"
-    problem = ask_problem(federation, run, "admm-mlp", centre)
+    problem = ask_problem(federation, run, "admm-mlp", centre, published=published)
     columns, required = problem.columns, problem.required
     free = with_own_edges(problem.free) if published else problem.free
     names = columns.names
@@ -148,12 +151,10 @@ def admm_mlp(
     first, outward = shape.first_layer(weights), weights[shape.outward]
     ridge = 0.5 * float(np.square(first).sum() + np.square(outward).sum())
     stats = consensus_stats(consensus, columns, path_rounds=path_rounds, h=h, dropped=len(dropped))
-    status, message = describe_ending(
-        consensus,
-        published=published,
-        tolerance=tolerance,
-        unlike=f"{CUT_LAST}, and only the first layer is under the L1 norm",
-    )
+    if published:
+        status, message = describe_published(consensus, problem, FIRST_LAYER)
+    else:
+        status, message = describe_ending(consensus, tolerance)
     return Outcome(
         graph=DAG.from_numpy(support, names),
         status=status,

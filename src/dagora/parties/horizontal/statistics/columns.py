@@ -63,8 +63,13 @@ class Columns:
         return {"n": self.n, "centre": self.centre, "mean": self.mean}
 
 
-def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
-    """The sites' columns and their centre; `owner`, "the method admm", begins an error."""
+def ask_columns(
+    federation: Federation, owner: str, centre: str, other_centre: str = "with centre=global"
+) -> Columns:
+    """The sites' columns and their centre; `owner`, "the method admm", begins an error.
+
+    `other_centre` says how else to centre a column that is constant within every site.
+    """
     schema = federation.schema
     for variable in schema:
         if variable.kind is not Kind.CONTINUOUS:
@@ -78,14 +83,17 @@ def ask_columns(federation: Federation, owner: str, centre: str) -> Columns:
         variances = np.diag(moments.scatter) / moments.n
         about_zero = variances + np.square(moments.mean)
         sizes = np.sqrt(about_zero)
+        varying = np.sqrt(variances) > CONSTANT * sizes
         if centre == "local":
             variances = ask_own_squares(federation, len(schema)) / moments.n
         elif centre == "none":
             variances = about_zero
-    for variable, deviation, size in zip(schema, np.sqrt(variances), sizes, strict=True):
+    for variable, deviation, size, varies in zip(schema, np.sqrt(variances), sizes, varying, strict=True):
         # Where not even the size is known, the values are too large or too small for any square.
         if deviation <= CONSTANT * size and 0 < size < np.inf:
-            where = " within every site: choose centre=global" if centre == "local" else ": leave it out"
+            where = (
+                f" within every site: leave it out, or learn {other_centre}" if varies else ": leave it out"
+            )
             raise DataError(f"{owner} cannot learn about column '{variable.name}', it is constant{where}")
     mean = moments.mean if centre == "global" else np.zeros(len(schema))
     refuse_unusable(schema.names, np.zeros(len(schema)), variances, owner)
