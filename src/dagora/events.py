@@ -74,6 +74,15 @@ class Budget:
         return time.monotonic() - self._started
 
     @property
+    def limit(self) -> float | None:
+        """The seconds that may be spent; None without a limit.
+
+        >>> Budget(5).limit, Budget().limit
+        (5, None)
+        """
+        return self._limit
+
+    @property
     def left(self) -> float:
         """Seconds left; infinite without a limit, zero when stopped."""
         if self._stopped or (self._whole and self._whole.exhausted):

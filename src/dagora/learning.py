@@ -93,6 +93,8 @@ def learn(
         separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(entry, score),
+        clock=clock,
+        check_width=entry.check_width,
     )
     source = read_source(data, jobs, reading)
     known.check_nodes(source.names)

@@ -5,14 +5,18 @@ A new method adds an entry here; the command, the contract tests and `dagora met
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from dagora.errors import DataError
 from dagora.extras import JAX, SCIP, Need, require_all
 from dagora.loading import load
+from dagora.memory import free_memory
 from dagora.options import MEMORY, Option, find_in_any_case
 from dagora.result import Outcome
+from dagora.wording import option
 
 Takes = Literal["score", "candidates", "statistics", "federation"]
 Returns = Literal["dag", "cpdag"]
@@ -25,7 +29,8 @@ class Method:
     `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
     `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
     score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough, `needs`
-    which packages must be installed.
+    which packages must be installed. `bytes_a_pair` is the most memory that it holds for each ordered pair of
+    columns, however little time there is.
     """
 
     name: str
@@ -39,6 +44,22 @@ class Method:
     needs_equivalence: bool = False
     needs_rows: bool = False
     needs: tuple[Need, ...] = ()
+    bytes_a_pair: int = 40
+
+    def check_width(self, columns: int) -> None:
+        """Refuse a table so wide that the method could not hold its matrices.
+
+        >>> method_named("notears").check_width(1000)
+        """
+        free = free_memory()
+        need = self.bytes_a_pair * columns**2
+        if free is not None and need > free:
+            most = math.isqrt(free // self.bytes_a_pair)
+            raise DataError(
+                f"the method {self.name} needs about {need / 2**30:.0f} GiB for {columns} columns, and "
+                f"{free / 2**30:.1f} GiB are free, enough for {most}: leave columns out "
+                f"({option('drop')}), or choose another method"
+            )
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""
