@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -127,7 +128,7 @@ def ending(arguments: Sequence[str], limit: float) -> Ending:
                 if begun is not None and used is None and time.monotonic() >= begun + limit:
                     used = cpu_seconds(process.pid)
                 if begun is not None and time.monotonic() > begun + limit + PATIENCE:
-                    process.kill()
+                    os.kill(process.pid, signal.SIGKILL)
             ended = time.monotonic()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = code = os.waitstatus_to_exitcode(status)

@@ -11,12 +11,18 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from dagora.errors import DataError
+from dagora.events import Budget
 from dagora.extras import JAX, SCIP, Need, require_all
 from dagora.loading import load
 from dagora.memory import free_memory
 from dagora.options import MEMORY, Option, find_in_any_case
 from dagora.result import Outcome
 from dagora.wording import option
+
+# Seconds that it takes to begin and end a search, for each ordered pair of columns, on a slow machine.
+SECONDS_A_PAIR = 2e-7
+# Seconds that may pass after the time limit.
+ALLOWED = 0.3
 
 Takes = Literal["score", "candidates", "statistics", "federation"]
 Returns = Literal["dag", "cpdag"]
@@ -60,6 +66,23 @@ class Method:
                 f"{free / 2**30:.1f} GiB are free, enough for {most}: leave columns out "
                 f"({option('drop')}), or choose another method"
             )
+
+    def time_to_search(self, columns: int, clock: Budget) -> Budget:
+        """The time for the search itself: of a wide table, some is needed to begin and to end with it.
+
+        A table so wide that there is too little for that is refused.
+
+        >>> method_named("tabu").time_to_search(100, Budget(1e-9)).left
+        0.0
+        """
+        needed = SECONDS_A_PAIR * columns**2
+        if needed - ALLOWED > clock.left:
+            raise DataError(
+                f"the method {self.name} takes {needed:.1f} s to begin and end with {columns} columns, and "
+                f"{clock.left:.1f} s are left of the time limit: allow more time "
+                f"({option('time_limit')}), or leave columns out ({option('drop')})"
+            )
+        return clock.but_for(needed / 2) if needed > ALLOWED / 10 else clock
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""
