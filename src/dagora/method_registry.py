@@ -21,6 +21,8 @@ from dagora.wording import option
 
 # Seconds that it takes to begin and end a search, for each ordered pair of columns, on a slow machine.
 SECONDS_A_PAIR = 2e-7
+# Seconds that it takes to write a result and to end a process, kept free of a limit that is not short.
+ENDING, LONG = 0.25, 5.0
 # Seconds that may pass after the time limit.
 ALLOWED = 0.3
 
@@ -82,7 +84,8 @@ class Method:
                 f"{clock.left:.1f} s are left of the time limit: allow more time "
                 f"({option('time_limit')}), or leave columns out ({option('drop')})"
             )
-        return clock.but_for(needed / 2) if needed > ALLOWED / 10 else clock
+        ending = ENDING if (clock.limit or 0.0) >= LONG else 0.0
+        return clock.but_for(needed / 2 + ending) if ending or needed > ALLOWED / 10 else clock
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""

@@ -129,3 +129,13 @@ def test_a_table_too_wide_to_begin_and_end_in_time_is_refused() -> None:
     table = chain(3000, 4, Kind.DISCRETE)
     with pytest.raises(DataError, match=r"takes 1.8 s to begin and end with 3000 columns, and 0.[0-9] s"):
         dagora.learn(table, time_limit=0.5)
+
+
+@pytest.mark.parametrize(("columns", "limit", "most"), [(10, 1.0, 1.0), (10, 10.0, 9.75), (1000, 10.0, 9.65)])
+def test_time_is_kept_free_for_the_end(columns: int, limit: float, most: float) -> None:
+    left = METHODS[0].time_to_search(columns, Budget(limit)).left
+    assert most - 0.1 < left <= most
+
+
+def test_without_a_limit_there_is_no_end() -> None:
+    assert METHODS[0].time_to_search(20_000, Budget()).left == float("inf")
