@@ -31,7 +31,7 @@ LIMITS = (0.01, 1.0, 5.0, 20.0)
 TRIES = 3
 PATIENCE = 60.0  # a process that is later than this is ended
 LONG, FEW = 1_000_000, 50
-MEGA = "mega"
+
 OVER_SITES = "federation"
 OWN_OBJECTIVE = "statistics"
 
