@@ -35,6 +35,7 @@ FLOORS = (
         "version",
         "wording",
         "compiling",
+        "memory",
     ),
     ("kernel_cache",),
     ("compiled",),

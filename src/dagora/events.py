@@ -67,11 +67,21 @@ class Budget:
         self._stopped = ""
         self._whole: Budget | None = None
         self._shared: float | None = None  # the time limit of which this budget is a share
+        self._shortened: float | None = None  # the time limit of which this budget is all but the end
 
     @property
     def elapsed(self) -> float:
         """Wall-clock seconds since the budget was made."""
         return time.monotonic() - self._started
+
+    @property
+    def limit(self) -> float | None:
+        """The seconds that may be spent; None without a limit.
+
+        >>> Budget(5).limit, Budget().limit
+        (5, None)
+        """
+        return self._limit
 
     @property
     def left(self) -> float:
@@ -94,6 +104,8 @@ class Budget:
             return self._whole.reason
         if self._limit is None:
             return "it was not limited"
+        if self._shortened is not None:
+            return f"the time limit of {self._shortened:g} s was reached"
         if self._shared is not None:  # name the limit that the user gave, not the seconds of the share
             return f"its share of the time limit of {self._shared:g} s was used up"
         return f"the time limit of {self._limit:g} s was reached"
@@ -104,6 +116,19 @@ class Budget:
         part._whole = self
         part._shared = self._limit if self._shared is None else self._shared
         return part
+
+    def but_for(self, seconds: float) -> Budget:
+        """A budget for all of the work but its end, which takes so many seconds.
+
+        >>> Budget(10).but_for(4).limit < 6.01, Budget(1).but_for(2).reason
+        (True, 'the time limit of 1 s was reached')
+        """
+        if self._limit is None:
+            return self
+        made = Budget(max(0.0, self.left - seconds))
+        made._whole = self
+        made._shortened = self._limit
+        return made
 
     def at_most(self, seconds: float | None) -> Budget:
         """A budget for one part of the work: its own seconds or no limit, at most as long as the whole."""

@@ -95,6 +95,8 @@ def learn(
         separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(entry, score),
+        clock=clock,
+        check_width=entry.check_width,
     )
     source = read_source(data, jobs, reading)
     known.check_nodes(source.names)
@@ -113,7 +115,7 @@ def learn(
                 trace.append(TracePoint(clock.elapsed, sum(steps.values()), event.score))
         on_event(event)
 
-    run = Run(known, seed, clock, jobs, observe)
+    run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
     local = None if chosen is None else chosen.make(source.statistics, **score_options)
     given, notes, work = learner_input(entry, source, local, run)
     if entry.in_both_orders and chosen is not None and local is not None:
@@ -125,8 +127,9 @@ def learn(
         outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
     if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
         # The best graph over some of the parent sets need not be the best over all of them.
-        late = f"{outcome.message}; {clock.reason}" if clock.exhausted else outcome.message
-        outcome = replace(outcome, status="time-limit" if clock.exhausted else "finished", message=late)
+        late = f"{outcome.message}; {run.budget.reason}" if run.budget.exhausted else outcome.message
+        status = "time-limit" if run.budget.exhausted else "finished"
+        outcome = replace(outcome, status=status, message=late)
     errors, doubts = estimation(local)
     settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
     if source.noise is not None:

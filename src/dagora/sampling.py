@@ -88,6 +88,7 @@ def sample(
         separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(None, score),
+        clock=clock,
     )
     source = read_source(data, jobs, reading)
     if source.rows is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import click
 
 from dagora.commands.gathering import F, gathered
 from dagora.commands.live_line import live_line
-from dagora.events import Event, Observer
+from dagora.events import Budget, Event, Observer
 
 if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
@@ -42,17 +42,25 @@ class Reading:
         wanted: Collection[str] = (),
         levels: Mapping[str, Collection[str]] | None = None,
         numbers_for: str = "",
+        clock: Budget | None = None,
+        check_width: Callable[[int], None] | None = None,
     ) -> Table:
         """Read the table; one `part` of a table may have a single row.
 
-        `wanted`, `levels` and `numbers_for` are those of `ReadingOptions`.
+        `wanted` and all after it are those of `ReadingOptions`.
         """
+        from dagora.data.columns.reading_options import welcome
         from dagora.data.readers import read_as
         from dagora.files import naming
         from dagora.stats.data_warnings import check_learnable
 
         live_line().phase(f"reading {path}")
-        table = read_as(Path(path), self.options(wanted, levels, numbers_for))
+        asked = replace(
+            self.options(wanted, levels, numbers_for),
+            clock=clock or Budget(),
+            check_width=check_width or welcome,
+        )
+        table = read_as(Path(path), asked)
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
         return table

@@ -75,7 +75,12 @@ class CommonRequest:
         known = as_knowledge(self.knowledge, None).mentioned
         method = method_named(self.method) if isinstance(self, LearnRequest) and self.method else None
         return reading.table(
-            data, wanted=(*wanted, *known), levels=levels, numbers_for=numbers_for(method, self.score)
+            data,
+            wanted=(*wanted, *known),
+            levels=levels,
+            numbers_for=numbers_for(method, self.score),
+            clock=self.budget,
+            check_width=method.check_width if method is not None else None,
         )
 
     def check_overwriting(self, data: str) -> None:
@@ -350,8 +355,9 @@ def check_truth(path: str, truth: Graph, names: tuple[str, ...]) -> None:
         (truth.nodes, names, "a node of the truth but not a column"),
         (names, truth.nodes, "a column but not a node of it"),
     ):
+        known = set(others)
         for name in some:
-            if name not in others:
+            if name not in known:
                 raise GraphError(f"{path}: '{name}' is {where}: truth and data must have the same variables")
 
 

@@ -24,8 +24,10 @@ from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_time import TimedFile, check_header
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
+from dagora.events import Budget
 from dagora.files import open_unpacked
 from dagora.wording import option
 
@@ -246,7 +248,8 @@ def read_delimited(
     header = read_header(file, separator)
     kept = kept_positions(header.names, reading)
     try:
-        columns = parse_delimited(file, separator, header, kept)
+        check_header(reading.clock, len(kept))
+        columns = parse_delimited(file, separator, header, kept, clock=reading.clock)
     except pa.ArrowInvalid as problem:
         if "invalid UTF8" in str(problem):
             raise DataError(not_utf8(file)) from None
@@ -264,6 +267,8 @@ def parse_delimited(
     separator: str,
     header: Header,
     kept: list[int],
+    *,
+    clock: Budget | None = None,
     **reading: Any,  # noqa: ANN401 (Arrow's own options)
 ) -> list[pa.ChunkedArray]:
     """Parse the file with Arrow; columns are named by position, because names may hold any characters."""
@@ -273,8 +278,10 @@ def parse_delimited(
     positions = [str(i) for i in range(len(header.names))]
     handler = reading.pop("invalid_row_handler", None)
     with contextlib.ExitStack() as stack:
-        if is_packed(file):
-            source = pa.PythonFile(stack.enter_context(open_bytes(file)), mode="r")
+        if is_packed(file) or (clock is not None and clock.limit is not None):
+            timed = TimedFile(stack.enter_context(open_bytes(file)), clock or Budget())
+            stack.callback(timed.check)  # before anything is made of an error about the part that was read
+            source = pa.PythonFile(timed, mode="r")
         else:
             source = stack.enter_context(pa.input_stream(str(file)))
         table = arrow_csv.read_csv(

@@ -208,16 +208,20 @@ class DAG(NamedGraph):
 
 def topological_order(matrix: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """Lexicographically smallest topological order of an adjacency matrix; None where there is a cycle."""
-    waiting = matrix.sum(axis=0)
-    ready = [int(i) for i in np.flatnonzero(waiting == 0)]
+    d = len(matrix)
+    tails, heads = np.nonzero(matrix)
+    first = np.searchsorted(tails, np.arange(d + 1)).tolist()
+    waiting = np.bincount(heads, minlength=d).tolist()
+    children = heads.tolist()
+    ready = [node for node in range(d) if not waiting[node]]
     order: list[int] = []
     while ready:
         node = heapq.heappop(ready)
         order.append(node)
-        children = np.flatnonzero(matrix[node])
-        waiting[children] -= 1
-        for child in children[waiting[children] == 0]:
-            heapq.heappush(ready, int(child))
+        for child in children[first[node] : first[node + 1]]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                heapq.heappush(ready, child)
     return np.array(order, dtype=np.int64) if len(order) == len(matrix) else None
 
 

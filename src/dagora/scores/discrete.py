@@ -8,7 +8,7 @@ its members is the child.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.stats.statistics import Cells, Statistics
+from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +30,8 @@ Floats = NDArray[np.float64]
 MOST_CONFIGURATIONS = 1e200
 # Sets that are counted in one call; it bounds the memory for their counts.
 BATCH = 10_000
+# Rows times sets of a batch: some tenths of a second between two looks at the clock.
+ROWS_A_BATCH = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,11 @@ class DiscreteScore:
     def n_rows(self) -> int:
         """Number of rows behind the score."""
         return self._statistics.n_rows
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every question goes over the rows of a table here; over sites, many go into one message."""
+        return isinstance(self._statistics, TableStatistics)
 
     @property
     def price(self) -> float:
@@ -117,23 +125,34 @@ class DiscreteScore:
         for group in np.unique(groups):
             rows = np.flatnonzero(groups == group)
             different, place = unique_sets(parents[rows], d)
-            fit[rows] -= self._parent_sums(different, float(group))[place]
+            fit[rows] -= self._parent_sums(different, float(group), watch)[place]
         return fit - self.penalty(levels, self.cells(parents))
 
     def joint_sums(self, sets: NDArray[np.int64], watch: Watch = unwatched) -> Floats:
         """Σ φ of sets of one size, given as rows in lexicographic order."""
-        parts = []
-        for part in batches(sets):
-            parts.append(self._terms.joint(self._statistics.counts(part).of(), self.cells(part)))
-            watch(sum(map(len, parts)), len(sets))
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return self._sums(sets, watch, lambda part, counts: self._terms.joint(counts, self.cells(part)))
 
-    def _parent_sums(self, sets: NDArray[np.int64], levels: float) -> Floats:
-        parts = []
-        for part in batches(sets):
-            counts = self._statistics.counts(part).of()
-            parts.append(self._terms.parents(counts, self.cells(part), np.full(len(part), levels)))
-        return np.concatenate(parts) if parts else np.zeros(0)
+    def _parent_sums(self, sets: NDArray[np.int64], levels: float, watch: Watch) -> Floats:
+        return self._sums(
+            sets,
+            watch,
+            lambda part, counts: self._terms.parents(counts, self.cells(part), np.full(len(part), levels)),
+        )
+
+    def _sums(
+        self,
+        sets: NDArray[np.int64],
+        watch: Watch,
+        sums: Callable[[NDArray[np.int64], Cells], Floats],
+    ) -> Floats:
+        """Sums of many sets, counted in batches, between which the progress is told to `watch`."""
+        size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows)) if self.counts_rows else BATCH
+        found = np.empty(len(sets))
+        for start in range(0, len(sets), size):
+            part = sets[start : start + size]
+            found[start : start + size] = sums(part, self._statistics.counts(part).of())
+            watch(min(start + size, len(sets)), len(sets))
+        return found
 
     def cells(self, sets: NDArray[np.int64]) -> Floats:
         """Number of cells of each set."""
@@ -144,12 +163,6 @@ class DiscreteScore:
     def penalty(self, levels: Floats, configurations: Floats) -> Floats:
         """Price of the free parameters of families."""
         return self._terms.price * (levels - 1) * configurations
-
-
-def batches(sets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Cut many sets into batches of bounded memory."""
-    for start in range(0, len(sets), BATCH):
-        yield sets[start : start + BATCH]
 
 
 def distinct(sets: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:

@@ -7,6 +7,7 @@ on any object that follows this protocol.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import GraphError
-from dagora.events import Watch, unwatched
+from dagora.events import Budget, Watch, unwatched
 from dagora.graph.dag import DAG
 from dagora.stats.statistics import Moments
 
@@ -24,6 +25,12 @@ Family = tuple[int, Sequence[int]]
 
 # Scores that differ by less than this, relative to their size, count as equal; then the earlier column wins.
 TIE = 1e-9
+
+
+# Families that are scored together without a time limit, and the most with one.
+MOST_FAMILIES, LIMITED_FAMILIES, EXPENSIVE_FAMILIES = 1 << 15, 4096, 16
+# Rows that are counted in about a twentieth of a second.
+ROWS_AT_ONCE = 10_000_000
 
 
 class LocalScore(Protocol):
@@ -101,6 +108,19 @@ class RememberingScore(Protocol):
 def is_expensive(score: object) -> bool:
     """Whether scoring a family takes milliseconds or more; such a score has a true attribute `expensive`."""
     return bool(getattr(score, "expensive", False))
+
+
+def families_at_once(score: LocalScore, budget: Budget) -> int:
+    """How many families are scored between two looks at the clock: a twentieth of a second, if time counts.
+
+    A family's score does not depend on the families that are scored with it.
+    """
+    if math.isinf(budget.left):
+        return MOST_FAMILIES
+    if is_expensive(score):
+        return EXPENSIVE_FAMILIES
+    rows = score.n_rows if getattr(score, "counts_rows", False) else 1
+    return max(1, min(LIMITED_FAMILIES, ROWS_AT_ONCE // rows))
 
 
 def align(graph: DAG, names: Sequence[str]) -> DAG:

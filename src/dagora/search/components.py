@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import TopologicalSorter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,18 +134,38 @@ def components(candidates: Candidates) -> list[tuple[int, ...]]:
     >>> components(Candidates.of("abc", listed))
     [(2,), (0, 1)]
     """
-    d = len(candidates)
-    above = np.zeros((d, d), dtype=np.bool_)
-    for child in candidates:
-        above[child.child] = unpack(np.bitwise_or.reduce(child.masks, axis=0)[None, :], d)[0]
-    np.fill_diagonal(above, val=True)
-    for via in range(d):
-        above |= above[:, via : via + 1] & above[via]
-    together = above & above.T
-    first = together.argmax(axis=1)
+    label, parents = strong_components(candidates)
+    members: dict[int, list[int]] = {}
+    above: dict[int, set[int]] = {}
+    for x, component in enumerate(label):
+        members.setdefault(component, []).append(x)
+        above.setdefault(component, set()).update(label[parent] for parent in parents[x])
+    # By component: its members and all their ancestors, as bits of one number.
+    ancestors: dict[int, int] = {}
+    for component in TopologicalSorter({own: up - {own} for own, up in above.items()}).static_order():
+        ancestors[component] = sum(1 << x for x in members[component])
+        for other in above[component] - {component}:
+            ancestors[component] |= ancestors[other]
     # A later component has all ancestors of an earlier one that leads to it, and more.
-    heads = sorted(set(first.tolist()), key=lambda x: (int(above[x].sum()), x))
-    return [tuple(np.flatnonzero(together[x]).tolist()) for x in heads]
+    ranked = sorted(members, key=lambda own: (ancestors[own].bit_count(), members[own][0]))
+    return [tuple(members[component]) for component in ranked]
+
+
+def strong_components(candidates: Candidates) -> tuple[list[int], list[list[int]]]:
+    """The number of each column's strongly connected component, and its candidate parents."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    d = len(candidates)
+    parents = [
+        np.flatnonzero(unpack(np.bitwise_or.reduce(child.masks, axis=0)[None, :], d)[0])
+        for child in candidates
+    ]
+    ends = np.concatenate([[0], np.cumsum([len(row) for row in parents])])
+    tails = np.concatenate(parents)
+    arrows = csr_array((np.ones(len(tails), dtype=np.bool_), tails, ends), shape=(d, d))
+    _, label = connected_components(arrows, directed=True, connection="strong")
+    return label.tolist(), [row.tolist() for row in parents]
 
 
 def feasible_order(candidates: Candidates) -> tuple[Order, tuple[int, ...]]:

@@ -49,7 +49,14 @@ def k2(score: LocalScore, run: Run, *, order: str | None = None) -> Outcome:
     start = [np.flatnonzero(required[:, child]).tolist() for child in range(len(names))]
     chooser = LocalChooser(score, run, start)
     forbidden = knowledge.forbidden_matrix(names)
-    parents = run_k2(sequence, knowledge.max_parents, chooser.choose, start=start, forbidden=forbidden)
+    parents = run_k2(
+        sequence,
+        knowledge.max_parents,
+        chooser.choose,
+        start=start,
+        forbidden=forbidden,
+        stopped=lambda: chooser.stopped,
+    )
     stats = {"steps": float(chooser.steps), "evaluations": float(chooser.evaluations)}
     graph = DAG.from_parents(names, parents)
     if chooser.stopped:
@@ -70,17 +77,20 @@ def run_k2(
     *,
     start: Sequence[Sequence[int]] | None = None,
     forbidden: NDArray[np.bool_] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> list[list[int]]:
     """Parents of each variable, in the sequence in which they were chosen.
 
     `start` are parents that each variable has from the beginning; `forbidden[i, j]` excludes i as a parent of
-    j.
+    j. Once `stopped` says so, the other variables keep the parents that they have.
 
     >>> run_k2([0, 1, 2], 1, lambda child, parents, candidates: candidates[-1])
     [[], [0], [1]]
     """
     parents = [list(start[child]) if start is not None else [] for child in range(len(order))]
     for position, child in enumerate(order):
+        if stopped():
+            break
         candidates = [
             other
             for other in order[:position]

@@ -48,7 +48,7 @@ def test_too_much_is_forgotten(monkeypatch):
 
 
 def test_the_clock_is_looked_at_between_batches(monkeypatch):
-    monkeypatch.setattr(family_memory, "BATCH", 2)
+    monkeypatch.setattr("dagora.scores.local_score.MOST_FAMILIES", 2)
     budget = Budget()
     memory = FamilyMemory(random_score("bdeu", 1), budget)
     budget.stop("enough")

@@ -280,7 +280,7 @@ class Watched:
 @pytest.mark.parametrize("method", [hill_climb, tabu_search])
 @pytest.mark.parametrize("calls", [1, 3, 6, 8, 9])
 def test_the_clock_is_looked_at_between_blocks_of_families(monkeypatch, method, calls):
-    monkeypatch.setattr("dagora.search.greedy.climber.BLOCK", 6)
+    monkeypatch.setattr("dagora.scores.local_score.MOST_FAMILIES", 6)
     whole, budget = random_score("bdeu", 3, columns=6, rows=80), Budget()
     score = Watched(whole, budget, calls)
     knowledge = Knowledge(required=[("x3", "x0")], max_parents=2)
@@ -297,6 +297,6 @@ def test_the_clock_is_looked_at_between_blocks_of_families(monkeypatch, method, 
 def test_blocks_change_nothing(monkeypatch, block):
     score = random_score("bdeu", 5, columns=6, rows=80)
     expected = tabu_search(score, Run(seed=1), restarts=2)
-    monkeypatch.setattr("dagora.search.greedy.climber.BLOCK", block)
+    monkeypatch.setattr("dagora.scores.local_score.MOST_FAMILIES", block)
     found = tabu_search(score, Run(seed=1), restarts=2)
     assert (found.graph, found.score, found.stats) == (expected.graph, expected.score, expected.stats)

@@ -70,9 +70,11 @@ def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
 
 def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     """Return which columns are looked at: those not dropped and, if only some are asked for, those."""
-    gone = resolve(reading.drop, names)
+    gone = dict.fromkeys(resolve(reading.drop, names))
+    known = set(names)
     for name in gone:
-        check_known(name, names, "to be dropped")
+        if name not in known:
+            check_known(name, names, "to be dropped")
     trimmed = {*names, *(name.strip() for name in names)}
     only = trimmed if reading.only is None else reading.only
     for name in only:
@@ -86,6 +88,7 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
             f"there are {len(kept)} columns, and at most {MOST_COLUMNS} can be used: make a table of those "
             f"you need, or leave some out ({option('drop')})"
         )
+    reading.check_width(len(kept))
     return kept
 
 

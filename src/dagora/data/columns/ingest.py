@@ -24,6 +24,7 @@ from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_time import check_time
 from dagora.data.columns.reading_warnings import missing_numbers, reading_warnings
 from dagora.data.schema import Kind, Variable
 from dagora.errors import DataError
@@ -158,13 +159,15 @@ def prepare_all(
     names = check_names(names)
     declared = declare_kinds(names, reading.discrete, reading.continuous)
     words = missing_words(reading.na)
+    rows = len(columns[0])
 
     def prepare_next(i: int) -> RawColumn:
+        check_time(reading.clock, len(names), rows)
         cells, columns[i] = columns[i], None
         raw = RawColumn(names[i], declared.get(names[i]), cells)
         return prepare(raw, reading, words, text_cells=text_cells, words_nulled=words_nulled)
 
-    raw = in_parallel(prepare_next, range(len(names)), len(columns[0]))
+    raw = in_parallel(prepare_next, range(len(names)), rows)
     kept = [column for column in raw if column.left_out is None]
     if not kept:
         reasons = ", ".join(f"'{column.name}' ({column.left_out})" for column in raw[:3])
@@ -183,6 +186,7 @@ def type_all(
     rows = len(kept[0].cells)
 
     def type_next(column: RawColumn) -> Column:
+        check_time(reading.clock, len(kept), rows)
         typed = type_column(column.name, column.cells, column.declared, row_number)
         if reading.numbers_for and column.declared is None and typed.variable.kind is Kind.DISCRETE:
             typed = as_numbers(column, typed, reading.numbers_for, row_number)
@@ -217,9 +221,10 @@ def as_numbers(column: RawColumn, codes: Column, purpose: str, row_number: RowNu
 
 def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], rows: int) -> list[Made]:
     """Work on columns, in threads if they are long; the first error in their order is the one raised."""
+    if rows < WORTH_A_THREAD:
+        return list(map(work, items))
     # Arrow releases the interpreter lock.
-    workers = min(8, os.cpu_count() or 1) if rows >= WORTH_A_THREAD else 1
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         return list(pool.map(work, items))
 
 

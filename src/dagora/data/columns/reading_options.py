@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dagora.data.columns.intervals import check_intervals
 from dagora.data.columns.missing import missing_words
 from dagora.errors import OptionError
+from dagora.events import Budget
 from dagora.wording import option
 
 POLICIES = ("error", "drop", "level")
@@ -20,6 +21,10 @@ class Listed(str):
     __slots__ = ()
 
 
+def welcome(columns: int) -> None:
+    """Take any number of columns."""
+
+
 @dataclass(frozen=True)
 class ReadingOptions:
     """How to understand columns and cells.
@@ -27,6 +32,8 @@ class ReadingOptions:
     `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
     elsewhere, which are never taken for a missing cell. `numbers_for` names what the table is read for, if
     that takes numbers only: then codes are numbers, too. `only` are the columns to look at (None: all).
+    `clock` is the time that reading may take, too. `check_width` is told the number of columns before any is
+    read, and may refuse it.
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -44,6 +51,8 @@ class ReadingOptions:
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
     numbers_for: str = ""
     only: Collection[str] | None = None
+    clock: Budget = field(default_factory=Budget, compare=False)
+    check_width: Callable[[int], None] = welcome
 
     def __post_init__(self) -> None:
         for name in ("discrete", "continuous", "drop"):
@@ -100,7 +109,7 @@ def split_reading(
 
 
 # What is not said by a user, but by what the table is read for.
-INTERNAL = frozenset({"wanted", "levels", "numbers_for", "only"})
+INTERNAL = frozenset({"wanted", "levels", "numbers_for", "only", "clock", "check_width"})
 # The options that a user knows, with their defaults.
 PUBLIC: dict[str, Any] = {
     entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in INTERNAL

@@ -34,6 +34,8 @@ ROWS_PER_SECOND = 2e8
 # The same where little is to be spent (tenths of a second), and the most parents that are combined then.
 QUICKLY = 2e7
 QUICK_PARENTS = 4
+# Pairs of columns that are listed in a second, before any of them is scored.
+PAIRS_PER_SECOND = 2e6
 # Scoring a Gaussian family takes about as long as counting this many rows.
 GAUSSIAN_ROWS = 100
 # About the most parent sets that are kept in all; exact solvers cannot use as many.
@@ -129,7 +131,10 @@ class LevelSearch:
         """
         if size == 1:
             self._refuse_endless()
-            return True
+            if len(self._names) ** 2 <= self._run.budget.left * PAIRS_PER_SECOND:
+                return True
+            self._notes.append("sets of 1 or more parents (there are too many pairs for the time)")
+            return False
         free = [int(alive.allowed.sum()) if len(alive.sets) else 0 for alive in self._alive]
         grown = sum(len(alive.sets) * n for alive, n in zip(self._alive, free, strict=True)) / size
         families = min(sum(math.comb(n, size) for n in free), grown)

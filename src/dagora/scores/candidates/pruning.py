@@ -121,11 +121,14 @@ class EntropyRules:
 
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Compute the entropies given the required parents only."""
-        self._known = []
-        for child, base in enumerate(bases):
-            row = base[None, :]
-            price = self._score.penalty(self._levels[child : child + 1], self._score.cells(row))
-            self._known.append(Information(-(scores[child : child + 1] + price), self._score.joint_sums(row)))
+        prices, sums = np.empty(len(bases)), np.empty(len(bases))
+        for width in {len(base) for base in bases}:
+            children = [child for child, base in enumerate(bases) if len(base) == width]
+            rows = np.stack([bases[child] for child in children])
+            prices[children] = self._score.penalty(self._levels[children], self._score.cells(rows))
+            sums[children] = self._score.joint_sums(rows)
+        own = [slice(child, child + 1) for child in range(len(bases))]
+        self._known = [Information(-(scores[one] + prices[one]), sums[one].copy()) for one in own]
 
     def _price(self, entry: Grown) -> NDArray[np.float64]:
         """The penalty t(P′) of each set."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,22 +89,26 @@ def solve_exactly(
     obstacle = refuse(max(len(part) for part in parts))
     if obstacle:
         return failure(candidates, obstacle)
-    problems = [LocalProblem.of(candidates, part) for part in parts]
+    whole = LocalProblem.whole(candidates)
+    problems = [whole.restrict(part) for part in parts]
     place = np.argsort(start)
     answers = []
     for problem in problems:
         order = quick_order(problem, np.argsort(place[list(problem.members)]), run, effort * len(problem))
         answers.append(Answer(order, problem.bound, "time-limit"))
+    scores = [problem.score(answer.order) for problem, answer in zip(problems, answers, strict=True)]
     for k, problem in enumerate(problems):
-        watch = watch_of(run, phase, problems, answers, k)
-        answers[k] = solve_one(problem, answers[k].order, solver, watch)
+        if len(problem) > 1:
+            watch = watch_of(run, phase, scores, answers, k)
+            answers[k] = solve_one(problem, answers[k].order, solver, watch)
+            scores[k] = problem.score(answers[k].order)
+        else:
+            answers[k] = replace(answers[k], status="optimal")
     return outcome_of(candidates, run, phase, problems, answers)
 
 
 def solve_one(problem: LocalProblem, order: Order, solver: Solver, watch: Watch) -> Answer:
     """Solve one component; the solver is called only where the given order is not optimal by its bound."""
-    if len(problem) == 1:
-        return Answer(order, problem.bound, "optimal")
     if watch.exhausted:
         return Answer(order, problem.bound, "time-limit")
     score = problem.score(order)
@@ -113,11 +117,10 @@ def solve_one(problem: LocalProblem, order: Order, solver: Solver, watch: Watch)
     return solver(problem, order, watch)
 
 
-def watch_of(run: Run, phase: str, problems: list[LocalProblem], answers: list[Answer], k: int) -> Watch:
+def watch_of(run: Run, phase: str, scores: list[float], answers: list[Answer], k: int) -> Watch:
     """The watch of component k: the scores and bounds of the others are added to its own."""
-    others = [pair for i, pair in enumerate(zip(problems, answers, strict=True)) if i != k]
-    scores = sum(problem.score(answer.order) for problem, answer in others)
-    return Watch(run, phase, scores, sum(answer.bound for _, answer in others))
+    others = (answer.bound for i, answer in enumerate(answers) if i != k)
+    return Watch(run, phase, sum(scores[:k] + scores[k + 1 :]), sum(others))
 
 
 def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) -> Order:

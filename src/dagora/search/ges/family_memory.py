@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Budget, OutOfTimeError
-from dagora.scores.local_score import Family, LocalScore
+from dagora.scores.local_score import Family, LocalScore, families_at_once
 
 # The most numbers in the cache: 128 MB. A full cache is emptied.
 CACHED_NUMBERS = 16_000_000
-# Families that are scored between two looks at the clock.
-BATCH = 4096
 
 Key = tuple[int, tuple[int, ...]]
 
@@ -37,7 +35,7 @@ class FamilyMemory:
     """A score with a cache; `evaluations` counts the families that were computed."""
 
     def __init__(self, score: LocalScore, budget: Budget) -> None:
-        self._score = score
+        self.score = score
         self._budget = budget
         self._values: dict[Key, float] = {}
         self._rows: dict[Key, NDArray[np.float64]] = {}
@@ -47,7 +45,7 @@ class FamilyMemory:
         """Scores of families whose parents are ascending."""
         # Sorted, consecutive families share their leading parents, which makes them cheaper to score.
         unknown = sorted({family for family in families if family not in self._values})
-        for batch in batches(unknown):
+        for batch in self._batches(unknown):
             self._values.update(zip(batch, self._compute(batch).tolist(), strict=True))
         return np.array([self._values[family] for family in families], dtype=np.float64)
 
@@ -62,7 +60,7 @@ class FamilyMemory:
             row = self._row(question)
             missing = np.flatnonzero(question.wanted & np.isnan(row)).tolist()
             unknown += [(question.child, (*question.parents, column)) for column in missing]
-        for batch in batches(unknown):
+        for batch in self._batches(unknown):
             if self._budget.exhausted:
                 raise OutOfTimeError
             for (child, parents), value in zip(batch, self._compute(batch).tolist(), strict=True):
@@ -76,7 +74,7 @@ class FamilyMemory:
 
     def forget(self) -> None:
         """Empty the cache if it is full."""
-        if len(self._rows) * len(self._score.schema) + len(self._values) > CACHED_NUMBERS:
+        if len(self._rows) * len(self.score.schema) + len(self._values) > CACHED_NUMBERS:
             self._rows.clear()
             self._values.clear()
 
@@ -86,12 +84,12 @@ class FamilyMemory:
             self._rows[key] = np.full(len(question.wanted), np.nan)
         return self._rows[key]
 
+    def _batches(self, families: Sequence[Key]) -> Iterator[Sequence[Key]]:
+        """Cut many families into batches, between which the clock is checked."""
+        size = families_at_once(self.score, self._budget)
+        for start in range(0, len(families), size):
+            yield families[start : start + size]
+
     def _compute(self, families: Sequence[Family]) -> NDArray[np.float64]:
         self.evaluations += len(families)
-        return self._score.families(families)
-
-
-def batches(families: Sequence[Key]) -> Iterator[Sequence[Key]]:
-    """Cut many families into batches, between which the clock is checked."""
-    for start in range(0, len(families), BATCH):
-        yield families[start : start + BATCH]
+        return self.score.families(families)

@@ -23,9 +23,9 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.local_score import TIE, LocalScore, align
+from dagora.scores.local_score import TIE, LocalScore, align, families_at_once
 from dagora.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph
-from dagora.search.ges.family_memory import BATCH, FamilyMemory
+from dagora.search.ges.family_memory import FamilyMemory
 from dagora.search.ges.operators import MOST_CLIQUES, Limits, offers
 from dagora.search.ges.partially_directed import Matrix, complete
 from dagora.search.ges.ranking import Ranking
@@ -146,7 +146,7 @@ class EquivalenceSearch:
 
     def _refresh(self, ranking: Ranking, kind: str, nodes: list[int]) -> None:
         """Compute the operators into some nodes again."""
-        size = max(1, BATCH // len(self.graph))
+        size = max(1, families_at_once(self.memory.score, self._run.budget) // len(self.graph))
         for first in range(0, len(nodes), size):
             if self._run.budget.exhausted:
                 raise OutOfTimeError

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError, KnowledgeError
-from dagora.events import Budget
+from dagora.events import Budget, OutOfTimeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.scores.local_score import TIE, Family, LocalScore
+from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once
 from dagora.search.greedy.moves import (
     ADD,
     DELETE,
@@ -32,8 +32,6 @@ from dagora.search.greedy.moves import (
 NO_TABU = np.zeros(0, dtype=np.uint64)
 # The most numbers in the cache of gains: 64 MB. A full cache is emptied.
 CACHED_NUMBERS = 8_000_000
-# Families that are scored between two looks at the clock.
-BLOCK = 1 << 15
 
 
 class Climber:
@@ -182,25 +180,28 @@ class Climber:
         When the time is up, the scores of the other children's own families are computed, so that the graph
         has a score, and nothing else: their gains are not to be used any more.
         """
-        block = max(1, BLOCK // len(self._names))
+        block = max(1, families_at_once(self._score, self._budget) // len(self._names))
         for first in range(0, len(children), block):
-            if self._budget.exhausted:
+            try:
+                self._refresh_block(children[first : first + block])
+            except OutOfTimeError:
                 late = children[first:]
                 self._local[late] = self._score.families(
                     [(child, tuple(self._parents[child])) for child in late]
                 )
                 return
-            self._refresh_block(children[first : first + block])
 
     def _refresh_block(self, children: Sequence[int]) -> None:
-        """Update the gains of some children; all families that are not cached are scored in one call."""
+        """Update the gains of some children; of families, only those that are not cached are scored."""
+        if self._budget.exhausted:
+            raise OutOfTimeError
         if len(self._remembered) * 2 * len(self._names) > CACHED_NUMBERS:
             self._remembered.clear()
         fresh = [child for child in children if self._key(child) not in self._remembered]
         families: list[Family] = []
         for child in fresh:
             families.extend(self._neighbours(child))
-        values = self._score.families(families) if families else np.zeros(0)
+        values = self._scores(families)
         self.evaluations += len(families)
         start = 0
         for child in fresh:
@@ -209,6 +210,16 @@ class Climber:
             self._local[child], additions, deletions = self._remembered[self._key(child)]
             self._additions[:, child] = additions
             self._deletions[:, child] = deletions
+
+    def _scores(self, families: Sequence[Family]) -> NDArray[np.float64]:
+        """Scores of families, as many at once as may be scored between two looks at the clock."""
+        at_once = families_at_once(self._score, self._budget)
+        parts = [np.zeros(0)]
+        for first in range(0, len(families), at_once):
+            if first and self._budget.exhausted:
+                raise OutOfTimeError
+            parts.append(self._score.families(families[first : first + at_once]))
+        return np.concatenate(parts)
 
     def _key(self, child: int) -> tuple[int, frozenset[int]]:
         return child, frozenset(self._parents[child])

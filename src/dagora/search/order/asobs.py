@@ -21,8 +21,10 @@ from dagora.search.components import LocalProblem
 from dagora.search.order.order_search import outcome_of
 from dagora.search.order.swap_moves import sample_acyclic
 
-# Orders that are tried between two looks at the clock.
+# Orders that are shuffled one from the other, and tried with one tolerance for ties.
 TOGETHER = 200
+# Seconds between two looks at the clock, about.
+MOMENT = 0.05
 
 
 def asobs(candidates: Candidates, run: Run, *, orders: int = 20_000) -> Outcome:
@@ -32,13 +34,18 @@ def asobs(candidates: Candidates, run: Run, *, orders: int = 20_000) -> Outcome:
     choice = np.full(len(candidates), -1, dtype=np.int64)
     best = -np.inf
     done = 0
+    pace = 1
     while done < orders and not (run.budget.exhausted and done):
-        some = min(TOGETHER, orders - done)
-        tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
-        best = sample_acyclic(problem.flat, state, some, best, choice, tolerance)
+        if done % TOGETHER == 0:
+            order = np.arange(len(candidates))
+            tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
+        some = min(pace, TOGETHER - done % TOGETHER, orders - done)
+        begun = run.budget.elapsed
+        best = sample_acyclic(problem.flat, order, state, some, best, choice, tolerance)
+        pace = 2 * pace if run.budget.elapsed - begun < MOMENT else max(1, pace // 2)
         done += some
         run.on_event(Event("sampling orders", done, score=best, total=orders))
     # A topological order of the network found permits at least that network.
     graph = DAG.from_numpy(unpack(problem.masks[choice], len(candidates)).T)
-    order = np.array(graph.order_indices, dtype=np.int64)
-    return outcome_of(candidates, order, run, {"orders": float(done)}, f"{done} random orders")
+    found = np.array(graph.order_indices, dtype=np.int64)
+    return outcome_of(candidates, found, run, {"orders": float(done)}, f"{done} random orders")

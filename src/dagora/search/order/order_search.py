@@ -57,7 +57,7 @@ def order_search(
     steps = idle = 0
     with ThreadPoolExecutor(run.jobs) as pool:
         started = list(starts(candidates, run.seed, chains))
-        list(pool.map(partial(begin, problem), started))
+        list(pool.map(partial(begin, problem, budget=run.budget), started))
         best = max(chain.best for chain in started)
         run.on_event(Event("searching orders", steps, score=best))
         while idle < wait and not run.budget.exhausted:
@@ -147,9 +147,12 @@ def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
         yield Chain(order, order.copy(), -np.inf, state)
 
 
-def begin(problem: LocalProblem, chain: Chain) -> None:
-    """Descend from the chain's start."""
-    descend_best(problem, chain)
+def begin(problem: LocalProblem, chain: Chain, budget: Budget | None = None) -> None:
+    """Descend from the chain's start; if there is no time, only compute the score of the order."""
+    if budget is not None and budget.exhausted:
+        chain.best = problem.score(chain.best_order)
+    else:
+        descend_best(problem, chain)
     chain.order[:] = chain.best_order
 
 

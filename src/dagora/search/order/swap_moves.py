@@ -142,16 +142,18 @@ def select_acyclic(sets: FlatCandidates, order: NDArray[np.int64], choice: NDArr
 @kernel
 def sample_acyclic(
     sets: FlatCandidates,
+    order: NDArray[np.int64],
     state: NDArray[np.uint64],
     samples: int,
     best: float,
     best_choice: NDArray[np.int64],
     tolerance: float,
 ) -> float:
-    """Select parents for `samples` random orders; return the best score seen, its rows in `best_choice`."""
-    d = len(best_choice)
-    order = np.arange(d)
-    choice = np.empty(d, dtype=np.int64)
+    """Select parents for `samples` random orders, shuffled from `order` on.
+
+    Returns the best score seen; its rows are in `best_choice`.
+    """
+    choice = np.empty(len(order), dtype=np.int64)
     for _ in range(samples):
         shuffle(order, state)
         total = select_acyclic(sets, order, choice)

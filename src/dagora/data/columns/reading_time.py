@@ -1,0 +1,96 @@
+"""The time limit of a run, while its table is read: reading ends in time, too, with an error in one line.
+
+A small table is always read, however short the limit: a learner can then return a graph. A table so wide
+that it cannot be read in the time left is refused when its header is known.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from dagora.errors import DataError
+from dagora.events import Budget
+from dagora.wording import option
+
+# A table of at most so many columns and rows, and a file of at most so many bytes, is read without a look at
+# the clock.
+SMALL_COLUMNS, SMALL_ROWS, SMALL_FILE = 50, 10_000, 1 << 20
+# The least seconds that it takes to read and type a column, on any machine.
+SECONDS_A_COLUMN = 1e-4
+
+
+def check_time(clock: Budget, columns: int, rows: int) -> None:
+    """Refuse to go on with a table that is not small when the time is up.
+
+    >>> clock = Budget(1e-9)
+    >>> check_time(clock, columns=50, rows=1000)
+    >>> check_time(clock, columns=51, rows=1000)
+    Traceback (most recent call last):
+    dagora.errors.DataError: the time limit of 1e-09 s was reached while the table was read: ...
+    """
+    if clock.exhausted and (columns > SMALL_COLUMNS or rows > SMALL_ROWS):
+        raise too_slow(clock)
+
+
+def check_header(clock: Budget, columns: int) -> None:
+    """Refuse a table that has too many columns to be read in the time left.
+
+    >>> check_header(Budget(1.0), columns=1000)
+    >>> check_header(Budget(1.0), columns=20_000)
+    Traceback (most recent call last):
+    dagora.errors.DataError: 20000 columns cannot be read in a time limit of 1 s: allow more time ...
+    """
+    if columns > SMALL_COLUMNS and columns * SECONDS_A_COLUMN > clock.left:
+        if clock.exhausted or clock.limit is None:
+            raise too_slow(clock)
+        raise DataError(f"{columns} columns cannot be read in a time limit of {clock.limit:g} s: {way_out()}")
+
+
+def too_slow(clock: Budget) -> DataError:
+    """The error about a table that could not be read in time."""
+    return DataError(f"{clock.reason} while the table was read: {way_out()}")
+
+
+def way_out() -> str:
+    """What to do about a table that takes too long to read."""
+    return f"allow more time ({option('time_limit')}), or leave columns or rows out"
+
+
+class TimedFile:
+    """A file that seems to end when the time is up; `check` then says so.
+
+    Arrow reads ahead in threads of its own, in which no error may be raised.
+
+    >>> import io
+    >>> TimedFile(io.BytesIO(b"a,b"), Budget()).read(2)
+    b'a,'
+    """
+
+    def __init__(self, file: BinaryIO, clock: Budget) -> None:
+        self._file = file
+        self._clock = clock
+        self._seen = 0
+        self._cut = False
+
+    def check(self) -> None:
+        """Refuse a file of which a part was not read."""
+        if self._cut:
+            raise too_slow(self._clock)
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes; none where the time is up."""
+        if self._seen > SMALL_FILE and self._clock.exhausted:
+            self._cut = True
+            return b""
+        block = self._file.read(size)
+        self._seen += len(block)
+        return block
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return self._file.closed
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

@@ -1,0 +1,49 @@
+"""How much memory is free: what is too large is refused before it is begun, not by the system in mid-work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MEMINFO = Path("/proc/meminfo")
+# The limit of a container, and what is used of it.
+CONTAINER = Path("/sys/fs/cgroup")
+
+
+def free_memory() -> int | None:
+    """Bytes that can be had; without such a figure, the bytes built in; None where the system tells neither.
+
+    >>> free = free_memory()
+    >>> free is None or free > 0
+    True
+    """
+    known = [size for size in (free_in_machine(), free_in_container()) if size is not None]
+    return min(known) if known else built_in()
+
+
+def free_in_machine() -> int | None:
+    """What Linux says can be had without swapping."""
+    try:
+        lines = MEMINFO.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def free_in_container() -> int | None:
+    """What is left of a container's limit."""
+    try:
+        most, used = (
+            (CONTAINER / name).read_text(encoding="ascii") for name in ("memory.max", "memory.current")
+        )
+        return int(most) - int(used)
+    except (OSError, ValueError):  # there is no container, or no limit ("max")
+        return None
+
+
+def built_in() -> int | None:
+    """The machine's memory."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
