@@ -38,8 +38,8 @@ class Method:
     `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
     score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough, `needs`
     which packages must be installed. With `in_both_orders` the learner is given the score twice, as
-    `ColumnOrders`: with the columns as they stand, and in the order of their names. `bytes_a_pair` is the most
-    memory that it holds for each ordered pair of columns, however little time there is.
+    `ColumnOrders`: with the columns as they stand, and in the order of their names. `bytes_a_pair` is the
+    most memory that it holds for each ordered pair of columns, however little time there is.
     """
 
     name: str
