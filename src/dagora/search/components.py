@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
+from dagora.graph.bit_kernels import copy_bits, first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
 from dagora.scores.candidates.candidates import Candidates, FlatCandidates
 from dagora.search.best_parents import choose_parents
@@ -193,7 +193,7 @@ def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
                 useless = True
                 break
         if not useless:
-            kept[count] = masks[row]
+            copy_bits(masks[row], kept[count])
             count += 1
             flags[row] = True
     return flags

@@ -174,7 +174,8 @@ def iterate(
             settle_all(sets, trial, pool, state, tolerance)
             score = worth(sets, trial)
             best = score
-            best_order[:] = trial.order
+            for p in range(len(best_order)):
+                best_order[p] = trial.order[p]
         loss = max(0.0, current - score)
         if loss > 0:
             usual_loss = 0.95 * usual_loss + 0.05 * loss if usual_loss > 0 else loss
