@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from dagora.compiling import compilation
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, split_reading
 from dagora.data.schema import Kind
@@ -114,6 +115,7 @@ def learn(
     run = Run(known, seed, clock, jobs, observe)
     local = None if chosen is None else chosen.make(source.statistics, **score_options)
     given, notes, work = learner_input(entry, source, local, run)
+    compilation.wait_for_helper(clock.left)
     outcome = entry.load()(given, run, **method_options)
     if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
         outcome = replace(outcome, graph=in_column_order(outcome.graph, given))

@@ -32,13 +32,6 @@ def flip_bit(mask: NDArray[np.uint64], bit: int) -> None:
 
 
 @kernel
-def copy_bits(source: NDArray[np.uint64], target: NDArray[np.uint64]) -> None:
-    """Make one bit row equal to another."""
-    for w in range(len(source)):
-        target[w] = source[w]
-
-
-@kernel
 def first_subset(masks: NDArray[np.uint64], start: int, stop: int, allowed: NDArray[np.uint64]) -> int:
     """First row from `start` to `stop` - 1 that is a subset of `allowed`; `stop` where none is."""
     for row in range(start, stop):

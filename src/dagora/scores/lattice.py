@@ -95,7 +95,9 @@ def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     bits = 4
     while (1 << bits) < 2 * len(keys):
         bits += 1
-    slots = np.full(1 << bits, -1, dtype=np.int64)
+    slots = np.empty(1 << bits, dtype=np.int64)
+    for free in range(len(slots)):
+        slots[free] = -1
     mask = (1 << bits) - 1
     different = np.empty(len(keys), dtype=np.int64)
     place = np.empty(len(keys), dtype=np.int64)
@@ -110,7 +112,7 @@ def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
             different[count] = keys[k]
             count += 1
         place[k] = slots[slot]
-    return different[:count].copy(), place
+    return different[:count], place
 
 
 @kernel
@@ -159,7 +161,7 @@ def grow(
     """
     size = sets.shape[1] + 1
     room = min(len(sets), MOST_GROWN) + len(allowed)
-    blocks = []
+    blocks: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
     done = 0
     while done < len(sets) or not blocks:
         grown, subsets = np.empty((2, room, size), dtype=np.int64)

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.graph.bit_kernels import copy_bits, first_subset, flip_bit, is_subset
+from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
+from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import Candidates, FlatCandidates
 from dagora.search.best_parents import choose_parents
 
@@ -193,7 +194,7 @@ def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
                 useless = True
                 break
         if not useless:
-            copy_bits(masks[row], kept[count])
+            copy_row(masks[row], kept[count])
             count += 1
             flags[row] = True
     return flags

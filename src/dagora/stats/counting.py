@@ -111,8 +111,10 @@ def sorted_rows(
 ) -> NDArray[np.int64]:
     """The rows in lexicographic order of (label, code): sorted by code, then by label, both by counting."""
     n = len(labels)
-    places = np.zeros(max(size, cardinality) + 1, dtype=np.int64)
+    places = np.empty(max(size, cardinality) + 1, dtype=np.int64)
     by_code = np.empty(n, dtype=np.int64)
+    for place in range(len(places)):
+        places[place] = 0
     for i in range(n):
         places[column[i] + 1] += 1
     for code in range(cardinality):
@@ -127,9 +129,9 @@ def sorted_rows(
         places[labels[i] + 1] += 1
     for label in range(size):
         places[label + 1] += places[label]
-    for i in by_code:
-        order[places[labels[i]]] = i
-        places[labels[i]] += 1
+    for row in by_code:
+        order[places[labels[row]]] = row
+        places[labels[row]] += 1
     return order
 
 
@@ -144,7 +146,9 @@ def extend_labels(
     n = len(labels)
     cells = size * cardinality
     if cells <= max(SMALL_TABLE, CELLS_PER_ROW * n):
-        rank = np.zeros(cells, dtype=np.int32)
+        rank = np.empty(cells, dtype=np.int32)
+        for cell in range(cells):
+            rank[cell] = 0
         for i in range(n):
             out[i] = labels[i] * cardinality + column[i]
             rank[out[i]] += 1
@@ -159,13 +163,14 @@ def extend_labels(
             for i in range(n):
                 out[i] = rank[out[i]]
         return counts[:occupied]
-    counts = np.zeros(n, dtype=np.int64)
+    counts = np.empty(n, dtype=np.int64)
     occupied = -1
     label, code = np.int64(-1), np.int64(-1)
     for i in sorted_rows(labels, size, column, cardinality):
         if labels[i] != label or column[i] != code:
             label, code = np.int64(labels[i]), np.int64(column[i])
             occupied += 1
+            counts[occupied] = 0
         out[i] = occupied
         counts[occupied] += 1
     return counts[: occupied + 1]
@@ -230,7 +235,10 @@ def write_occupied(table: NDArray[np.int64], out: NDArray[np.int64], start: int)
 @kernel
 def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out: NDArray[np.int64]) -> int:
     """Add up the rows of a table that have the same parent; write the occupied counts, return how many."""
-    marginal = np.zeros((size, table.shape[1]), dtype=np.int64)
+    marginal = np.empty((size, table.shape[1]), dtype=np.int64)
+    for row in range(size):
+        for level in range(table.shape[1]):
+            marginal[row, level] = 0
     for row in range(table.shape[0]):
         for level in range(table.shape[1]):
             marginal[parents[row], level] += table[row, level]
@@ -461,17 +469,17 @@ def coded_columns(codes: Codes, cardinalities: NDArray[np.int64]) -> CodedColumn
     """Columns with the bit rows of those that have few levels."""
     few = (cardinalities > 1) & (cardinalities <= BIT_LEVELS)
     offsets = np.concatenate([[0], np.cumsum(np.where(few, cardinalities - 1, 0))])
-    return CodedColumns(codes, cardinalities, level_bits(codes, offsets), offsets)
+    bits = np.zeros((offsets[-1], (codes.shape[1] + 63) // 64), dtype=np.uint64)
+    set_level_bits(codes, offsets, bits)
+    return CodedColumns(codes, cardinalities, bits, offsets)
 
 
 @kernel
-def level_bits(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Bit rows of all levels but the last of every column that has bit rows (see `CodedColumns`)."""
+def set_level_bits(codes: Codes, offsets: NDArray[np.int64], bits: NDArray[np.uint64]) -> None:
+    """Set the bits of all levels but the last of every column that has bit rows (see `CodedColumns`)."""
     columns, n = codes.shape
-    bits = np.zeros((offsets[columns], (n + 63) // 64), dtype=np.uint64)
     for column in range(columns):
         first, last = offsets[column], offsets[column + 1]
         for i in range(n):
             if codes[column, i] < last - first:
                 bits[first + codes[column, i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-    return bits

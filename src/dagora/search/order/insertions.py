@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.graph.bit_kernels import copy_bits, first_subset, flip_bit, has_bit, is_subset
+from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit, is_subset
+from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import FlatCandidates
 
 
@@ -104,7 +105,7 @@ def copy_standing(source: Standing, target: Standing) -> None:
         target.order[x] = source.order[x]
         target.where[x] = source.where[x]
         target.choice[x] = source.choice[x]
-        copy_bits(source.prefixes[x + 1], target.prefixes[x + 1])
+        copy_row(source.prefixes[x + 1], target.prefixes[x + 1])
 
 
 @kernel
@@ -120,7 +121,7 @@ def worth(sets: IndexedSets, standing: Standing) -> float:
 def fill_prefixes(order: NDArray[np.int64], prefixes: NDArray[np.uint64], low: int, high: int) -> None:
     """Update the prefixes of places low + 1 … high + 1."""
     for p in range(low, high + 1):
-        copy_bits(prefixes[p], prefixes[p + 1])
+        copy_row(prefixes[p], prefixes[p + 1])
         flip_bit(prefixes[p + 1], order[p])
 
 
@@ -154,7 +155,7 @@ def best_insertion(
             if row == offsets[x + 1]:
                 break
         if first[y, x] < choice[y]:
-            copy_bits(prefixes[place], allowed)
+            copy_row(prefixes[place], allowed)
             flip_bit(allowed, x)
             passed += scores[row_with(sets, y, x, choice[y], allowed)] - scores[choice[y]]
         gain = passed + scores[row] - own
@@ -166,14 +167,14 @@ def best_insertion(
     for place in range(position + 1, len(order)):
         y = order[place]
         if has_bit(masks[choice[y]], x):
-            copy_bits(prefixes[place], allowed)
+            copy_row(prefixes[place], allowed)
             flip_bit(allowed, x)
             fallback = first_subset(masks, choice[y] + 1, offsets[y + 1], allowed)
             if fallback == offsets[y + 1]:  # never, as above
                 break
             passed += scores[fallback] - scores[choice[y]]
         if first[x, y] < row:
-            copy_bits(prefixes[place + 1], allowed)
+            copy_row(prefixes[place + 1], allowed)
             flip_bit(allowed, x)
             row = row_with(sets, x, y, row, allowed)
         gain = passed + scores[row] - own
