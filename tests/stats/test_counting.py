@@ -370,3 +370,10 @@ def test_sets_that_follow_a_larger_one_are_summed_from_it(seed):
         cells = Counter(zip(*(columns[c].tolist() for c in chosen), strict=True))
         expected = [cells[cell] for cell in sorted(cells)]
         assert counts.values[counts.offsets[k] : counts.offsets[k + 1]].tolist() == expected
+
+
+def test_no_sets_need_no_kernel(monkeypatch):
+    monkeypatch.setattr("dagora.stats.table.count_sets", None)
+    counts = TableStatistics(continuous_table([[0.5, 1.5]])).counts([])
+    assert counts.values.tolist() == []
+    assert counts.offsets.tolist() == [0]

@@ -83,7 +83,10 @@ def solve_order(problem: ColumnProblem, at: OrderSolution) -> float:
     for y in at.order:
         solve_in_place(problem, at, y, before, free, workspace)
         before[y] = True
-    return float(at.losses.sum())
+    total = 0.0
+    for loss in at.losses:
+        total += loss
+    return total
 
 
 @kernel
