@@ -1,6 +1,6 @@
 """A second process that compiles kernels while the command compiles others: the first run takes less time.
 
-numba compiles one kernel at a time per process. A method that searches on scores needs two groups of kernels:
+numba compiles one kernel at a time per process. A method that takes candidates needs two groups of kernels:
 those that score the table, and its own. As soon as the command has to compile at all, a helper learns a toy
 network from scores that are given: so it compiles the method's own kernels, and leaves them where compiled
 kernels are kept. The command waits for it before the method begins (`learning.learn`). The helper holds no
@@ -38,7 +38,7 @@ def rehearsing(method: str) -> Iterator[None]:
     """In this block, a helper compiles the kernels of a method, if any have to be compiled."""
     from dagora.method_registry import method_named
 
-    if method_named(method).takes in {"score", "candidates"} and cores() > 1:
+    if method_named(method).takes == "candidates" and cores() > 1:
         compilation.when_it_begins(partial(start_helper, method))
     try:
         yield
