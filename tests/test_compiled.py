@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba.core import event
 
-from dagora.compiled import kernel
+from dagora import compiled
 
 
 class Names(event.Listener):
@@ -21,20 +21,20 @@ class Names(event.Listener):
         pass
 
 
-@kernel
-def scaled(number, factor):
-    return number * factor
+def test_a_part_is_compiled_once_whatever_numbers_are_written_in_its_calls(monkeypatch):
+    monkeypatch.setattr(compiled, "can_keep", lambda _: False)
 
+    @compiled.kernel
+    def scaled(number, factor):
+        return number * factor
 
-@kernel
-def sum_of_multiples(numbers):
-    total = 0
-    for number in numbers:
-        total += scaled(number, 2) + scaled(number, 3) + scaled(number=number, factor=5)
-    return total
+    @compiled.kernel
+    def sum_of_multiples(numbers):
+        total = 0
+        for number in numbers:
+            total += scaled(number, 2) + scaled(number, 3) + scaled(number=number, factor=5)
+        return total
 
-
-def test_a_part_is_compiled_once_whatever_numbers_are_written_in_its_calls():
     names = Names()
     with event.install_listener("numba:compile", names):
         assert sum_of_multiples(np.array([1, 10])) == 110
