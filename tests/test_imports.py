@@ -39,7 +39,7 @@ FLOORS = (
     ),
     ("kernel_cache",),
     ("compiled",),
-    ("kernel_random",),
+    ("kernel_random", "kernel_rows"),
     ("graph",),
     ("run", "result"),
     ("data",),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
 from numba.core import event
 
 from dagora import kernel_cache
@@ -34,12 +35,32 @@ event.register("numba:compile", CompileListener())
 
 def kernel(function: F) -> F:
     """Compile a function of arrays and numbers; several threads may run it at once."""
-    return cast("F", numba.njit(cache=can_keep(function), nogil=True)(function))
+    return compiled(function)
 
 
 def inlined(function: F) -> F:
     """Compile a small function into each kernel that calls it; a call would cost more than its work."""
-    return cast("F", numba.njit(cache=can_keep(function), nogil=True, forceinline=True)(function))
+    return compiled(function, forceinline=True)
+
+
+def compiled(function: F, **options: bool) -> F:
+    """Compile a function twice over, each when it is needed: for Python, and as a part of other kernels.
+
+    A kernel that others call becomes part of their machine code. There it needs no way in from Python, which
+    takes longer to compile than a small kernel itself, and is not kept on disk on its own.
+    """
+    shared = {"nogil": True, "no_cfunc_wrapper": True, **options}
+    entry = numba.njit(cache=can_keep(function), **shared)(function)
+    part = numba.njit(no_cpython_wrapper=True, **shared)(function)
+
+    def call_template(arguments: Iterable[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401
+        # numba would compile a kernel once more for each number that is written out in a call of it.
+        named = {name: types.unliteral(each) for name, each in named.items()}
+        return part.get_call_template([types.unliteral(each) for each in arguments], named)
+
+    entry.get_call_template = call_template
+    entry.get_overload = part.get_overload
+    return cast("F", entry)
 
 
 def can_keep(function: Callable[..., object]) -> bool:

@@ -6,11 +6,17 @@ look up and no event to handle.
 
 from __future__ import annotations
 
+import contextlib
+import math
+import subprocess
 import threading
 import time
+from collections.abc import Callable
 
 # A search compiles one kernel after the other: a pause of this many seconds is not the end of it.
 PAUSE_SECONDS = 0.5
+
+StartHelper = Callable[[], subprocess.Popen[bytes] | None]
 
 
 class Compilation:
@@ -32,17 +38,43 @@ class Compilation:
         self._lock = threading.Lock()  # kernels are also compiled in threads
         self._running = 0
         self._ended = -PAUSE_SECONDS
+        self._start_helper: StartHelper | None = None
+        self._helper: subprocess.Popen[bytes] | None = None
+
+    def when_it_begins(self, start_helper: StartHelper) -> None:
+        """Start a process that compiles other kernels as soon as this one has to compile its first."""
+        self._start_helper = start_helper
 
     def begin(self) -> None:
         """A kernel is about to be compiled, perhaps within another."""
         with self._lock:
             self._running += 1
+            start, self._start_helper = self._start_helper, None
+        if start is not None:
+            self._helper = start()
 
     def end(self) -> None:
         """A kernel was compiled."""
         with self._lock:
             self._running -= 1
             self._ended = time.monotonic()
+
+    def wait_for_helper(self, seconds: float = math.inf) -> None:
+        """Wait for the kernels that the helper compiles; without it they would be compiled here once more."""
+        if self._helper is None:
+            return
+        self.begin()
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._helper.wait(None if math.isinf(seconds) else seconds)
+        finally:
+            self.end()
+
+    def end_helper(self) -> None:
+        """End the helper if it still runs: it does so when its standard input is closed."""
+        helper, self._helper, self._start_helper = self._helper, None, None
+        if helper is not None:
+            helper.communicate()
 
     @property
     def now(self) -> bool:

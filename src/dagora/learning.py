@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from dagora.compiling import compilation
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, split_reading
 from dagora.data.schema import Kind
@@ -122,6 +123,8 @@ def learn(
         ordered = in_name_order(source.statistics)
         same = ordered is source.statistics
         given = ColumnOrders(local, local if same else chosen.make(ordered, **score_options))
+    if isinstance(given, Candidates):
+        compilation.wait_for_helper(clock.left)
     outcome = entry.load()(given, run, **method_options)
     if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
         outcome = replace(outcome, graph=in_column_order(outcome.graph, given))

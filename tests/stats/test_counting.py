@@ -19,9 +19,9 @@ from dagora.stats.counting import (
     BLOCK_WORDS,
     CELLS_PER_ROW,
     SMALL_TABLE,
-    count_by_sorting,
     extend_labels,
     population_count,
+    sorted_rows,
     split_by_bits,
     split_by_histogram,
 )
@@ -174,10 +174,8 @@ def test_kernels_agree_on_the_same_cells():
             histogram = np.empty(2 * base * levels, dtype=np.int32)
             split_by_histogram(labels, column, levels, histogram)
             assert histogram[: base * levels].tolist() == dense.ravel().tolist()
-            out = np.full(n + 1, -7)
-            written = count_by_sorting(labels, column, levels, out)
-            assert out[:written].tolist() == dense.ravel()[dense.ravel() > 0].tolist()
-            assert (out[written:] == -7).all()
+            order = np.lexsort((column, labels))
+            assert sorted_rows(labels, base, column, levels).tolist() == order.tolist()
             rows = np.zeros((levels - 1, (n + 63) // 64), dtype=np.uint64)
             for i, code in enumerate(column.tolist()):
                 if code < levels - 1:
@@ -372,3 +370,10 @@ def test_sets_that_follow_a_larger_one_are_summed_from_it(seed):
         cells = Counter(zip(*(columns[c].tolist() for c in chosen), strict=True))
         expected = [cells[cell] for cell in sorted(cells)]
         assert counts.values[counts.offsets[k] : counts.offsets[k + 1]].tolist() == expected
+
+
+def test_no_sets_need_no_kernel(monkeypatch):
+    monkeypatch.setattr("dagora.stats.table.count_sets", None)
+    counts = TableStatistics(continuous_table([[0.5, 1.5]])).counts([])
+    assert counts.values.tolist() == []
+    assert counts.offsets.tolist() == [0]

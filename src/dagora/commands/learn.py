@@ -9,6 +9,7 @@ import click
 
 from dagora.commands.data_options import Reading, data_options
 from dagora.commands.learn_options import LearnRequest, learn_options
+from dagora.commands.rehearsal import rehearsing
 
 if TYPE_CHECKING:
     from dagora.scores.candidates.candidates import Candidates
@@ -41,7 +42,7 @@ def command(*, data: str, request: LearnRequest, reading: Reading) -> None:
     table = None if is_jkl(data) else request.read(reading, data)
     source = table or read_scores(data, reading)
     request.check_data(source.names, None if table is None else table.schema)
-    with request.progress(table, data) as on_event:
+    with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(source, on_event=on_event, **request.settings)
     request.present(result, None if table is None else TableStatistics(table), Path(data).name)
 

@@ -66,7 +66,10 @@ def acyclic_support(
 @kernel
 def keep_acyclic(d: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Go through the edges in order and keep each that closes no cycle with those kept before it."""
-    reaches = np.eye(d, dtype=np.bool_)
+    reaches = np.empty((d, d), dtype=np.bool_)
+    for i in range(d):
+        for j in range(d):
+            reaches[i, j] = i == j
     kept = np.zeros(len(tails), dtype=np.bool_)
     for k in range(len(tails)):
         tail, head = tails[k], heads[k]
@@ -76,5 +79,6 @@ def keep_acyclic(d: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> 
         if not reaches[tail, head]:
             for i in range(d):
                 if reaches[i, tail]:
-                    reaches[i] |= reaches[head]
+                    for j in range(d):
+                        reaches[i, j] |= reaches[head, j]
     return kept

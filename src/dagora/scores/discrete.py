@@ -194,7 +194,7 @@ def sum_over_cells(
     values: NDArray[np.int64], starts: NDArray[np.int64], stops: NDArray[np.int64], function: Floats
 ) -> Floats:
     """Σ function[n] over the counts of each set."""
-    sums = np.zeros(len(starts))
+    sums = np.empty(len(starts))
     for k in range(len(sums)):
         total = 0.0
         for cell in range(starts[k], stops[k]):

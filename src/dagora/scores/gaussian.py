@@ -86,13 +86,16 @@ def cholesky_pivots(
         largest = max(largest, offsets[k + 1] - offsets[k])
     factor = np.zeros((largest + 1, largest + 1))
     pivots = np.zeros(largest + 1)
-    previous = np.full(largest + 1, -1)
+    previous = np.empty(largest + 1, dtype=np.int64)
     columns = np.empty(largest + 1, dtype=np.int64)
+    for a in range(largest + 1):
+        previous[a] = -1
     log_determinants = np.zeros(len(children))
     residuals = np.zeros(len(children))
     for k in range(len(children)):
         size = offsets[k + 1] - offsets[k]
-        columns[:size] = parents[offsets[k] : offsets[k + 1]]
+        for a in range(size):
+            columns[a] = parents[offsets[k] + a]
         columns[size] = children[k]
         shared = 0
         while shared <= size and columns[shared] == previous[shared]:
@@ -109,8 +112,8 @@ def cholesky_pivots(
                 left -= factor[a, b] * factor[a, b]
             pivots[a] = np.sqrt(left) if left > COLLINEAR * matrix[i, i] else 0.0
             previous[a] = i
-        if size < largest:
-            previous[size + 1 :] = -1
+        for a in range(size + 1, largest + 1):
+            previous[a] = -1
         for a in range(size):
             log_determinants[k] += np.log(max(pivots[a] ** 2, COLLINEAR * matrix[columns[a], columns[a]]))
         child = children[k]

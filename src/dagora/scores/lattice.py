@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bits import Rows, words_for
 
+# Sets for which there is room in one call of the kernel that grows them.
+MOST_GROWN = 1 << 16
+
 
 def largest_size(d: int) -> int:
     """The largest size of a set of d columns whose key fits into 62 bits.
@@ -92,7 +95,9 @@ def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     bits = 4
     while (1 << bits) < 2 * len(keys):
         bits += 1
-    slots = np.full(1 << bits, -1, dtype=np.int64)
+    slots = np.empty(1 << bits, dtype=np.int64)
+    for free in range(len(slots)):
+        slots[free] = -1
     mask = (1 << bits) - 1
     different = np.empty(len(keys), dtype=np.int64)
     place = np.empty(len(keys), dtype=np.int64)
@@ -107,7 +112,7 @@ def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
             different[count] = keys[k]
             count += 1
         place[k] = slots[slot]
-    return different[:count].copy(), place
+    return different[:count], place
 
 
 @kernel
@@ -145,7 +150,6 @@ def key_without(row: NDArray[np.int64], skipped: int, d: int) -> int:
     return key
 
 
-@kernel
 def grow(
     sets: NDArray[np.int64], keys: NDArray[np.int64], best: NDArray[np.float64], allowed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -155,47 +159,54 @@ def grow(
     the larger sets, the positions of their subsets (entry [r, i]: set r without its i-th column), and the
     best score among all proper subsets of each.
     """
+    size = sets.shape[1] + 1
+    room = min(len(sets), MOST_GROWN) + len(allowed)
+    blocks: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
+    done = 0
+    while done < len(sets) or not blocks:
+        grown, subsets = np.empty((2, room, size), dtype=np.int64)
+        below = np.empty(room)
+        count, done = grow_from(done, sets, keys, best, allowed, grown, subsets, below)
+        blocks.append((grown[:count], subsets[:count], below[:count]))
+    whole, places, tops = zip(*blocks, strict=True)
+    return np.concatenate(whole), np.concatenate(places), np.concatenate(tops)
+
+
+@kernel
+def grow_from(
+    start: int,
+    sets: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    best: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
+    grown: NDArray[np.int64],
+    subsets: NDArray[np.int64],
+    below: NDArray[np.float64],
+) -> tuple[int, int]:
+    """Grow the sets from `start` on while there is room; return how many were made and where to go on."""
     number, size = sets.shape
     d = len(allowed)
-    capacity = 1024
-    grown = np.empty((capacity, size + 1), dtype=np.int64)
-    subsets = np.empty((capacity, size + 1), dtype=np.int64)
-    below = np.empty(capacity)
     count = 0
-    row = np.empty(size + 1, dtype=np.int64)
-    places = np.empty(size + 1, dtype=np.int64)
-    for a in range(number):
-        row[:size] = sets[a]
-        start = sets[a, size - 1] + 1 if size else 0
-        for j in range(start, d):
+    for a in range(start, number):
+        if count + d > len(below):
+            return count, a
+        for j in range(sets[a, size - 1] + 1 if size else 0, d):
             if not allowed[j]:
                 continue
-            row[size] = j
-            places[size] = a
-            top = best[a]
+            # The next row is written in place; it stays only if all its subsets are alive.
+            for i in range(size):
+                grown[count, i] = sets[a, i]
+            grown[count, size] = j
+            subsets[count, size] = a
+            below[count] = best[a]
             whole = True
             for skipped in range(size):
-                place = find_key(keys, key_without(row, skipped, d))
+                place = find_key(keys, key_without(grown[count], skipped, d))
                 if place < 0:
                     whole = False
                     break
-                places[skipped] = place
-                top = max(top, best[place])
-            if not whole:
-                continue
-            if count == capacity:
-                capacity *= 2
-                wider = np.empty((capacity, size + 1), dtype=np.int64)
-                wider[:count] = grown
-                grown = wider
-                longer = np.empty((capacity, size + 1), dtype=np.int64)
-                longer[:count] = subsets
-                subsets = longer
-                higher = np.empty(capacity)
-                higher[:count] = below
-                below = higher
-            grown[count] = row
-            subsets[count] = places
-            below[count] = top
-            count += 1
-    return grown[:count], subsets[:count], below[:count]
+                subsets[count, skipped] = place
+                below[count] = max(below[count], best[place])
+            if whole:
+                count += 1
+    return count, number

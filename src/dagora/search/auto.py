@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
+from dagora.compiling import compilation
 from dagora.events import ignore
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
@@ -72,6 +73,7 @@ def search_by_name(source: ColumnOrders, first: Outcome, run: Run) -> tuple[Outc
         start = cast("DAG", first.graph)
     else:
         start = cast("DAG", tabu_search(score, replace(run, on_event=ignore)).graph)
+    compilation.wait_for_helper(run.budget.left)
     return search_orders(sets, score, start, run), sets
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
+from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import Candidates, FlatCandidates
 from dagora.search.best_parents import choose_parents
 
@@ -214,7 +215,7 @@ def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
                 useless = True
                 break
         if not useless:
-            kept[count] = masks[row]
+            copy_row(masks[row], kept[count])
             count += 1
             flags[row] = True
     return flags

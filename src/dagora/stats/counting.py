@@ -65,7 +65,9 @@ def split_by_bits(
     """
     size, words = label_rows.shape
     levels = level_bits.shape[0]
-    cells[:] = 0
+    for label in range(size):
+        for level in range(levels):
+            cells[label, level] = 0
     for start in range(0, words, BLOCK_WORDS):
         stop = min(words, start + BLOCK_WORDS)
         for label in range(size):
@@ -90,8 +92,9 @@ def split_by_histogram(
     Even and odd rows are counted in separate halves, so that an increment need not wait for the one before it
     when both hit the same cell.
     """
-    histogram[:] = 0
     half = len(histogram) // 2
+    for cell in range(len(histogram)):
+        histogram[cell] = 0
     n = len(labels)
     for i in range(0, n - 1, 2):
         histogram[labels[i] * cardinality + column[i]] += 1
@@ -103,25 +106,33 @@ def split_by_histogram(
 
 
 @kernel
-def count_by_sorting(
-    labels: NDArray[np.int32], column: NDArray[Any], cardinality: int, out: NDArray[np.int64]
-) -> int:
-    """Write the counts of the occupied cells (label, code) to `out`; return how many there are."""
-    keys = np.empty(len(labels), dtype=np.int64)
-    for i in range(len(labels)):
-        keys[i] = np.int64(labels[i]) * cardinality + column[i]
-    keys.sort()
-    written = 0
-    run = 1
-    for i in range(1, len(keys)):
-        if keys[i] == keys[i - 1]:
-            run += 1
-        else:
-            out[written] = run
-            written += 1
-            run = 1
-    out[written] = run
-    return written + 1
+def sorted_rows(
+    labels: NDArray[np.int32], size: int, column: NDArray[Any], cardinality: int
+) -> NDArray[np.int64]:
+    """The rows in lexicographic order of (label, code): sorted by code, then by label, both by counting."""
+    n = len(labels)
+    places = np.empty(max(size, cardinality) + 1, dtype=np.int64)
+    by_code = np.empty(n, dtype=np.int64)
+    for place in range(len(places)):
+        places[place] = 0
+    for i in range(n):
+        places[column[i] + 1] += 1
+    for code in range(cardinality):
+        places[code + 1] += places[code]
+    for i in range(n):
+        by_code[places[column[i]]] = i
+        places[column[i]] += 1
+    for place in range(len(places)):
+        places[place] = 0
+    order = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        places[labels[i] + 1] += 1
+    for label in range(size):
+        places[label + 1] += places[label]
+    for row in by_code:
+        order[places[labels[row]]] = row
+        places[labels[row]] += 1
+    return order
 
 
 @kernel
@@ -135,7 +146,9 @@ def extend_labels(
     n = len(labels)
     cells = size * cardinality
     if cells <= max(SMALL_TABLE, CELLS_PER_ROW * n):
-        rank = np.zeros(cells, dtype=np.int32)
+        rank = np.empty(cells, dtype=np.int32)
+        for cell in range(cells):
+            rank[cell] = 0
         for i in range(n):
             out[i] = labels[i] * cardinality + column[i]
             rank[out[i]] += 1
@@ -150,17 +163,14 @@ def extend_labels(
             for i in range(n):
                 out[i] = rank[out[i]]
         return counts[:occupied]
-    keys = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        keys[i] = np.int64(labels[i]) * cardinality + column[i]
-    order = np.argsort(keys)
-    counts = np.zeros(n, dtype=np.int64)
-    occupied = 0
-    previous = keys[order[0]]
-    for i in order:
-        if keys[i] != previous:
-            previous = keys[i]
+    counts = np.empty(n, dtype=np.int64)
+    occupied = -1
+    label, code = np.int64(-1), np.int64(-1)
+    for i in sorted_rows(labels, size, column, cardinality):
+        if labels[i] != label or column[i] != code:
+            label, code = np.int64(labels[i]), np.int64(column[i])
             occupied += 1
+            counts[occupied] = 0
         out[i] = occupied
         counts[occupied] += 1
     return counts[: occupied + 1]
@@ -225,7 +235,10 @@ def write_occupied(table: NDArray[np.int64], out: NDArray[np.int64], start: int)
 @kernel
 def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out: NDArray[np.int64]) -> int:
     """Add up the rows of a table that have the same parent; write the occupied counts, return how many."""
-    marginal = np.zeros((size, table.shape[1]), dtype=np.int64)
+    marginal = np.empty((size, table.shape[1]), dtype=np.int64)
+    for row in range(size):
+        for level in range(table.shape[1]):
+            marginal[row, level] = 0
     for row in range(table.shape[0]):
         for level in range(table.shape[1]):
             marginal[parents[row], level] += table[row, level]
@@ -263,11 +276,10 @@ class Prefixes(NamedTuple):
     labels: NDArray[np.int32]
 
 
-@kernel
 def new_prefixes(n: int, depths: int) -> Prefixes:
     """Room for `depths` depths over n rows; at depth 0 a single cell holds all rows."""
     prefixes = Prefixes(
-        np.full(depths, -1, dtype=np.int64),
+        np.full(depths, -1),
         np.ones(depths, dtype=np.int64),
         np.zeros(depths, dtype=np.bool_),
         np.empty((depths, BIT_ROWS + 1, (n + 63) // 64), dtype=np.uint64),
@@ -276,9 +288,9 @@ def new_prefixes(n: int, depths: int) -> Prefixes:
         np.empty((depths, n), dtype=np.int32),
     )
     prefixes.has_bits[0] = True
-    prefixes.bit_rows[0, 0] = 0
-    for i in range(n):
-        prefixes.bit_rows[0, 0, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    prefixes.bit_rows[0, 0] = ~np.uint64(0)
+    if n % 64:
+        prefixes.bit_rows[0, 0, -1] = (1 << n % 64) - 1
     prefixes.totals[0, 0] = n
     prefixes.labels[0] = 0
     return prefixes
@@ -347,7 +359,6 @@ def shared_length(path: NDArray[np.int64], columns: NDArray[np.int64], first: in
     return shared
 
 
-@kernel
 def count_sets(
     data: CodedColumns,
     columns: NDArray[np.int64],
@@ -369,13 +380,24 @@ def count_sets(
     >>> out, sizes  # the sets (0,) and (0, 1): two and three occupied cells
     (array([2, 2, 1, 1, 2]), array([2, 3]))
     """
+    deepest = max(1, int(np.diff(set_offsets).max(initial=0)))
+    prefixes = new_prefixes(data.codes.shape[1], deepest)
+    return count_along(data, prefixes, columns, set_offsets, out, sizes)
+
+
+@kernel
+def count_along(
+    data: CodedColumns,
+    prefixes: Prefixes,
+    columns: NDArray[np.int64],
+    set_offsets: NDArray[np.int64],
+    out: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """Count the sets one after the other, with `prefixes` as working memory (see `count_sets`)."""
     codes, cardinalities, bits, bit_offsets = data
     n = codes.shape[1]
     largest_table = max(SMALL_TABLE, CELLS_PER_ROW * n)
-    deepest = 1
-    for k in range(len(sizes)):
-        deepest = max(deepest, set_offsets[k + 1] - set_offsets[k])
-    prefixes = new_prefixes(n, deepest)
     path, occupied, has_bits, bit_rows, totals, _, labels = prefixes
     # Depths that have labels, depths that are valid, and the depth of the set counted last.
     labelled, valid, depth_before = 0, 0, -1
@@ -415,8 +437,12 @@ def count_sets(
             labelled = label_to(data, prefixes, labelled, depth)
         if groups * cardinality > largest_table:
             column_before = -1
-            sizes[k] = count_by_sorting(labels[depth], codes[column], cardinality, out[written:])
-            written += sizes[k]
+            split = np.empty(n, dtype=np.int32)
+            counts = extend_labels(labels[depth], groups, codes[column], cardinality, split)
+            sizes[k] = len(counts)
+            for count in counts:
+                out[written] = count
+                written += 1
             continue
         column_before = column
         if table.shape[0] != groups or table.shape[1] != cardinality:
@@ -443,17 +469,17 @@ def coded_columns(codes: Codes, cardinalities: NDArray[np.int64]) -> CodedColumn
     """Columns with the bit rows of those that have few levels."""
     few = (cardinalities > 1) & (cardinalities <= BIT_LEVELS)
     offsets = np.concatenate([[0], np.cumsum(np.where(few, cardinalities - 1, 0))])
-    return CodedColumns(codes, cardinalities, level_bits(codes, offsets), offsets)
+    bits = np.zeros((offsets[-1], (codes.shape[1] + 63) // 64), dtype=np.uint64)
+    set_level_bits(codes, offsets, bits)
+    return CodedColumns(codes, cardinalities, bits, offsets)
 
 
 @kernel
-def level_bits(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Bit rows of all levels but the last of every column that has bit rows (see `CodedColumns`)."""
+def set_level_bits(codes: Codes, offsets: NDArray[np.int64], bits: NDArray[np.uint64]) -> None:
+    """Set the bits of all levels but the last of every column that has bit rows (see `CodedColumns`)."""
     columns, n = codes.shape
-    bits = np.zeros((offsets[columns], (n + 63) // 64), dtype=np.uint64)
     for column in range(columns):
         first, last = offsets[column], offsets[column + 1]
         for i in range(n):
             if codes[column, i] < last - first:
                 bits[first + codes[column, i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-    return bits

@@ -93,6 +93,8 @@ class TableStatistics:
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Occupied joint counts of many sets; those that begin like the set before them are cheapest."""
         columns, offsets = flatten(column_sets)
+        if len(offsets) == 1:  # no set: then no kernel need be compiled for it
+            return CellCounts(np.empty(0, dtype=np.int64), offsets)
         self._require_discrete(columns)
         bounds = self._cell_bounds(columns, offsets)
         size = len(offsets) - 1

@@ -85,7 +85,10 @@ def solve_column(
         before, residual = residual, max(residual_variance(moments, child, weights), floor)
         if abs(residual - before) <= 1e-10 * before:
             break
-    return 0.5 * np.log(residual) + lambda1 * np.abs(weights).sum(), lambda1 * residual
+    size = 0.0
+    for weight in weights:
+        size += abs(weight)
+    return 0.5 * np.log(residual) + lambda1 * size, lambda1 * residual
 
 
 def refit_columns(covariance: Matrix, support: NDArray[np.bool_], lambda1: float, *, profile: bool) -> Matrix:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.kernel_rows import copy_row
 from dagora.optimise.path.column_problem import ColumnProblem, Workspace, workspace_for
 from dagora.optimise.path.thresholding import judge_column
 from dagora.scores.lasso_kernels import Matrix, Vector
@@ -82,7 +83,10 @@ def solve_order(problem: ColumnProblem, at: OrderSolution) -> float:
     for y in at.order:
         solve_in_place(problem, at, y, before, free, workspace)
         before[y] = True
-    return float(at.losses.sum())
+    total = 0.0
+    for loss in at.losses:
+        total += loss
+    return total
 
 
 @kernel
@@ -167,7 +171,7 @@ def move_to_best_place(
                 for i in range(d):
                     free[i] = before[i] and allowed[i, y]
                 free[x] = p < position
-                trial[:] = columns[y]
+                copy_row(columns[y], trial)
                 loss, _ = judge_column(problem, y, free, trial, slope, workspace)
                 saving[y] = losses[y] - loss if p < position else loss - losses[y]
         before[y] = True
@@ -179,8 +183,8 @@ def move_to_best_place(
             free[i] = False
         for p in range(position):
             free[order[p]] = allowed[order[p], x]
-        trial[:] = columns[x]
-        slope[:] = gradients[x]
+        copy_row(columns[x], trial)
+        copy_row(gradients[x], slope)
         own, penalty, passed = losses[x], penalties[x], 0.0
         target = position + direction
         while lowest <= target <= highest:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.kernel_rows import copy_row
 from dagora.optimise.path.column_problem import (
     SMALLEST_RESIDUAL,
     ColumnProblem,
@@ -237,7 +238,7 @@ def check_move(
         if y == x or matters:
             changed[number] = y
             old_losses[number], old_penalties[number] = losses[y], penalties[y]
-            kept[number] = columns[y]
+            copy_row(columns[y], kept[number])
             solve_in_place(problem, at, y, before, free, workspace)
             gain += old_losses[number] - losses[y]
             number += 1
@@ -249,7 +250,7 @@ def check_move(
     reinsert(order, place, position)
     for k in range(number):
         y = changed[k]
-        columns[y] = kept[k]
+        copy_row(kept[k], columns[y])
         losses[y], penalties[y] = old_losses[k], old_penalties[k]
         residual_gradient(problem.moments, y, columns[y], gradients[y])
     return 0.0

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.kernel_rows import copy_row
 from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column, workspace_for
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.scores.lasso_kernels import Matrix, Vector
@@ -117,7 +118,7 @@ def threshold_column(
         # With `profile` the loss is half a logarithm, so a share of the variance becomes a difference.
         if other <= loss + (problem.slack / 2 if problem.profile else problem.slack * loss):
             return other
-    column[:] = rest
+    copy_row(rest, column)
     return loss
 
 

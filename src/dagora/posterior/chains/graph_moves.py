@@ -16,6 +16,7 @@ from dagora.compiled import kernel
 from dagora.graph.bit_kernels import flip_bit, has_bit
 from dagora.graph.bits import Rows
 from dagora.kernel_random import random_below, random_unit
+from dagora.kernel_rows import copy_row
 from dagora.posterior.space.lookup import ROWS, SIZE, START, Lookup, draw_family, sum_in_block
 
 Ints = NDArray[np.int64]
@@ -37,7 +38,7 @@ def rewire(lookup: Lookup, labels: Ints, values: Floats, random: Rows, graph: Ro
         reverse = random_below(random, 2) == 0
         moved |= change_edge(lookup, weights, graph, parent, child, reverse, random)
     if moved:
-        labels[:] = blocks_of(graph)
+        copy_row(blocks_of(graph), labels)
         for node in range(nodes):
             values[node] = sum_in_block(lookup, node, labels)
     return moved

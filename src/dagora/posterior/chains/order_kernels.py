@@ -36,8 +36,9 @@ MOVES, NEIGHBOURS, SWAPS = 8, 4, 6
 @kernel
 def order_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps: int) -> None:
     """Make `steps` steps, and keep a graph whenever the plan says so."""
-    order = np.argsort(chain.places)
+    order = np.empty_like(chain.places)
     for node in range(len(order)):
+        order[chain.places[node]] = node
         chain.values[node] = sum_before(lookup, node, chain.places, chain.places[node])
     left = steps
     while left > 0:
@@ -132,7 +133,8 @@ def start_order(lookup: Lookup, chain: Chain) -> int:
     """
     nodes = len(chain.places)
     places = chain.places
-    places[:] = nodes
+    for node in range(nodes):
+        places[node] = nodes
     for position in range(nodes):
         ready = 0
         chosen = -1

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.kernel_random import random_below, random_unit
+from dagora.kernel_rows import copy_row
 from dagora.posterior.chains.chain_state import (
     ACCEPTED,
     KEPT,
@@ -26,7 +27,7 @@ from dagora.posterior.chains.chain_state import (
 )
 from dagora.posterior.chains.graph_moves import blocks_of, rewire
 from dagora.posterior.chains.keep_graph import keep_graph
-from dagora.posterior.chains.partition_moves import IMPOSSIBLE, KINDS, propose
+from dagora.posterior.chains.partition_moves import IMPOSSIBLE, KINDS, number_of_blocks, propose
 from dagora.posterior.space.lookup import Lookup, quick_in_block, sum_in_block
 
 Ints = NDArray[np.int64]
@@ -66,13 +67,13 @@ def walk_partitions(
     proposed = np.empty(nodes, dtype=np.int64)
     changed = np.empty(nodes, dtype=np.bool_)
     fresh = np.empty(nodes)
-    blocks = labels.max() + 1
+    blocks = number_of_blocks(labels)
     accepted = 0
     graph = np.empty((nodes, (nodes + 63) // 64), dtype=np.uint64)
     for _ in range(steps):
         if random_below(random, REWIRE_EVERY) == 0 and nodes > 1:
             accepted += rewire(lookup, labels, values, random, graph, CHANGES * nodes)
-            blocks = labels.max() + 1
+            blocks = number_of_blocks(labels)
             continue
         kind = KINDS[random_below(random, len(KINDS))]
         result, ratio = propose(kind, labels, blocks, random, proposed, changed)
@@ -115,4 +116,4 @@ def start_partition(lookup: Lookup, chain: Chain, spare: Kept) -> None:
     """Turn an order into the partition of a graph drawn given that order; `spare` has room for one draw."""
     keep_graph(lookup, chain, spare, in_blocks=False)
     chain.counters[KEPT] = 0
-    chain.places[:] = blocks_of(spare.parents[0])
+    copy_row(blocks_of(spare.parents[0]), chain.places)

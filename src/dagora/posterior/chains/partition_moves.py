@@ -43,8 +43,9 @@ def propose(
     The ratio is the probability of proposing the way back over that of the way there. The number of blocks is
     `IMPOSSIBLE` where there is nothing to propose.
     """
-    proposed[:] = labels
-    changed[:] = False
+    for node in range(len(labels)):
+        proposed[node] = labels[node]
+        changed[node] = False
     if kind == SPLIT_JOIN:
         if random_below(random, 2) == 0:
             return split(labels, blocks, random, proposed, changed)
@@ -60,7 +61,7 @@ def propose(
 def split(labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Flags) -> tuple[int, float]:
     """Split a block in two."""
     sizes = block_sizes(labels, blocks)
-    many = int(np.sum(sizes > 1))
+    many = number_of_large(sizes)
     if many == 0:
         return IMPOSSIBLE, 0.0
     rank = random_below(random, many)
@@ -94,7 +95,7 @@ def join(labels: Ints, blocks: int, random: Random, proposed: Ints, changed: Fla
     sizes = block_sizes(labels, blocks)
     block = random_below(random, blocks - 1)
     first, second = sizes[block], sizes[block + 1]
-    many = 1 + np.sum(sizes > 1) - (first > 1) - (second > 1)
+    many = 1 + number_of_large(sizes) - (first > 1) - (second > 1)
     for node in range(len(labels)):
         proposed[node] -= labels[node] > block
         changed[node] = labels[node] == block + 1 or labels[node] == block + 2
@@ -192,7 +193,10 @@ def swap(labels: Ints, blocks: int, one: int, other: int, proposed: Ints, change
 @kernel
 def member(labels: Ints, block: int, random: Random) -> int:
     """Draw a node of a block."""
-    rank = random_below(random, np.sum(labels == block))
+    size = 0
+    for label in labels:
+        size += label == block
+    rank = random_below(random, size)
     node = 0
     while labels[node] != block or rank > 0:
         rank -= labels[node] == block
@@ -207,3 +211,21 @@ def block_sizes(labels: Ints, blocks: int) -> Ints:
     for label in labels:
         sizes[label] += 1
     return sizes
+
+
+@kernel
+def number_of_large(sizes: Ints) -> int:
+    """Number of blocks with more than one node."""
+    large = 0
+    for size in sizes:
+        large += size > 1
+    return large
+
+
+@kernel
+def number_of_blocks(labels: Ints) -> int:
+    """Number of blocks; the last one's label is one less."""
+    last = -1
+    for label in labels:
+        last = max(last, label)
+    return last + 1

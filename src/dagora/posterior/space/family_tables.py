@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.errors import OptionError
 from dagora.graph.knowledge import Knowledge
+from dagora.kernel_rows import copy_row
 from dagora.options import GIBIBYTE
 from dagora.posterior.log_sums import sum_over_subsets
 from dagora.posterior.space.family_scoring import Layout, score_families
@@ -123,7 +124,7 @@ def padded(lists: tuple[tuple[int, ...], ...]) -> Ints:
 @kernel
 def fill_log_sums(tables: FamilyTables) -> None:
     """Fill `log_sums` from `log_weights`, row by row."""
-    tables.log_sums[:] = tables.log_weights
+    copy_row(tables.log_weights, tables.log_sums)
     for child in range(len(tables.starts)):
         size = tables.sizes[child]
         for row in range(1 + tables.counts[child]):

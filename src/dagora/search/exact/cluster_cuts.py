@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import flip_bit, has_bit
+from dagora.kernel_rows import copy_row
 
 # Sets of a smaller value count as unused: SCIP's feasibility tolerance.
 LEAST_VALUE = 1e-6
@@ -227,7 +228,7 @@ def least_sum(
         total += change(y, cluster, users, values)
         toggle(y, cluster, users, values)
     best = total
-    best_inside[:] = inside
+    copy_row(inside, best_inside)
     for step in range(STEPS):
         node = -1
         least = np.inf
@@ -246,7 +247,7 @@ def least_sum(
         total += least
         if total < best - 1e-9:
             best = total
-            best_inside[:] = inside
+            copy_row(inside, best_inside)
     return best
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import has_bit
+from dagora.kernel_rows import copy_row
 from dagora.search.exact.cluster_cuts import Point
 
 # One facet of each class: its right-hand side, then for each node the coefficients of the eight sets of the
@@ -218,7 +219,7 @@ def violated_facets(
                     low, high = (0, triples) if size == 3 else (triples, len(separators.sides))
                     facet, distance = most_violated(separators, low, high, projected)
                     if facet >= 0 and count < MOST_FOUND:
-                        found[count] = nodes
+                        copy_row(nodes, found[count])
                         if size == 3:
                             found[count, 3] = -1
                         which[count] = facet

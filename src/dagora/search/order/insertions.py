@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit, is_subset
+from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import FlatCandidates
 
 
@@ -65,7 +66,8 @@ def index_sets(flat: FlatCandidates) -> IndexedSets:
     d = len(offsets) - 1
     first = np.empty((d, d), dtype=np.int64)
     for x in range(d):
-        first[x] = offsets[x + 1]
+        for p in range(d):
+            first[x, p] = offsets[x + 1]
         for row in range(offsets[x + 1] - 1, offsets[x] - 1, -1):
             for word in range(masks.shape[1]):
                 left = masks[row, word]
@@ -99,10 +101,11 @@ def stand(sets: IndexedSets, order: NDArray[np.int64]) -> Standing:
 @kernel
 def copy_standing(source: Standing, target: Standing) -> None:
     """Copy a standing into the arrays of another."""
-    target.order[:] = source.order
-    target.where[:] = source.where
-    target.prefixes[:] = source.prefixes
-    target.choice[:] = source.choice
+    for x in range(len(source.order)):
+        target.order[x] = source.order[x]
+        target.where[x] = source.where[x]
+        target.choice[x] = source.choice[x]
+        copy_row(source.prefixes[x + 1], target.prefixes[x + 1])
 
 
 @kernel
@@ -118,7 +121,7 @@ def worth(sets: IndexedSets, standing: Standing) -> float:
 def fill_prefixes(order: NDArray[np.int64], prefixes: NDArray[np.uint64], low: int, high: int) -> None:
     """Update the prefixes of places low + 1 … high + 1."""
     for p in range(low, high + 1):
-        prefixes[p + 1] = prefixes[p]
+        copy_row(prefixes[p], prefixes[p + 1])
         flip_bit(prefixes[p + 1], order[p])
 
 
@@ -152,7 +155,7 @@ def best_insertion(
             if row == offsets[x + 1]:
                 break
         if first[y, x] < choice[y]:
-            allowed[:] = prefixes[place]
+            copy_row(prefixes[place], allowed)
             flip_bit(allowed, x)
             passed += scores[row_with(sets, y, x, choice[y], allowed)] - scores[choice[y]]
         gain = passed + scores[row] - own
@@ -164,14 +167,14 @@ def best_insertion(
     for place in range(position + 1, len(order)):
         y = order[place]
         if has_bit(masks[choice[y]], x):
-            allowed[:] = prefixes[place]
+            copy_row(prefixes[place], allowed)
             flip_bit(allowed, x)
             fallback = first_subset(masks, choice[y] + 1, offsets[y + 1], allowed)
             if fallback == offsets[y + 1]:  # never, as above
                 break
             passed += scores[fallback] - scores[choice[y]]
         if first[x, y] < row:
-            allowed[:] = prefixes[place + 1]
+            copy_row(prefixes[place + 1], allowed)
             flip_bit(allowed, x)
             row = row_with(sets, x, y, row, allowed)
         gain = passed + scores[row] - own

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import has_bit
 from dagora.kernel_random import random_below, random_unit
+from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import FlatCandidates
 from dagora.search.order.insertions import (
     IndexedSets,
@@ -174,7 +175,7 @@ def iterate(
             settle_all(sets, trial, pool, state, tolerance)
             score = worth(sets, trial)
             best = score
-            best_order[:] = trial.order
+            copy_row(trial.order, best_order)
         loss = max(0.0, current - score)
         if loss > 0:
             usual_loss = 0.95 * usual_loss + 0.05 * loss if usual_loss > 0 else loss

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.graph.bit_kernels import first_subset, flip_bit
 from dagora.kernel_random import shuffle
+from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import FlatCandidates
 from dagora.search.best_parents import choose_parents
 from dagora.search.order.insertions import fill_prefixes
@@ -64,7 +65,7 @@ def swap_search(
     choice = np.empty(d, dtype=np.int64)
     current = choose_parents(sets, order, choice)
     best = current
-    best_order[:] = order
+    copy_row(order, best_order)
     if d < 2:
         return best
     prefixes = np.zeros((d, sets.masks.shape[1]), dtype=np.uint64)
@@ -96,7 +97,7 @@ def swap_search(
         low, high = max(0, place - 1), min(d - 1, place + 2)
         if current > best + tolerance:
             best = current
-            best_order[:] = order
+            copy_row(order, best_order)
             idle = 0
         else:
             idle += 1
@@ -159,5 +160,5 @@ def sample_acyclic(
         total = select_acyclic(sets, order, choice)
         if total > best + tolerance:
             best = total
-            best_choice[:] = choice
+            copy_row(choice, best_choice)
     return best
