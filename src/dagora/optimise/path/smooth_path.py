@@ -15,9 +15,7 @@ The weights at the end of the path are nearly acyclic; only the order of the var
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +24,7 @@ from dagora.compiled import kernel
 from dagora.events import Event
 from dagora.graph.dag import topological_order
 from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem, residual_variance
+from dagora.optimise.path.workers import Workers
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector, residual_gradient, solve_lasso
 
@@ -82,7 +81,7 @@ class PathProgram:
         return float(0.5 * loss + self.lambda1 * np.abs(weights).sum())
 
 
-def follow_path(program: PathProgram, run: Run, pool: Executor) -> tuple[Matrix, int]:
+def follow_path(program: PathProgram, run: Run, workers: Workers) -> tuple[Matrix, int]:
     """Weights at the end of the path, and the number of steps; when time runs out, the weights so far."""
     d = len(program)
     weights = np.zeros((d, d))
@@ -95,7 +94,7 @@ def follow_path(program: PathProgram, run: Run, pool: Executor) -> tuple[Matrix,
         for _ in range(STEPS_PER_C):
             if run.budget.exhausted:
                 return weights, steps
-            target = solve_columns(program, weights, 2 * c * inverse.T, pool, run.jobs)
+            target = solve_columns(program, weights, 2 * c * inverse.T, workers)
             weights, inverse, h, lower = line_search(program, weights, target, inverse, h, c, merit)
             steps += 1
             gained, merit = merit - lower, lower
@@ -113,24 +112,24 @@ def still_cyclic(squares: Matrix) -> bool:
     return topological_order(squares > FAINT**2) is None
 
 
-def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, pool: Executor, jobs: int) -> Matrix:
+def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, workers: Workers) -> Matrix:
     """The elastic nets of all columns, started from `weights`."""
     columns = weights.T.copy()
     ridges = np.ascontiguousarray(ridge.T)
-    bounds = np.linspace(0, len(program), jobs + 1).astype(np.int64)
     problem = program.column_problem
-    work = [
-        pool.submit(elastic_nets, problem, ridges, columns, int(start), int(stop))
-        for start, stop in pairwise(bounds)
-    ]
-    for part in work:
-        part.result()
+
+    def solve(part: NDArray[np.int64]) -> None:
+        elastic_nets(problem, ridges, columns, part)
+
+    workers.map(solve, workers.parts(np.arange(len(program))))
     return np.ascontiguousarray(columns.T)
 
 
 @kernel
-def elastic_nets(problem: ColumnProblem, ridges: Matrix, columns: Matrix, start: int, stop: int) -> None:
-    """Solve columns `start` to `stop` in place; row y of `columns` and `ridges` belongs to column y.
+def elastic_nets(
+    problem: ColumnProblem, ridges: Matrix, columns: Matrix, some: NDArray[np.int64]
+) -> None:
+    """Solve some columns in place; row y of `columns` and `ridges` belongs to column y.
 
     With many variables a few sweeps over the coordinates replace the exact solution, which is expensive for
     dense columns. They lower the same objective, and the line search accepts any step that does.
@@ -141,7 +140,7 @@ def elastic_nets(problem: ColumnProblem, ridges: Matrix, columns: Matrix, start:
     >>> moments, allowed = np.array([[1.0, 0.8], [0.8, 1.0]]), np.array([[False, True], [False, False]])
     >>> problem = ColumnProblem(moments, allowed, np.zeros_like(allowed), 0.2, profile=False)
     >>> columns = np.zeros((2, 2))
-    >>> elastic_nets(problem, np.ones((2, 2)), columns, 0, 2)
+    >>> elastic_nets(problem, np.ones((2, 2)), columns, np.arange(2))
     >>> columns.round(9).tolist()
     [[0.0, 0.0], [0.3, 0.0]]
     """
@@ -150,7 +149,7 @@ def elastic_nets(problem: ColumnProblem, ridges: Matrix, columns: Matrix, start:
     factor = np.empty((d, d) if d <= EXACT_TO else (1, 1))
     gradient = np.empty(d)
     free = np.empty(d, dtype=np.bool_)
-    for y in range(start, stop):
+    for y in some:
         for i in range(d):
             free[i] = allowed[i, y]
         scale = 1.0
