@@ -43,7 +43,13 @@ GAMMA = 1.0
 
 
 def choose(
-    program: PathProgram, run: Run, rows: int, lambda1: float | str, threshold: float | str, cut: str
+    program: PathProgram,
+    run: Run,
+    rows: int,
+    lambda1: float | str,
+    threshold: float | str,
+    cut: str,
+    device: str = "cpu",
 ) -> tuple[float, float]:
     """λ and ω; a value that is given as a number stays. When time is up, the best pair so far.
 
@@ -60,7 +66,7 @@ def choose(
     for penalty, least in product(penalties, thresholds):
         if run.budget.exhausted:
             break
-        solved = solve_by_path(replace(program, lambda1=penalty), run, least, cut, 0)
+        solved = solve_by_path(replace(program, lambda1=penalty), run, least, cut, 0, device)
         value = extended_bic(program, (solved.weights != 0) | program.required, rows)
         if value < best_value - 1e-9 * abs(value):
             best, best_value = (penalty, least), value

@@ -8,13 +8,14 @@ the best, the solver takes the one with the best objective after its weak weight
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import topological_order
 from dagora.optimise.acyclic_support import acyclic_support
+from dagora.optimise.path.devices import path_on_device
 from dagora.optimise.path.order_descent import (
     TOLERANCE,
     improve_order,
@@ -24,7 +25,7 @@ from dagora.optimise.path.order_descent import (
     solve_given_order,
 )
 from dagora.optimise.path.order_moves import OrderSolution
-from dagora.optimise.path.smooth_path import PathProgram, follow_path
+from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.thresholding import threshold_program
 from dagora.optimise.path.workers import ALONE, Workers
 from dagora.optimise.sortability import sorted_columns
@@ -43,7 +44,7 @@ PROFILED_TO = 30
 
 @dataclass(frozen=True)
 class Solved:
-    """A solver's final weights, how it ended, and which edges were dropped to reach a DAG.
+    """A solver's final weights, how it ended, and warnings, such as the edges dropped to reach a DAG.
 
     `raw` are the weights before the threshold, where the final ones were not solved for again.
     """
@@ -91,13 +92,18 @@ class BestThresholded:
 
 
 def solve_by_path(
-    program: PathProgram, run: Run, threshold: float, cut: str, disturbances: int | None
+    program: PathProgram,
+    run: Run,
+    threshold: float,
+    cut: str,
+    disturbances: int | None,
+    device: str = "cpu",
 ) -> Solved:
     """Improve the order at the end of the path and that of the variances, then the better one once more."""
     d = len(program)
     times = disturbances if disturbances is not None else (DISTURBANCES if d <= MANY_VARIABLES else 0)
     with Workers(run.jobs) as workers, Workers(min(run.jobs, 2)) as sides:
-        weights, steps = follow_path(program, run, workers)
+        weights, steps, warnings = path_on_device(program, run, workers, device)
         # With equal variances both directions of an edge can have equal weights: rounding must not decide.
         support, _ = acyclic_support(weights.round(9), 0.0, program.required)
         orders = [topological_order(support)]
@@ -119,7 +125,8 @@ def solve_by_path(
 
         # Both orders wait for the same workers, so they have threads of their own to wait in.
         ends = sides.map(improve, range(len(orders)))
-        return finish(program, run, threshold, cut, ends, steps, workers)
+        solved = finish(program, run, threshold, cut, ends, steps, workers)
+    return replace(solved, dropped=(*warnings, *solved.dropped))
 
 
 def finish(
