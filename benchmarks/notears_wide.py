@@ -24,16 +24,18 @@ import numpy as np
 
 import dagora
 from dagora.optimise import notears
-from dagora.optimise.path import devices, order_descent, path_on_gpu, path_on_processor, path_solver, wide_moves
+from dagora.optimise.path import order_descent, path_solver, smooth_path, wide_moves
+from dagora.optimise.path.path_on_gpu import PathOnGpu
+from dagora.optimise.path.path_on_processor import PathOnProcessor
 
 WARM_NODES, WARM_ROWS = 210, 420
 STAGES = {
     "moments": [(notears, "make_loss")],
     "path": [(path_solver, "path_on_device")],
-    "path: elastic nets": [(path_on_processor.PathOnProcessor, "solve"), (path_on_gpu.PathOnGpu, "solve")],
-    "path: inverses": [(path_on_processor.PathOnProcessor, "barrier"), (path_on_gpu.PathOnGpu, "barrier")],
-    "path: objective": [(path_on_processor.PathOnProcessor, "objective"), (path_on_gpu.PathOnGpu, "objective")],
-    "path: cycles": [(devices.follow_path.__globals__, "still_cyclic")],
+    "path: elastic nets": [(PathOnProcessor, "solve"), (PathOnGpu, "solve")],
+    "path: inverses": [(PathOnProcessor, "barrier"), (PathOnGpu, "barrier")],
+    "path: objective": [(PathOnProcessor, "objective"), (PathOnGpu, "objective")],
+    "path: cycles": [(smooth_path, "still_cyclic")],
     "first order": [(path_solver, "acyclic_support")],
     "orders solved": [(path_solver, "solve_given_order")],
     "orders improved": [(path_solver, "improve_order")],
@@ -55,8 +57,8 @@ class Clock:
                 self.watch(stage, owner, name)
 
     def watch(self, stage: str, owner: object, name: str) -> None:
-        """Put a watch around a function of a module or class, or in a module's names."""
-        original = owner[name] if isinstance(owner, dict) else getattr(owner, name)
+        """Put a watch around a function of a module or class."""
+        original = getattr(owner, name)
 
         def watched(*arguments: object, **named: object) -> object:
             start = time.perf_counter()
@@ -67,10 +69,7 @@ class Clock:
             finally:
                 self.spent[stage, threading.get_ident()] += time.perf_counter() - start
 
-        if isinstance(owner, dict):
-            owner[name] = watched
-        else:
-            setattr(owner, name, watched)
+        setattr(owner, name, watched)
 
     def read(self) -> dict[str, float]:
         """Seconds by stage since the last reading; of several threads the slowest."""
@@ -84,6 +83,11 @@ class Clock:
 def draw(size: int, rows: int, degree: int, seed: int) -> tuple[dagora.DAG, dagora.Table]:
     graph = dagora.random_dag("er", size, degree, seed)
     return graph, dagora.simulate(graph, "gaussian", rows, seed).table
+
+
+def peak_bytes() -> int:
+    """The most memory this process ever held, that of earlier runs included."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def measure(
@@ -101,7 +105,7 @@ def measure(
         "columns": len(truth), "rows": table.n_rows, "seed": seed, "device": device, "jobs": jobs,
         "seconds": round(wall, 2), "cpu_seconds": round(cpu, 2), "shd": distance, "edges": int(truth.sum()),
         "shd_percent": round(100 * distance / int(truth.sum()), 3), "objective": -result.score,
-        "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9, 2),
+        "peak_gb": round(peak_bytes() / 1e9, 2),
         "digest": hashlib.sha256(np.ascontiguousarray(result.weights).tobytes()).hexdigest()[:12],
         "stages": clock.read(), "message": result.message,
         "warnings": [str(each) for each in result.warnings if "GPU" in str(each)],

@@ -330,8 +330,8 @@ METHODS = (
                 "device",
                 "text",
                 "auto",
-                "where the smooth path is followed; gpu needs JAX and a GPU that it sees; auto: the GPU, if there "
-                "is one, for more than 1000 columns",
+                "where the smooth path is followed; gpu needs JAX and a GPU that it sees; auto: the GPU, if "
+                "there is one, for more than 1000 columns",
                 choices=("auto", "cpu", "gpu"),
             ),
         ),

@@ -92,8 +92,8 @@ def notears(
     if device == "gpu":
         if published or loss in ON_ROWS:
             raise OptionError(
-                f"{setting('device', 'gpu')} belongs to our solver on second moments: leave it out, or choose "
-                "loss=least-squares or profile without published=true"
+                f"{setting('device', 'gpu')} belongs to our solver on second moments: leave it out, or "
+                "choose loss=least-squares or profile without published=true"
             )
         require_gpu()
     if published:
@@ -204,9 +204,7 @@ class Task:
         """The best weights on an acyclic support."""
         if (program := self.program) is None:
             return self.loss.refit(support, self.lambda1)
-        return refit_columns(
-            program.moments, support, self.lambda1, profile=program.profile, workers=workers
-        )
+        return refit_columns(program.moments, support, self.lambda1, profile=program.profile, workers=workers)
 
     def thresholded(self, weights: Matrix, support: Support, workers: Workers = ALONE) -> Matrix:
         """Weights on an acyclic support after the threshold; `weights` are where the solver starts."""

@@ -58,15 +58,14 @@ def r2_sortability(weights: Matrix | NDArray[np.bool_], covariance: Matrix) -> f
 
 def path_agreement(support: NDArray[np.bool_], values: Vector) -> float:
     """Share of the paths of an acyclic support along which the values rise, summed over path lengths."""
-    heads, starts = np.nonzero(support)[1], np.searchsorted(np.nonzero(support)[0], np.arange(len(support) + 1))
+    tails, heads = np.nonzero(support)
+    starts = np.searchsorted(tails, np.arange(len(support) + 1))
     agreeing, paths = count_agreement(heads, starts, np.ascontiguousarray(values, dtype=np.float64))
     return agreeing / paths if paths else float("nan")
 
 
 @kernel
-def count_agreement(
-    heads: NDArray[np.int64], starts: NDArray[np.int64], values: Vector
-) -> tuple[float, int]:
+def count_agreement(heads: NDArray[np.int64], starts: NDArray[np.int64], values: Vector) -> tuple[float, int]:
     """Sum of `increasing` over pairs and path lengths, and the number of those.
 
     The children of i are `heads` from `starts[i]` to `starts[i + 1]`.

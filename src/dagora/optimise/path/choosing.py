@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL
-from dagora.optimise.path.refitting import refit_columns
 from dagora.optimise.path.path_solver import solve_by_path
+from dagora.optimise.path.refitting import refit_columns
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.run import Run
 

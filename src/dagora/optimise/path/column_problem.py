@@ -94,9 +94,7 @@ def solve_column_entering(
     moments, lambda1 = problem.moments, problem.lambda1
     factor, ridge = workspace.factor, workspace.ridge
     if not problem.profile:
-        loss = solve_lasso_entering(
-            moments, child, free, lambda1, ridge, weights, gradient, factor, newcomer
-        )
+        loss = solve_lasso_entering(moments, child, free, lambda1, ridge, weights, gradient, factor, newcomer)
         return loss, lambda1
     floor = SMALLEST_RESIDUAL * moments[child, child]
     residual = max(residual_variance(moments, child, weights), floor)

@@ -36,8 +36,9 @@ def path_on_device(
         except JaxRuntimeError as error:
             if not is_out_of_memory(error):
                 raise
-        warnings = (
+        said = (
             f"the GPU has too little memory for {len(program)} columns, so the path was followed on the "
-            f"processor instead; {setting('device', 'cpu')} does so at once",
+            f"processor instead; {setting('device', 'cpu')} does so at once"
         )
+        warnings = (said,)
     return *follow_path(PathOnProcessor(program, workers), run), warnings

@@ -8,7 +8,7 @@ variables that may have no edge.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from dagora.optimise.path.smooth_path import SWEEPS, PathProgram
 from dagora.scores.lasso_kernels import Matrix
 from dagora.wording import setting
 
-if TYPE_CHECKING:
-    import jax
+# Arrays, devices and compiled functions of JAX, which is imported only where it is used.
+Array = Any
+Device = Any
 
 # Coordinates that are swept between two updates of all gradients.
 BLOCK = 32
@@ -28,7 +29,7 @@ BLOCK = 32
 OUT_OF_MEMORY = "RESOURCE_EXHAUSTED"
 
 
-def find_gpu() -> Any | None:  # noqa: ANN401 (JAX has no public type of devices)
+def find_gpu() -> Device | None:
     """The first GPU that JAX sees; None without JAX or without a GPU."""
     if not JAX_GPU.installed:
         return None
@@ -40,7 +41,7 @@ def find_gpu() -> Any | None:  # noqa: ANN401 (JAX has no public type of devices
         return None
 
 
-def require_gpu() -> Any:  # noqa: ANN401
+def require_gpu() -> Device:
     """The first GPU that JAX sees, or one line about what is missing."""
     JAX_GPU.require(setting("device", "gpu"))
     gpu = find_gpu()
@@ -60,7 +61,7 @@ def is_out_of_memory(error: Exception) -> bool:
 class PathOnGpu:
     """The steps of a program's path on a device of JAX; any device will do, which is how it is tested."""
 
-    def __init__(self, program: PathProgram, device: Any) -> None:  # noqa: ANN401
+    def __init__(self, program: PathProgram, device: Device) -> None:
         import jax
 
         self.program = program
@@ -80,28 +81,28 @@ class PathOnGpu:
         self._barrier = jax.jit(invert)
         self._objective = jax.jit(partial(evaluate, d=d, lambda1=program.lambda1, profile=program.profile))
 
-    def start(self) -> jax.Array:
+    def start(self) -> Array:
         """Weights that are all zero."""
         import jax
 
         with jax.enable_x64(True):
             return jax.device_put(np.zeros((self._size, self._size)), self._device)
 
-    def solve(self, weights: jax.Array, inverse: jax.Array, c: float) -> jax.Array:
+    def solve(self, weights: Array, inverse: Array, c: float) -> Array:
         """The elastic nets of all columns with ridge 2c · inverseᵀ, started from `weights`."""
         import jax
 
         with jax.enable_x64(True):
             return self._solve(self._moments, self._allowed, weights, inverse, c)
 
-    def between(self, weights: jax.Array, target: jax.Array, step: float) -> jax.Array:
+    def between(self, weights: Array, target: Array, step: float) -> Array:
         """Weights on the way to a target."""
         import jax
 
         with jax.enable_x64(True):
             return self._between(weights, target, step)
 
-    def barrier(self, weights: jax.Array) -> tuple[jax.Array, float] | None:
+    def barrier(self, weights: Array) -> tuple[Array, float] | None:
         """The inverse and h at some weights, None where there is no barrier."""
         import jax
 
@@ -111,31 +112,30 @@ class PathOnGpu:
                 return None
             return inverse, -float(logarithm)
 
-    def objective(self, weights: jax.Array) -> float:
+    def objective(self, weights: Array) -> float:
         """Loss and penalty."""
         import jax
 
         with jax.enable_x64(True):
             return float(self._objective(self._moments, weights))
 
-    def fetch(self, weights: jax.Array) -> Matrix:
+    def fetch(self, weights: Array) -> Matrix:
         """Weights as a matrix on the processor."""
         d = len(self.program)
         return np.ascontiguousarray(np.asarray(weights)[:d, :d])
 
 
 def solve_nets(
-    moments: jax.Array,
-    allowed: jax.Array,
-    weights: jax.Array,
-    inverse: jax.Array,
-    c: jax.Array,
+    moments: Array,
+    allowed: Array,
+    weights: Array,
+    inverse: Array,
+    c: Array,
     *,
     lambda1: float,
     profile: bool,
-) -> jax.Array:
+) -> Array:
     """Sweep the elastic nets of all columns; [i, j] of every matrix belongs to the edge i → j."""
-    import jax
     import jax.numpy as jnp
     from jax import lax
 
@@ -149,10 +149,10 @@ def solve_nets(
     ridges = 2 * c * inverse.T * scales
     penalties = lambda1 * scales
 
-    def rows(matrix: jax.Array, start: jax.Array) -> jax.Array:
+    def rows(matrix: Array, start: Array) -> Array:
         return lax.dynamic_slice_in_dim(matrix, start, BLOCK)
 
-    def advance(block: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def advance(block: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         weights, gradients = state
         start = (block % (size // BLOCK)) * BLOCK
         among = rows(moments, start)
@@ -160,7 +160,7 @@ def solve_nets(
         ridge, free = rows(ridges, start), rows(allowed, start)
         before = rows(weights, start)
 
-        def sweep(k: jax.Array, inner: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        def sweep(k: Array, inner: tuple[Array, Array]) -> tuple[Array, Array]:
             mine, gradient = inner
             moment = square[k]
             aim = moment[k] * mine[k] - gradient[k]
@@ -175,9 +175,7 @@ def solve_nets(
     return lax.fori_loop(0, SWEEPS * (size // BLOCK), advance, (weights, gradients))[0]
 
 
-def invert(
-    weights: jax.Array, required: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]:
+def invert(weights: Array, required: Array) -> tuple[Array, Array, Array, Array, Array]:
     """(I − A)⁻¹ without its rounding below zero, sign and logarithm of det(I − A), and its least entries."""
     import jax
     import jax.numpy as jnp
@@ -192,7 +190,7 @@ def invert(
     return jnp.maximum(inverse, 0.0), sign, logarithm, inverse.min(), jnp.diag(inverse).min()
 
 
-def evaluate(moments: jax.Array, weights: jax.Array, *, d: int, lambda1: float, profile: bool) -> jax.Array:
+def evaluate(moments: Array, weights: Array, *, d: int, lambda1: float, profile: bool) -> Array:
     """Loss and penalty of the first d columns."""
     import jax.numpy as jnp
 

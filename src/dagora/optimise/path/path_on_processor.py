@@ -60,17 +60,16 @@ class PathOnProcessor:
 def barrier(squares: Matrix) -> tuple[Matrix, float] | None:
     """(I − A)⁻¹ and h = −ln det(I − A); None where I − A is no M-matrix, that is where Σ_k Aᵏ diverges."""
     matrix = np.eye(len(squares)) - squares
-    # Of the transpose, which LAPACK reads from our rows as they lie; the determinant is the same.
-    factor, pivots, singular = dgetrf(matrix.T, overwrite_a=True)
+    factor, pivots, singular = dgetrf(np.asfortranarray(matrix), overwrite_a=True)
     diagonal = factor.diagonal()
     swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
     if singular or (np.count_nonzero(diagonal < 0) + swaps) % 2:
         return None
     log_determinant = np.log(np.abs(diagonal)).sum()
-    inverse = dgetri(factor, pivots, overwrite_lu=True)[0].T
+    inverse = dgetri(factor, pivots, overwrite_lu=True)[0]
     if not inverse.min() >= -1e-9 or not inverse.diagonal().min() >= 1 - 1e-9:
         return None
-    return np.maximum(inverse, 0.0), -float(log_determinant)
+    return np.ascontiguousarray(np.maximum(inverse, 0.0)), -float(log_determinant)
 
 
 def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, workers: Workers) -> Matrix:
@@ -135,7 +134,16 @@ def sweep_columns(program: PathProgram, ridges: Matrix, columns: Matrix, workers
 
             def advance(part: NDArray[np.int64], start: int = start, changes: Matrix = changes) -> None:
                 sweep_block(
-                    moments, allowed, program.lambda1, scales, ridges, gradients, columns, changes, start, part
+                    moments,
+                    allowed,
+                    program.lambda1,
+                    scales,
+                    ridges,
+                    gradients,
+                    columns,
+                    changes,
+                    start,
+                    part,
                 )
 
             workers.map(advance, parts)

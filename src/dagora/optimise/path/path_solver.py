@@ -118,9 +118,7 @@ def solve_by_path(
             solution = solve_given_order(program, order, np.zeros((d, d)), workers=workers)
             generator = np.random.default_rng([run.seed, k])
             best_thresholded = BestThresholded(program, threshold, cut, workers)
-            tried, exact = improve_order(
-                program, solution, run, generator, times, best_thresholded, workers
-            )
+            tried, exact = improve_order(program, solution, run, generator, times, best_thresholded, workers)
             return best_thresholded, tried, exact
 
         # Both orders wait for the same workers, so they have threads of their own to wait in.
@@ -151,9 +149,7 @@ def finish(
     if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
         judge = program.judged_after(threshold, cut)
         moved = solve_given_order(program, best.order, last.weights, judge)
-        tried += improve_thresholded(
-            program, moved, run, np.random.default_rng([run.seed, len(ends)]), judge
-        )
+        tried += improve_thresholded(program, moved, run, np.random.default_rng([run.seed, len(ends)]), judge)
         moved = solve_given_order(program, moved.order, moved.weights)
         if best.nearly_best(moved):
             last = moved

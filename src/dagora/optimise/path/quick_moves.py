@@ -33,7 +33,14 @@ from dagora.optimise.path.order_moves import (
     solve_in_place,
 )
 from dagora.scores.gaussian import COLLINEAR
-from dagora.scores.lasso_kernels import Matrix, Vector, extend_factor, residual_gradient, solve_upper, subtract_row
+from dagora.scores.lasso_kernels import (
+    Matrix,
+    Vector,
+    extend_factor,
+    residual_gradient,
+    solve_upper,
+    subtract_row,
+)
 
 
 class Estimates(NamedTuple):

@@ -1,4 +1,4 @@
-"""The weights of a graph that is given: every column solved on its parents, with the penalty of the program."""
+"""The weights of a given graph: every column solved on its parents, with the penalty of the program."""
 
 from __future__ import annotations
 

@@ -7,8 +7,9 @@ For a growing sequence of c this minimises
 (h as in Bello, Aragam & Ravikumar 2022; the program is that of Zheng, Aragam, Ravikumar & Xing 2018). h is
 replaced by its linearisation, h ≈ h₀ + ⟨G, A − A₀⟩ with G = (I − A₀)⁻ᵀ. Each step then solves one elastic net
 per column, with ridge 2cG, and a line search towards that solution follows. A step costs one d × d inverse
-and d small solves, and needs no rows; the processor does them (`path_on_processor`) or a GPU (`path_on_gpu`). A required edge adds 1 to its entry of A: it
-counts as present whatever its weight, so no path may lead from its head to its tail.
+and d small solves, and needs no rows; the processor does them (`path_on_processor`) or a GPU (`path_on_gpu`).
+A required edge adds 1 to its entry of A: it counts as present whatever its weight, so no path may lead from
+its head to its tail.
 
 The weights at the end of the path are nearly acyclic; only the order of the variables is taken from them.
 """
@@ -101,7 +102,7 @@ class PathSteps(Protocol[A]):
         """Weights on the way to a target."""
 
     def barrier(self, weights: A) -> tuple[A, float] | None:
-        """(I − A)⁻¹ and h = −ln det(I − A); None where I − A is no M-matrix, that is where Σ_k Aᵏ diverges."""
+        """(I − A)⁻¹ and h = −ln det(I − A); None where I − A is no M-matrix (Σ_k Aᵏ diverges)."""
 
     def objective(self, weights: A) -> float:
         """Loss and penalty."""
