@@ -227,7 +227,7 @@ def try_move(
 ) -> float:
     """Move x to the place with the best estimate, and back unless the losses really fall; return the gain."""
     position, lowest, highest = find_places(at.order, problem.required, x)
-    place = best_place(problem, at, estimates.savings, position, lowest, highest, tolerance, workspace)
+    place, _ = best_place(problem, at, estimates.savings, position, lowest, highest, tolerance, workspace)
     if place == position:
         return 0.0
     return check_move(problem, at, estimates, position, place, tolerance, workspace)
@@ -243,8 +243,11 @@ def best_place(
     highest: int,
     tolerance: float,
     workspace: Workspace,
-) -> int:
-    """The place between `lowest` and `highest` with the best estimate for the variable at `position`."""
+) -> tuple[int, float]:
+    """The place between `lowest` and `highest` with the best estimate for the variable at `position`.
+
+    The second value is the estimated gain.
+    """
     order = at.order
     x = order[position]
     changes = np.zeros(len(order))
@@ -259,7 +262,7 @@ def best_place(
         passed += savings[order[target], x]
         if passed + changes[target] < best - tolerance:
             best, place = passed + changes[target], target
-    return place
+    return place, -best
 
 
 @kernel

@@ -5,7 +5,8 @@ many variables most checks fail, and nearly all of the time goes into them. So a
 column of the moved variable x is solved for its new place, then the columns that x passes, those with the
 largest estimates first, until the verdict is clear. To the right every passed column can only lose, so losses
 add up to a sure refusal; to the left every one can only win, so gains add up to a sure approval. What is not
-solved yet counts as its estimate.
+solved yet counts as its estimate. A variable that was refused is weighed again once it promises more than it
+did then.
 
 The variables of a batch are weighed on one and the same state, in any number of threads. Those that seem to
 gain are then moved one after the other, each checked on the state that the moves before it left behind. The
@@ -40,6 +41,7 @@ class WideMoves:
     def prepare(self) -> None:
         """Rank the variables and estimate the savings anew, after the solution became another one."""
         self.rank = np.argsort(self.at.order)
+        self.refused = np.zeros(len(self.rank))
         self.workers.map(self._estimate, self.workers.parts(np.arange(len(self.rank))))
 
     def disturb(self, variables: NDArray[np.int64], heights: Vector) -> None:
@@ -55,7 +57,7 @@ class WideMoves:
 
         def weigh(x: int) -> int:
             workspace = self.workers.workspace(len(self.rank))
-            return weigh_move(self.problem, self.at, self.savings, self.rank, x, tolerance, workspace)
+            return weigh_move(self.problem, self.at, self.savings, self.rank, self.refused, x, tolerance, workspace)
 
         places = self.workers.map(weigh, batch.tolist())
         moved = False
@@ -179,15 +181,39 @@ def weigh_move(
     at: OrderSolution,
     savings: Matrix,
     rank: NDArray[np.int64],
+    refused: Vector,
     x: int,
     tolerance: float,
     workspace: Workspace,
 ) -> int:
-    """The place to which x should move, −1 if it seems to gain nowhere; nothing but `workspace` changes."""
+    """The place to which x should move, −1 if it seems to gain nowhere.
+
+    Changes nothing but `workspace` and x's own entry of `refused`, the estimated gain at the last refusal.
+    """
     position, lowest, highest = reachable_places(problem, at, savings, x, tolerance)
-    place = best_place(problem, at, savings, position, lowest, highest, tolerance, workspace)
-    if place == position:
+    place, gain = best_place(problem, at, savings, position, lowest, highest, tolerance, workspace)
+    if place == position or gain <= refused[x]:
         return -1
+    if seems_to_gain(problem, at, savings, rank, position, place, tolerance, workspace):
+        refused[x] = 0.0
+        return place
+    refused[x] = gain
+    return -1
+
+
+@kernel
+def seems_to_gain(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    savings: Matrix,
+    rank: NDArray[np.int64],
+    position: int,
+    place: int,
+    tolerance: float,
+    workspace: Workspace,
+) -> bool:
+    """Solve columns for the variable at `position` in another place until it is clear whether it gains."""
+    x = at.order[position]
     d = len(rank)
     changed = changed_columns(problem, at, position, place)
     estimates = np.empty(len(changed))
@@ -219,7 +245,7 @@ def weigh_move(
         least = change if rightward else change - open_
         most = change + open_ if rightward else change
         if least >= -tolerance:
-            return -1
+            return False
         if most < -tolerance:
-            return place
-    return place if change < -tolerance else -1
+            return True
+    return change < -tolerance
