@@ -5,8 +5,8 @@ many variables most checks fail, and nearly all of the time goes into them. So a
 column of the moved variable x is solved for its new place, then the columns that x passes, those with the
 largest estimates first, until the verdict is clear. To the right every passed column can only lose, so losses
 add up to a sure refusal; to the left every one can only win, so gains add up to a sure approval. What is not
-solved yet counts as its estimate. A variable that was refused is weighed again once it promises more than it
-did then.
+solved yet counts as its estimate, except with profiled variances, whose estimates are too rough. A variable
+that was refused is weighed again once it promises more than it did then.
 
 The variables of a batch are weighed on one and the same state, in any number of threads. Those that seem to
 gain are then moved one after the other, each checked on the state that the moves before it left behind. The
@@ -24,9 +24,6 @@ from dagora.optimise.path.order_moves import OrderSolution, find_places, reinser
 from dagora.optimise.path.quick_moves import best_place, estimate_savings
 from dagora.optimise.path.workers import Workers
 from dagora.scores.lasso_kernels import Matrix, Vector
-
-# The most that the profiled loss of a column can fall by an estimate (`quick_moves.own_changes`): ½ ln 100.
-LARGEST_PROFILED_GAIN = 2.31
 
 
 class WideMoves:
@@ -57,7 +54,9 @@ class WideMoves:
 
         def weigh(x: int) -> int:
             workspace = self.workers.workspace(len(self.rank))
-            return weigh_move(self.problem, self.at, self.savings, self.rank, self.refused, x, tolerance, workspace)
+            return weigh_move(
+                self.problem, self.at, self.savings, self.rank, self.refused, x, tolerance, workspace
+            )
 
         places = self.workers.map(weigh, batch.tolist())
         moved = False
@@ -164,13 +163,14 @@ def solve_changed(
 def reachable_places(
     problem: ColumnProblem, at: OrderSolution, savings: Matrix, x: int, tolerance: float
 ) -> tuple[int, int, int]:
-    """The position of x, and the places that could gain: the passed columns lose less than x can win."""
+    """The position of x, and the places where, by the estimates, passed columns lose less than x can win."""
     position, lowest, highest = find_places(at.order, problem.required, x)
-    most = LARGEST_PROFILED_GAIN if problem.profile else at.losses[x]
+    if problem.profile:
+        return position, lowest, highest
     passed = 0.0
     for target in range(position + 1, highest + 1):
         passed += savings[at.order[target], x]
-        if passed > most - tolerance:
+        if passed > at.losses[x] - tolerance:
             return position, lowest, target - 1
     return position, lowest, highest
 
@@ -217,13 +217,13 @@ def seems_to_gain(
     d = len(rank)
     changed = changed_columns(problem, at, position, place)
     estimates = np.empty(len(changed))
+    rightward = place > position
     for k in range(len(changed)):
         estimates[k] = savings[changed[k], x]
     estimates[0] = np.inf  # x itself comes first, with a change of its own
     free = np.empty(d, dtype=np.bool_)
     trial, slope = np.empty(d), np.empty(d)
-    rightward = place > position
-    change, open_ = 0.0, estimates[1:].sum()
+    change, open_ = 0.0, np.inf if problem.profile else estimates[1:].sum()
     for k in np.argsort(-estimates, kind="mergesort"):
         y = changed[k]
         if y == x:
@@ -240,7 +240,7 @@ def seems_to_gain(
         loss, _ = solve_column_entering(problem, y, free, trial, slope, workspace, newcomer)
         change += loss - at.losses[y]
         if y != x:
-            open_ -= estimates[k]
+            open_ = open_ - estimates[k]
         # The rest: to the right it loses between nothing and what is open, to the left it wins that.
         least = change if rightward else change - open_
         most = change + open_ if rightward else change
