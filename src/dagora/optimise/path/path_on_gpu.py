@@ -7,7 +7,9 @@ variables that may have no edge.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,17 @@ def require_gpu() -> Device:
     return gpu
 
 
+def double_precision() -> AbstractContextManager[object]:
+    """JAX in double precision within a block, and as it was after it."""
+    import jax
+
+    name = "enable_x64"
+    # Before version 0.8 it was among the experiments.
+    home: Any = jax if hasattr(jax, name) else import_module("jax.experimental")
+    switch: AbstractContextManager[object] = getattr(home, name)(True)
+    return switch
+
+
 def is_out_of_memory(error: Exception) -> bool:
     """Whether an error of JAX says that a device has no memory left."""
     return OUT_OF_MEMORY in str(error) or "out of memory" in str(error).lower()
@@ -72,7 +85,7 @@ class PathOnGpu:
         moments[:d, :d] = program.moments
         allowed, required = (np.zeros((size, size), dtype=np.bool_) for _ in range(2))
         allowed[:d, :d], required[:d, :d] = program.allowed, program.required
-        with jax.enable_x64(True):
+        with double_precision():
             self._moments = jax.device_put(moments, device)
             self._allowed = jax.device_put(allowed, device)
             self._required = jax.device_put(required.astype(np.float64), device)
@@ -85,28 +98,22 @@ class PathOnGpu:
         """Weights that are all zero."""
         import jax
 
-        with jax.enable_x64(True):
+        with double_precision():
             return jax.device_put(np.zeros((self._size, self._size)), self._device)
 
     def solve(self, weights: Array, inverse: Array, c: float) -> Array:
         """The elastic nets of all columns with ridge 2c · inverseᵀ, started from `weights`."""
-        import jax
-
-        with jax.enable_x64(True):
+        with double_precision():
             return self._solve(self._moments, self._allowed, weights, inverse, c)
 
     def between(self, weights: Array, target: Array, step: float) -> Array:
         """Weights on the way to a target."""
-        import jax
-
-        with jax.enable_x64(True):
+        with double_precision():
             return self._between(weights, target, step)
 
     def barrier(self, weights: Array) -> tuple[Array, float] | None:
         """The inverse and h at some weights, None where there is no barrier."""
-        import jax
-
-        with jax.enable_x64(True):
+        with double_precision():
             inverse, sign, logarithm, least, least_diagonal = self._barrier(weights, self._required)
             if float(sign) <= 0 or not float(least) >= -1e-9 or not float(least_diagonal) >= 1 - 1e-9:
                 return None
@@ -114,9 +121,7 @@ class PathOnGpu:
 
     def objective(self, weights: Array) -> float:
         """Loss and penalty."""
-        import jax
-
-        with jax.enable_x64(True):
+        with double_precision():
             return float(self._objective(self._moments, weights))
 
     def fetch(self, weights: Array) -> Matrix:
