@@ -56,6 +56,8 @@ def require_all(needs: Iterable[Need], who: str) -> None:
 
 SCIP = Need("pyscipopt", "PySCIPOpt", "exact")
 JAX = Need("jax", "JAX", "bayes")
+# The same package in another extra.
+JAX_GPU = Need("jax", "JAX", "gpu")
 ARVIZ = Need("arviz", "ArviZ", "bayes")
 MATPLOTLIB = Need("matplotlib", "matplotlib", "papers")
 # One package in two extras: which one helps depends on what it is needed for.

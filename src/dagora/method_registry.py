@@ -387,6 +387,14 @@ METHODS = (
                 "perturbations of the best order (on moments); without it, 30, or 0 beyond 150 variables",
                 low=0,
             ),
+            Option(
+                "device",
+                "text",
+                "auto",
+                "where the smooth path is followed; gpu needs JAX and a GPU that it sees; auto: the GPU, if "
+                "there is one, for more than 1000 columns",
+                choices=("auto", "cpu", "gpu"),
+            ),
         ),
     ),
     Method(

@@ -469,9 +469,9 @@ def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):
     knowledge = knowledge_of(kind, graph)
     baselines = []
 
-    def spy(task, weights, variances):
+    def spy(task, weights, variances, workers):
         found = task.thresholded
-        return beside_sorting(replace_thresholded(task, found, baselines), weights, variances)
+        return beside_sorting(replace_thresholded(task, found, baselines), weights, variances, workers)
 
     monkeypatch.setattr("dagora.optimise.notears.beside_sorting", spy)
     result = learn(table, loss=loss, knowledge=knowledge, **LIGHT[loss])
@@ -491,8 +491,8 @@ def replace_thresholded(task, thresholded, seen):
     """The same task, which shows what its baseline came to."""
 
     class Shown(Task):
-        def thresholded(self, weights, support):
-            seen.append(thresholded(weights, support))
+        def thresholded(self, weights, support, workers):
+            seen.append(thresholded(weights, support, workers))
             return seen[-1]
 
     return Shown(**vars(task))

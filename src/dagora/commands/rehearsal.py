@@ -4,7 +4,8 @@ numba compiles one kernel at a time per process. A method that takes candidates 
 those that score the table, and its own. As soon as the command has to compile at all, a helper learns a toy
 network from scores that are given: so it compiles the method's own kernels, and leaves them where compiled
 kernels are kept. The command waits for it before the method begins (`learning.learn`), or before the part of
-it that needs them (`search.auto`). The helper holds no data and ends with the command, however that ends: it reads its standard input, which then closes.
+the method that needs them (`search.auto`). The helper holds no data and ends with the command, however that
+ends: it reads its standard input, which then closes.
 """
 
 from __future__ import annotations

@@ -66,19 +66,23 @@ def acyclic_support(
 @kernel
 def keep_acyclic(d: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Go through the edges in order and keep each that closes no cycle with those kept before it."""
-    reaches = np.empty((d, d), dtype=np.bool_)
+    # Bit j of row i: whether i reaches j.
+    words = (d + 63) // 64
+    reaches = np.zeros((d, words), dtype=np.uint64)
+    one = np.uint64(1)
     for i in range(d):
-        for j in range(d):
-            reaches[i, j] = i == j
+        reaches[i, i >> 6] = one << np.uint64(i & 63)
     kept = np.zeros(len(tails), dtype=np.bool_)
     for k in range(len(tails)):
         tail, head = tails[k], heads[k]
-        if reaches[head, tail]:
+        if reaches[head, tail >> 6] >> np.uint64(tail & 63) & one:
             continue
         kept[k] = True
-        if not reaches[tail, head]:
-            for i in range(d):
-                if reaches[i, tail]:
-                    for j in range(d):
-                        reaches[i, j] |= reaches[head, j]
+        if reaches[tail, head >> 6] >> np.uint64(head & 63) & one:
+            continue
+        word, bit = tail >> 6, np.uint64(tail & 63)
+        for i in range(d):
+            if reaches[i, word] >> bit & one:
+                for w in range(words):
+                    reaches[i, w] |= reaches[head, w]
     return kept

@@ -34,7 +34,7 @@ from dagora.optimise.exponential_family import (
     family_loss,
     refit_family,
 )
-from dagora.optimise.path.column_problem import refit_columns
+from dagora.optimise.path.refitting import refit_columns
 from dagora.stats.statistics import Statistics
 
 # Doubles represent all whole numbers up to this one.

@@ -38,9 +38,12 @@ from dagora.optimise.losses import (
 )
 from dagora.optimise.path.choosing import AUTO, choose
 from dagora.optimise.path.order_descent import obeying_order
+from dagora.optimise.path.path_on_gpu import require_gpu
 from dagora.optimise.path.path_solver import Solved, solve_by_path
+from dagora.optimise.path.refitting import refit_columns
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.thresholding import threshold_one_by_one, threshold_program
+from dagora.optimise.path.workers import ALONE, Workers
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from dagora.optimise.published import solve_published
 from dagora.optimise.scale import judge_scale
@@ -49,6 +52,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
+from dagora.wording import setting
 
 # Poisson: the largest believable change of a log rate, threshold × largest count of a parent. e²⁰ is 5·10⁸.
 LARGEST_EFFECT = 20.0
@@ -78,12 +82,20 @@ def notears(
     intercept: bool | None = None,
     standardise: bool = False,
     disturbances: int | None = None,
+    device: str = "auto",
 ) -> Outcome:
     """Learn a weighted graph; [i, j] of its weights belongs to the edge i → j."""
     refuse_parent_limit(run.knowledge, "notears")
     names = statistics.schema.names
     allowed = ~run.knowledge.forbidden_matrix(names)
     required = run.knowledge.required_matrix(names)
+    if device == "gpu":
+        if published or loss in ON_ROWS:
+            raise OptionError(
+                f"{setting('device', 'gpu')} belongs to our solver on second moments: leave it out, or "
+                "choose loss=least-squares or profile without published=true"
+            )
+        require_gpu()
     if published:
         refuse_unpublished(cut=cut, loss=loss, intercept=intercept, disturbances=disturbances)
     if loss in ON_ROWS and cut not in {None, "one-by-one"}:
@@ -101,7 +113,7 @@ def notears(
             raise AssertionError("losses that need no rows have a program on second moments")
         rows = statistics.moments().n
         open_ = [name for name, value in (("lambda1", lambda1), ("threshold", threshold)) if value == AUTO]
-        lambda1, threshold = choose(start, run, rows, lambda1, threshold, cut or "guarded")
+        lambda1, threshold = choose(start, run, rows, lambda1, threshold, cut or "guarded", device)
         chosen = {
             name: value for name, value in (("lambda1", lambda1), ("threshold", threshold)) if name in open_
         }
@@ -112,7 +124,7 @@ def notears(
     if published:
         solved = follow_published(task, run, standardise=standardise)
     elif program is not None:
-        solved = solve_by_path(program, run, task.threshold, task.cut, disturbances)
+        solved = solve_by_path(program, run, task.threshold, task.cut, disturbances, device)
     else:
         solved = solve_by_multipliers(task, run)
     objective = task.objective(solved.weights)
@@ -123,7 +135,12 @@ def notears(
         graph, covariance, "loss=profile does not depend on units" if units else None
     )
     late = run.budget.exhausted
-    baseline = {} if late and program is None else beside_sorting(task, solved.weights, np.diag(covariance))
+    with Workers(run.jobs) as workers:
+        baseline = (
+            {}
+            if late and program is None
+            else beside_sorting(task, solved.weights, np.diag(covariance), workers)
+        )
     return Outcome(
         graph,
         "time-limit" if late else solved.status,
@@ -183,16 +200,18 @@ class Task:
         """Loss and penalty."""
         return self.loss.value(weights) + self.lambda1 * float(np.abs(weights).sum())
 
-    def refit(self, support: Support) -> Matrix:
+    def refit(self, support: Support, workers: Workers = ALONE) -> Matrix:
         """The best weights on an acyclic support."""
-        return self.loss.refit(support, self.lambda1)
+        if (program := self.program) is None:
+            return self.loss.refit(support, self.lambda1)
+        return refit_columns(program.moments, support, self.lambda1, profile=program.profile, workers=workers)
 
-    def thresholded(self, weights: Matrix, support: Support) -> Matrix:
+    def thresholded(self, weights: Matrix, support: Support, workers: Workers = ALONE) -> Matrix:
         """Weights on an acyclic support after the threshold; `weights` are where the solver starts."""
         if self.published:
             return self.without_weak(weights)
         if self.program is not None:
-            return threshold_program(self.program, weights, support, self.threshold, self.cut)
+            return threshold_program(self.program, weights, support, self.threshold, self.cut, workers)
         return threshold_one_by_one(self.refit, support, self.required, self.threshold)[0]
 
     def without_weak(self, weights: Matrix) -> Matrix:
@@ -296,12 +315,14 @@ def covariance_behind(statistics: Statistics, loss: Loss) -> Matrix:
     return statistics.moments().covariance
 
 
-def beside_sorting(task: Task, weights: Matrix, variances: NDArray[np.float64]) -> dict[str, float]:
+def beside_sorting(
+    task: Task, weights: Matrix, variances: NDArray[np.float64], workers: Workers
+) -> dict[str, float]:
     """The baseline that sorts by variance: its objective, ours, and in how many pairs the edges differ."""
     order = obeying_order(sorted_columns(variances), task.required)
     place = np.argsort(order)
-    full = task.refit((place[:, None] < place[None, :]) & task.allowed)
-    found = task.thresholded(full, (full != 0) | task.required)
+    full = task.refit((place[:, None] < place[None, :]) & task.allowed, workers)
+    found = task.thresholded(full, (full != 0) | task.required, workers)
     different = (found != 0) != (weights != 0)
     return {
         "sort_and_regress_objective": task.objective(found),

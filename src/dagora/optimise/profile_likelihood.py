@@ -17,7 +17,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, refit_columns
+from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL
+from dagora.optimise.path.refitting import refit_columns
 
 
 @final

@@ -22,7 +22,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
 
+from dagora.compiled import kernel
 from dagora.scores.lasso_kernels import solve_lasso
 from dagora.scores.local_score import TIE
 from dagora.stats.statistics import Moments
@@ -31,6 +33,8 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 # Eigenvalues of a correlation matrix below this share of the largest one are rounding errors of zero.
 SINGULAR = 1e-12
+# Up to this precision a Cholesky factor is good enough; it takes a tenth of the time of eigenvalues.
+LARGEST_PRECISION = 1e6
 
 
 def varsortability(weights: Matrix | NDArray[np.bool_], variances: Vector) -> float:
@@ -54,18 +58,45 @@ def r2_sortability(weights: Matrix | NDArray[np.bool_], covariance: Matrix) -> f
 
 def path_agreement(support: NDArray[np.bool_], values: Vector) -> float:
     """Share of the paths of an acyclic support along which the values rise, summed over path lengths."""
-    rise = values[None, :] - values[:, None]
-    tie = TIE * np.maximum(np.abs(values)[None, :], np.abs(values)[:, None])
-    worth = np.where(rise > tie, 1.0, np.where(rise < -tie, 0.0, 0.5))
-    edges = support.astype(np.float32)
-    joined, agreeing, paths = support, 0.0, 0
-    for _ in range(len(support) - 1):
-        paths += int(joined.sum())
-        agreeing += float(worth[joined].sum())
-        joined = joined.astype(np.float32) @ edges > 0
-        if not joined.any():
-            break
+    tails, heads = np.nonzero(support)
+    starts = np.searchsorted(tails, np.arange(len(support) + 1))
+    agreeing, paths = count_agreement(heads, starts, np.ascontiguousarray(values, dtype=np.float64))
     return agreeing / paths if paths else float("nan")
+
+
+@kernel
+def count_agreement(heads: NDArray[np.int64], starts: NDArray[np.int64], values: Vector) -> tuple[float, int]:
+    """Sum of `increasing` over pairs and path lengths, and the number of those.
+
+    The children of i are `heads` from `starts[i]` to `starts[i + 1]`.
+    """
+    d = len(values)
+    reached, following = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
+    level = np.full(d, -1, dtype=np.int64)  # the last path length at which a variable was reached
+    agreeing, paths = 0.0, 0
+    for tail in range(d):
+        level[:] = -1
+        reached[0] = tail
+        size = 1
+        for length in range(1, d):
+            number = 0
+            for k in range(size):
+                for edge in range(starts[reached[k]], starts[reached[k] + 1]):
+                    head = heads[edge]
+                    if level[head] != length:
+                        level[head] = length
+                        following[number] = head
+                        number += 1
+            if number == 0:
+                break
+            for k in range(number):
+                head = following[k]
+                rise = values[head] - values[tail]
+                tie = TIE * max(abs(values[head]), abs(values[tail]))
+                agreeing += 1.0 if rise > tie else (0.0 if rise < -tie else 0.5)
+            paths += number
+            reached, following, size = following, reached, number
+    return agreeing, paths
 
 
 def r_squared(covariance: Matrix) -> Vector:
@@ -80,12 +111,24 @@ def r_squared(covariance: Matrix) -> Vector:
     spread = np.where(spread > 0, spread, 1.0)
     correlation = covariance / np.outer(spread, spread)
     np.fill_diagonal(correlation, 1.0)
+    if (well := well_conditioned_precisions(correlation)) is not None:
+        return 1 - 1 / np.maximum(well, 1.0)
     roots, vectors = np.linalg.eigh(correlation)
     null = roots <= SINGULAR * roots[-1]
     determined = (vectors[:, null] ** 2).sum(axis=1) > SINGULAR
     precision = (vectors[:, ~null] ** 2 / roots[~null]).sum(axis=1)
     # Up to rounding a precision is at least 1: the residual variance is at most the variance.
     return np.where(determined, 1.0, 1 - 1 / np.maximum(precision, 1.0))
+
+
+def well_conditioned_precisions(correlation: Matrix) -> Vector | None:
+    """The diagonal of the inverse by a Cholesky factor; None where the matrix is singular, or nearly so."""
+    factor, failed = dpotrf(correlation, lower=True)
+    if failed:
+        return None
+    inverse, failed = dpotri(factor, lower=True)
+    # A precision has an error of about its size times that of the roundings.
+    return None if failed or not inverse.diagonal().max() < LARGEST_PRECISION else inverse.diagonal()
 
 
 def sort_and_regress(

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import inlined, kernel
 from dagora.scores.gaussian import COLLINEAR
 
 Vector = NDArray[np.float64]
@@ -29,6 +29,13 @@ SLACK = 1e-10
 MOST_ENTERING = 16
 
 
+@inlined
+def subtract_row(values: Vector, factor: float, row: Vector) -> None:
+    """Subtract a multiple of a row; indices from zero on let the compiler use vector instructions."""
+    for c in range(len(values)):
+        values[c] -= factor * row[c]
+
+
 @kernel
 def extend_factor(
     moments: Matrix,
@@ -38,19 +45,22 @@ def extend_factor(
     start: int,
     stop: int,
 ) -> int:
-    """Compute rows `start` to `stop` of the active block's Cholesky factor; return the first collinear one.
+    """Compute columns `start` to `stop` of the active block's factor U, UᵀU; return the first collinear one.
 
-    Where no row is collinear with those before it, returns `stop`.
+    Where no column is collinear with those before it, returns `stop`. Inner loops run along rows of U, which
+    lie side by side in memory.
     """
+    entries = np.empty(stop)
     for a in range(start, stop):
         i = active[a]
         left = moments[i, i] + ridge[i]
         for b in range(a):
-            entry = moments[i, active[b]]
-            for c in range(b):
-                entry -= factor[a, c] * factor[b, c]
-            factor[a, b] = entry / factor[b, b]
-            left -= factor[a, b] * factor[a, b]
+            entries[b] = moments[i, active[b]]
+        for b in range(a):
+            entry = entries[b] / factor[b, b]
+            subtract_row(entries[b + 1 : a], entry, factor[b, b + 1 : a])
+            factor[b, a] = entry
+            left -= entry * entry
         if left <= COLLINEAR * moments[i, i]:
             return a
         factor[a, a] = np.sqrt(left)
@@ -59,17 +69,22 @@ def extend_factor(
 
 @kernel
 def solve_factor(factor: Matrix, size: int, right: Vector) -> None:
-    """Solve L Lᵀ x = right in place, L being the first `size` rows of the Cholesky factor."""
+    """Solve UᵀU x = right in place, U being the first `size` columns of the factor."""
     for a in range(size):
-        value = right[a]
-        for c in range(a):
-            value -= factor[a, c] * right[c]
-        right[a] = value / factor[a, a]
-    for a in range(size - 1, -1, -1):
         right[a] /= factor[a, a]
+        subtract_row(right[a + 1 : size], right[a], factor[a, a + 1 : size])
+    solve_upper(factor, size, right)
+
+
+@kernel
+def solve_upper(factor: Matrix, size: int, right: Vector) -> None:
+    """Solve U x = right in place."""
+    for a in range(size - 1, -1, -1):
+        row, known = factor[a, a + 1 : size], right[a + 1 : size]
         value = right[a]
-        for c in range(a):
-            right[c] -= factor[a, c] * value
+        for c in range(len(row)):
+            value -= row[c] * known[c]
+        right[a] = value / factor[a, a]
 
 
 @kernel
@@ -78,12 +93,24 @@ def residual_gradient(moments: Matrix, child: int, weights: Vector, gradient: Ve
     d = len(weights)
     for i in range(d):
         gradient[i] = -moments[child, i]
+    active = np.empty(d, dtype=np.int64)
+    size = 0
     for a in range(d):
-        weight = weights[a]
-        if weight != 0.0:
-            row = moments[a]
-            for i in range(d):
-                gradient[i] += weight * row[i]
+        if weights[a] != 0.0:
+            active[size] = a
+            size += 1
+    # Four rows at a time: the gradient is read and written a quarter as often.
+    whole = size - size % 4
+    for k in range(0, whole, 4):
+        a, b, c, e = active[k], active[k + 1], active[k + 2], active[k + 3]
+        one, two, three, four = moments[a], moments[b], moments[c], moments[e]
+        p, q, r, s = weights[a], weights[b], weights[c], weights[e]
+        for i in range(d):
+            gradient[i] = gradient[i] + p * one[i] + q * two[i] + r * three[i] + s * four[i]
+    for k in range(whole, size):
+        row, weight = moments[active[k]], weights[active[k]]
+        for i in range(d):
+            gradient[i] += weight * row[i]
 
 
 @kernel
@@ -104,11 +131,8 @@ def slide(
     """
     i = active[position]
     for a in range(position):
-        share[a] = factor[position, a]
-    for a in range(position - 1, -1, -1):
-        share[a] /= factor[a, a]
-        for c in range(a):
-            share[c] -= factor[a, c] * share[a]
+        share[a] = factor[a, position]
+    solve_upper(factor, position, share)
     gain = 1.0
     for a in range(position):
         gain -= sign[i] * share[a] * sign[active[a]]
@@ -149,6 +173,26 @@ def solve_lasso(
     >>> weights  # 0.8 − 0.1
     array([0.7, 0. ])
     """
+    return solve_lasso_entering(moments, child, free, penalty, ridge, weights, gradient, factor, -1)
+
+
+@kernel
+def solve_lasso_entering(
+    moments: Matrix,
+    child: int,
+    free: NDArray[np.bool_],
+    penalty: float,
+    ridge: Vector,
+    weights: Vector,
+    gradient: Vector,
+    factor: Matrix,
+    newcomer: int,
+) -> float:
+    """Do what `solve_lasso` does, with `newcomer` active from the start; −1: nobody.
+
+    For weights that are solved, with their gradient, but for one variable that violates its condition: it
+    need not be found.
+    """
     d = len(weights)
     active = np.empty(d, dtype=np.int64)
     target = np.empty(d)
@@ -166,6 +210,12 @@ def solve_lasso(
     factored = 0
     entering = np.empty(MOST_ENTERING, dtype=np.int64)
     entered = 0
+    if newcomer >= 0 and weights[newcomer] == 0.0 and gradient[newcomer] != 0.0:
+        active[size] = newcomer
+        sign[newcomer] = -np.sign(gradient[newcomer])
+        size += 1
+        entering[0] = newcomer
+        entered = 1
     excess = np.empty(d)
     own = np.sqrt(moments[child, child])
     for _ in range(100 + 20 * d):

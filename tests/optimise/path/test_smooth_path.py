@@ -1,6 +1,5 @@
 """The path: its elastic nets by their optimality conditions, its barrier by eigenvalues and cycle sums."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -11,14 +10,9 @@ from dagora.events import Budget
 from dagora.graph.dag import topological_order
 from dagora.optimise.acyclic_support import acyclic_support
 from dagora.optimise.path import smooth_path as path
-from dagora.optimise.path.smooth_path import (
-    PathProgram,
-    barrier,
-    follow_path,
-    line_search,
-    solve_columns,
-    still_cyclic,
-)
+from dagora.optimise.path.path_on_processor import PathOnProcessor, barrier, solve_columns
+from dagora.optimise.path.smooth_path import PathProgram, Point, follow_path, line_search, still_cyclic
+from dagora.optimise.path.workers import Workers
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from tests.optimise.optimise_oracles import closed_walks, power_sum, violation
@@ -26,13 +20,13 @@ from tests.optimise.order_oracles import FreshSolves, random_program
 
 
 def follow(program, run=None, jobs=1):
-    with ThreadPoolExecutor(jobs) as pool:
-        return follow_path(program, run or Run(jobs=jobs), pool)
+    with Workers(jobs) as workers:
+        return follow_path(PathOnProcessor(program, workers), run or Run(jobs=jobs))
 
 
 def columns_of(program, weights, ridge, jobs=1):
-    with ThreadPoolExecutor(jobs) as pool:
-        return solve_columns(program, weights, ridge, pool, jobs)
+    with Workers(jobs) as workers:
+        return solve_columns(program, weights, ridge, workers)
 
 
 def simulated(d, rows, seed, lambda1=0.1):
@@ -153,25 +147,24 @@ def test_the_line_search_falls_or_stays():
     weights = np.zeros((5, 5))
     merit = program.objective(weights)
     target = columns_of(program, weights, np.full((5, 5), 0.2))
-    new, inverse, h, lower = line_search(program, weights, target, np.eye(5), 0.0, 0.1, merit)
+    steps, start = PathOnProcessor(program), Point(weights, np.eye(5), 0.0)
+    new, lower = line_search(steps, start, target, 0.1, merit)
     assert lower < merit
-    found = barrier(new**2)
-    assert np.array_equal(found[0], inverse)
-    assert (found[1], lower) == (h, program.objective(new) + 0.1 * h)
+    found = barrier(new.weights**2)
+    assert np.array_equal(found[0], new.inverse)
+    assert (found[1], lower) == (new.h, program.objective(new.weights) + 0.1 * new.h)
     # A target behind the barrier, and uphill: nothing moves.
-    back = line_search(program, weights, 1e6 * np.ones((5, 5)), np.eye(5), 0.0, 0.1, merit)
-    assert np.array_equal(back[0], weights)
-    assert back[2:] == (0.0, merit)
+    assert line_search(steps, start, 1e6 * np.ones((5, 5)), 0.1, merit) == (start, merit)
 
 
 @pytest.mark.parametrize("kind", [{}, {"lambda1": 0.0}, {"profile": True}, {"rows": 6}, {"known": True}])
 def test_merit_never_rises_and_the_path_ends(kind, monkeypatch):
     searched = []
 
-    def spy(program, weights, target, inverse, h, c, merit):
-        found = line_search(program, weights, target, inverse, h, c, merit)
-        searched.append((c, merit, found[3]))
-        here = program.objective(weights) + c * barrier(program.squares(weights))[1]
+    def spy(steps, at, target, c, merit):
+        found = line_search(steps, at, target, c, merit)
+        searched.append((c, merit, found[1]))
+        here = steps.program.objective(at.weights) + c * barrier(steps.program.squares(at.weights))[1]
         assert merit == pytest.approx(here, rel=1e-9, abs=1e-9)
         return found
 

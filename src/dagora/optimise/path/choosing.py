@@ -27,8 +27,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, refit_columns
+from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL
 from dagora.optimise.path.path_solver import solve_by_path
+from dagora.optimise.path.refitting import refit_columns
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.run import Run
 
@@ -42,7 +43,13 @@ GAMMA = 1.0
 
 
 def choose(
-    program: PathProgram, run: Run, rows: int, lambda1: float | str, threshold: float | str, cut: str
+    program: PathProgram,
+    run: Run,
+    rows: int,
+    lambda1: float | str,
+    threshold: float | str,
+    cut: str,
+    device: str = "cpu",
 ) -> tuple[float, float]:
     """λ and ω; a value that is given as a number stays. When time is up, the best pair so far.
 
@@ -59,7 +66,7 @@ def choose(
     for penalty, least in product(penalties, thresholds):
         if run.budget.exhausted:
             break
-        solved = solve_by_path(replace(program, lambda1=penalty), run, least, cut, 0)
+        solved = solve_by_path(replace(program, lambda1=penalty), run, least, cut, 0, device)
         value = extended_bic(program, (solved.weights != 0) | program.required, rows)
         if value < best_value - 1e-9 * abs(value):
             best, best_value = (penalty, least), value

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.scores.lasso_kernels import Matrix, Vector, solve_lasso
+from dagora.scores.lasso_kernels import Matrix, Vector, solve_lasso_entering
 
 # Residual variances below this share of the variable's variance are rounding errors.
 SMALLEST_RESIDUAL = 1e-10
@@ -74,14 +74,35 @@ def solve_column(
     >>> weights.round(9), gradient.round(9), round(loss, 9), penalty
     (array([0.6, 0. ]), array([-0.2 , -0.52]), 0.32, 0.2)
     """
+    return solve_column_entering(problem, child, free, weights, gradient, workspace, -1)
+
+
+@kernel
+def solve_column_entering(
+    problem: ColumnProblem,
+    child: int,
+    free: NDArray[np.bool_],
+    weights: Vector,
+    gradient: Vector,
+    workspace: Workspace,
+    newcomer: int,
+) -> tuple[float, float]:
+    """Do what `solve_column` does for a column with its gradient that is solved but for one new parent.
+
+    −1: no new parent.
+    """
     moments, lambda1 = problem.moments, problem.lambda1
     factor, ridge = workspace.factor, workspace.ridge
     if not problem.profile:
-        return solve_lasso(moments, child, free, lambda1, ridge, weights, gradient, factor), lambda1
+        loss = solve_lasso_entering(moments, child, free, lambda1, ridge, weights, gradient, factor, newcomer)
+        return loss, lambda1
     floor = SMALLEST_RESIDUAL * moments[child, child]
     residual = max(residual_variance(moments, child, weights), floor)
     for _ in range(PROFILE_ROUNDS):
-        solve_lasso(moments, child, free, lambda1 * residual, ridge, weights, gradient, factor)
+        solve_lasso_entering(
+            moments, child, free, lambda1 * residual, ridge, weights, gradient, factor, newcomer
+        )
+        newcomer = -1
         before, residual = residual, max(residual_variance(moments, child, weights), floor)
         if abs(residual - before) <= 1e-10 * before:
             break
@@ -89,19 +110,6 @@ def solve_column(
     for weight in weights:
         size += abs(weight)
     return 0.5 * np.log(residual) + lambda1 * size, lambda1 * residual
-
-
-def refit_columns(covariance: Matrix, support: NDArray[np.bool_], lambda1: float, *, profile: bool) -> Matrix:
-    """Solve every column on an acyclic support, starting from zero; [i, j] is the weight of i → j."""
-    moments = np.ascontiguousarray(covariance)
-    d = len(moments)
-    problem = ColumnProblem(moments, support, np.zeros_like(support), lambda1, profile)
-    weights, gradient, workspace = np.zeros((d, d)), np.empty(d), workspace_for(d)
-    for child in range(d):
-        column = np.zeros(d)
-        solve_column(problem, child, np.ascontiguousarray(support[:, child]), column, gradient, workspace)
-        weights[:, child] = column
-    return weights
 
 
 @kernel

@@ -16,16 +16,18 @@ from numpy.typing import NDArray
 from dagora.events import Event
 from dagora.graph.dag import topological_order
 from dagora.optimise.path.column_problem import ColumnProblem
-from dagora.optimise.path.order_moves import OrderSolution, descend, solve_order
-from dagora.optimise.path.quick_moves import Estimates, descend_quickly, disturb, prepare_savings
+from dagora.optimise.path.order_moves import OrderSolution, descend, solve_some
+from dagora.optimise.path.quick_moves import QuickMoves
 from dagora.optimise.path.smooth_path import PathProgram
+from dagora.optimise.path.wide_moves import WideMoves
+from dagora.optimise.path.workers import ALONE, Workers
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix
 
 # Gains below this share of the objective count as ties.
 TOLERANCE = 1e-9
-# Variables tried between two checks of the time limit.
-STRETCH = 20
+# Variables tried between two checks of the time limit; of many variables, those of a batch.
+STRETCH, BATCH = 20, 32
 # Up to this many variables the last moves are judged exactly; with more, by estimates that are checked.
 EXACT_TO = 200
 # With more variables, the share of the objective below which gains count as ties, and the number of such
@@ -36,7 +38,11 @@ MOST_DISTURBED = 4
 
 
 def solve_given_order(
-    program: PathProgram, order: NDArray[np.int64], weights: Matrix, judge: ColumnProblem | None = None
+    program: PathProgram,
+    order: NDArray[np.int64],
+    weights: Matrix,
+    judge: ColumnProblem | None = None,
+    workers: Workers = ALONE,
 ) -> OrderSolution:
     """Solve the program for one order, starting from any weights.
 
@@ -46,7 +52,12 @@ def solve_given_order(
     solution = OrderSolution(
         order.astype(np.int64), weights.T.copy(), np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(judge or program.column_problem, solution)
+    problem = judge or program.column_problem
+
+    def solve(part: NDArray[np.int64]) -> None:
+        solve_some(problem, solution, part, workers.workspace(d))
+
+    workers.map(solve, workers.parts(solution.order))
     return solution
 
 
@@ -61,6 +72,7 @@ def improve_order(
     generator: np.random.Generator,
     disturbances: int,
     on_optimum: Callable[[OrderSolution], None] = ignore_optimum,
+    workers: Workers = ALONE,
 ) -> tuple[int, bool]:
     """Improve an order in place by moves; disturb the best order `disturbances` times and improve it again.
 
@@ -70,9 +82,8 @@ def improve_order(
     """
     d = len(program)
     problem = program.column_problem
-    estimates = Estimates(np.empty((d, d)), np.empty((d, d)))
-    prepare_savings(problem, solution, estimates.savings)
-    quick = partial(descend_quickly, problem, solution, estimates)
+    exact = d <= EXACT_TO
+    quick = QuickMoves(problem, solution) if exact else WideMoves(problem, solution, workers)
     tried = descend_fully(program, solution, run, generator, quick)
     on_optimum(solution)
     best = solution.copy()
@@ -81,16 +92,15 @@ def improve_order(
             break
         number = int(generator.integers(1, MOST_DISTURBED + 1))
         variables = generator.choice(d, size=min(d, number), replace=False)
-        disturb(problem, solution, estimates, variables, generator.random(len(variables)))
+        quick.disturb(variables, generator.random(len(variables)))
         tried += descend_fully(program, solution, run, generator, quick)
         on_optimum(solution)
         if solution.objective < best.objective - smallest_gain(program, best):
             best = solution.copy()
         else:
             solution.become(best)
-            prepare_savings(problem, solution, estimates.savings)
+            quick.prepare()
     solution.become(best)
-    exact = d <= EXACT_TO
     if exact:
         tried += descend_fully(program, solution, run, generator, partial(descend, problem, solution))
         on_optimum(solution)
@@ -130,6 +140,7 @@ def descend_fully(
     d = len(program)
     tolerance = smallest_gain(program, solution)
     tried = idle = 0
+    stretch = STRETCH if d <= EXACT_TO else BATCH
     # The sequence is the same in all rounds, so that d tries in a row without a gain are d different
     # variables.
     sequence = generator.permutation(d)
@@ -137,8 +148,8 @@ def descend_fully(
     gained = np.inf
     while idle < d and gained > enough and not run.budget.exhausted:
         before = solution.objective
-        for start in range(0, d, STRETCH):
-            some = sequence[start : start + STRETCH]
+        for start in range(0, d, stretch):
+            some = sequence[start : start + stretch]
             idle = move(some, tolerance, idle)
             tried += len(some)
             if idle >= d or run.budget.exhausted:

@@ -76,17 +76,28 @@ def solve_order(problem: ColumnProblem, at: OrderSolution) -> float:
     >>> round(solve_order(problem, at), 9), at.columns.round(9).tolist(), at.losses.round(9).tolist()
     (1.875, [[0.0, 0.0], [1.5, 0.0]], [0.5, 1.375])
     """
-    d = len(at.order)
-    workspace = workspace_for(d)
-    free = np.zeros(d, dtype=np.bool_)
-    before = np.zeros(d, dtype=np.bool_)
-    for y in at.order:
-        solve_in_place(problem, at, y, before, free, workspace)
-        before[y] = True
+    solve_some(problem, at, at.order, workspace_for(len(at.order)))
     total = 0.0
     for loss in at.losses:
         total += loss
     return total
+
+
+@kernel
+def solve_some(
+    problem: ColumnProblem, at: OrderSolution, some: NDArray[np.int64], workspace: Workspace
+) -> None:
+    """Solve some columns, each on the variables before it."""
+    d = len(at.order)
+    wanted = np.zeros(d, dtype=np.bool_)
+    for y in some:
+        wanted[y] = True
+    free = np.zeros(d, dtype=np.bool_)
+    before = np.zeros(d, dtype=np.bool_)
+    for y in at.order:
+        if wanted[y]:
+            solve_in_place(problem, at, y, before, free, workspace)
+        before[y] = True
 
 
 @kernel

@@ -8,14 +8,14 @@ the best, the solver takes the one with the best objective after its weak weight
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import topological_order
 from dagora.optimise.acyclic_support import acyclic_support
+from dagora.optimise.path.devices import path_on_device
 from dagora.optimise.path.order_descent import (
     TOLERANCE,
     improve_order,
@@ -25,8 +25,9 @@ from dagora.optimise.path.order_descent import (
     solve_given_order,
 )
 from dagora.optimise.path.order_moves import OrderSolution
-from dagora.optimise.path.smooth_path import PathProgram, follow_path
+from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.thresholding import threshold_program
+from dagora.optimise.path.workers import ALONE, Workers
 from dagora.optimise.sortability import sorted_columns
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix
@@ -43,7 +44,7 @@ PROFILED_TO = 30
 
 @dataclass(frozen=True)
 class Solved:
-    """A solver's final weights, how it ended, and which edges were dropped to reach a DAG.
+    """A solver's final weights, how it ended, and warnings, such as the edges dropped to reach a DAG.
 
     `raw` are the weights before the threshold, where the final ones were not solved for again.
     """
@@ -67,6 +68,7 @@ class BestThresholded:
     program: PathProgram
     threshold: float
     cut: str
+    workers: Workers = ALONE
     order: NDArray[np.int64] | None = None
     objective: float = np.inf
     before: float = np.inf
@@ -83,20 +85,25 @@ class BestThresholded:
             return
         weights = solution.weights
         support = (weights != 0) | self.program.required
-        left = threshold_program(self.program, weights, support, self.threshold, self.cut)
+        left = threshold_program(self.program, weights, support, self.threshold, self.cut, self.workers)
         thresholded = self.program.objective(left)
         if thresholded < self.objective - gain:
             self.order, self.objective = solution.order.copy(), thresholded
 
 
 def solve_by_path(
-    program: PathProgram, run: Run, threshold: float, cut: str, disturbances: int | None
+    program: PathProgram,
+    run: Run,
+    threshold: float,
+    cut: str,
+    disturbances: int | None,
+    device: str = "cpu",
 ) -> Solved:
     """Improve the order at the end of the path and that of the variances, then the better one once more."""
     d = len(program)
     times = disturbances if disturbances is not None else (DISTURBANCES if d <= MANY_VARIABLES else 0)
-    with ThreadPoolExecutor(run.jobs) as pool:
-        weights, steps = follow_path(program, run, pool)
+    with Workers(run.jobs) as workers, Workers(min(run.jobs, 2)) as sides:
+        weights, steps, warnings = path_on_device(program, run, workers, device)
         # With equal variances both directions of an edge can have equal weights: rounding must not decide.
         support, _ = acyclic_support(weights.round(9), 0.0, program.required)
         orders = [topological_order(support)]
@@ -108,13 +115,29 @@ def solve_by_path(
             order = orders[k]
             if order is None:
                 raise AssertionError("an acyclic support has an order")
-            solution = solve_given_order(program, order, np.zeros((d, d)))
+            solution = solve_given_order(program, order, np.zeros((d, d)), workers=workers)
             generator = np.random.default_rng([run.seed, k])
-            best_thresholded = BestThresholded(program, threshold, cut)
-            tried, exact = improve_order(program, solution, run, generator, times, best_thresholded)
+            best_thresholded = BestThresholded(program, threshold, cut, workers)
+            tried, exact = improve_order(program, solution, run, generator, times, best_thresholded, workers)
             return best_thresholded, tried, exact
 
-        ends = list(pool.map(improve, range(len(orders))))
+        # Both orders wait for the same workers, so they have threads of their own to wait in.
+        ends = sides.map(improve, range(len(orders)))
+        solved = finish(program, run, threshold, cut, ends, steps, workers)
+    return replace(solved, dropped=(*warnings, *solved.dropped))
+
+
+def finish(
+    program: PathProgram,
+    run: Run,
+    threshold: float,
+    cut: str,
+    ends: list[tuple[BestThresholded, int, bool]],
+    steps: int,
+    workers: Workers,
+) -> Solved:
+    """Improve the better of the orders once more, and apply the threshold."""
+    d = len(program)
     best = ends[0][0]
     for other, *_ in ends[1:]:
         if other.objective < best.objective * (1 - TOLERANCE * np.sign(best.objective)):
@@ -122,18 +145,17 @@ def solve_by_path(
     if best.order is None:
         raise AssertionError("every descent ends in an order")
     tried, exact = sum(end[1] for end in ends), ends[0][2]
-    last = solve_given_order(program, best.order, np.zeros((d, d)))
+    last = solve_given_order(program, best.order, np.zeros((d, d)), workers=workers)
     if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
         judge = program.judged_after(threshold, cut)
         moved = solve_given_order(program, best.order, last.weights, judge)
-        tried += improve_thresholded(
-            program, moved, run, np.random.default_rng([run.seed, len(orders)]), judge
-        )
+        tried += improve_thresholded(program, moved, run, np.random.default_rng([run.seed, len(ends)]), judge)
         moved = solve_given_order(program, moved.order, moved.weights)
         if best.nearly_best(moved):
             last = moved
-    weights = threshold_program(program, last.weights, (last.weights != 0) | program.required, threshold, cut)
-    starts = "1 order" if len(orders) == 1 else f"{len(orders)} orders"
+    support = (last.weights != 0) | program.required
+    weights = threshold_program(program, last.weights, support, threshold, cut, workers)
+    starts = "1 order" if len(ends) == 1 else f"{len(ends)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
     if not run.budget.exhausted:
         verb = "gains" if exact else "seems to gain"

@@ -34,7 +34,14 @@ from dagora.optimise.path.order_moves import (
     solve_in_place,
 )
 from dagora.scores.gaussian import COLLINEAR
-from dagora.scores.lasso_kernels import Matrix, Vector, extend_factor, residual_gradient
+from dagora.scores.lasso_kernels import (
+    Matrix,
+    Vector,
+    extend_factor,
+    residual_gradient,
+    solve_upper,
+    subtract_row,
+)
 
 
 class Estimates(NamedTuple):
@@ -45,6 +52,28 @@ class Estimates(NamedTuple):
 
     savings: Matrix
     kept: Matrix
+
+
+class QuickMoves:
+    """The moves of one order, whose solution they improve in place."""
+
+    def __init__(self, problem: ColumnProblem, at: OrderSolution) -> None:
+        d = len(at.order)
+        self.problem, self.at = problem, at
+        self.estimates = Estimates(np.empty((d, d)), np.empty((d, d)))
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Estimate the savings of all columns anew, after the solution became another one."""
+        prepare_savings(self.problem, self.at, self.estimates.savings)
+
+    def disturb(self, variables: NDArray[np.int64], heights: Vector) -> None:
+        """Move variables to random places; `heights` in [0, 1) choose among the places that each may have."""
+        disturb(self.problem, self.at, self.estimates, variables, heights)
+
+    def __call__(self, sequence: NDArray[np.int64], tolerance: float, idle: int) -> int:
+        """Try to move variables; return how many in a row did not gain, with `idle` before them."""
+        return descend_quickly(self.problem, self.at, self.estimates, sequence, tolerance, idle)
 
 
 @kernel
@@ -78,30 +107,43 @@ def estimate_savings(
     size = extend_factor(moments, ridge, active, factor, 0, size)
     floor = SMALLEST_RESIDUAL * moments[y, y]
     scale = max(residual_variance(moments, y, column), floor) if profile else 1.0
-    right = np.empty(d)
+    right = np.empty(size)
     for a in range(size):
         # Column a of the factor's inverse; K_aa is the sum of its squares.
+        right[:] = 0.0
+        right[a] = 1.0
         total = 0.0
         for b in range(a, size):
-            value = 1.0 if b == a else 0.0
-            for c in range(a, b):
-                value -= factor[b, c] * right[c]
-            right[b] = value / factor[b, b]
-            total += right[b] * right[b]
+            value = right[b] / factor[b, b]
+            total += value * value
+            subtract_row(right[b + 1 :], value, factor[b, b + 1 : size])
         i = active[a]
         saved[i] = column[i] * column[i] / (2.0 * total * scale)
+    entering = np.empty(d, dtype=np.int64)
+    number = 0
     for i in range(d):
-        excess = abs(gradient[i]) - penalty
-        if column[i] == 0.0 and problem.allowed[i, y] and excess > 1e-9 * penalty:
-            left = moments[i, i]
-            for a in range(size):
-                value = moments[i, active[a]]
-                for c in range(a):
-                    value -= factor[a, c] * right[c]
-                right[a] = value / factor[a, a]
-                left -= right[a] * right[a]
-            if left > COLLINEAR * moments[i, i]:
-                saved[i] = excess * excess / (2.0 * left * scale)
+        if column[i] == 0.0 and problem.allowed[i, y] and abs(gradient[i]) - penalty > 1e-9 * penalty:
+            entering[number] = i
+            number += 1
+    # All that could enter go through the factor together, so that the inner loop has no dependence.
+    left = np.empty(number)
+    solved = np.empty((size, number))
+    for k in range(number):
+        left[k] = moments[entering[k], entering[k]]
+    for a in range(size):
+        mine, moment = solved[a], moments[active[a]]
+        for k in range(number):
+            mine[k] = moment[entering[k]]
+        for c in range(a):
+            subtract_row(mine, factor[c, a], solved[c])
+        for k in range(number):
+            mine[k] /= factor[a, a]
+            left[k] -= mine[k] * mine[k]
+    for k in range(number):
+        i = entering[k]
+        if left[k] > COLLINEAR * moments[i, i]:
+            excess = abs(gradient[i]) - penalty
+            saved[i] = excess * excess / (2.0 * left[k] * scale)
 
 
 @kernel
@@ -114,7 +156,10 @@ def own_changes(
     changes: Vector,
     workspace: Workspace,
 ) -> None:
-    """Estimate how the loss of the variable at `position` changes at places from `lowest` to `highest`."""
+    """Estimate how the loss of the variable at `position` changes at places from `lowest` to `highest`.
+
+    Each place to the right costs more than the one before it, so `highest` should be no further than need be.
+    """
     moments, profile, factor, ridge = problem.moments, problem.profile, workspace.factor, workspace.ridge
     order = at.order
     d = len(order)
@@ -132,7 +177,7 @@ def own_changes(
         i = active[a]
         value = moments[x, i] - penalty * np.sign(column[i])
         for c in range(a):
-            value -= factor[a, c] * z[c]
+            value -= factor[c, a] * z[c]
         z[a] = value / factor[a, a]
     floor = SMALLEST_RESIDUAL * moments[x, x]
     variance = max(residual_variance(moments, x, column), floor) if profile else 1.0
@@ -161,16 +206,13 @@ def own_changes(
                 if extend_factor(moments, ridge, active, factor, size, size + 1) > size:
                     value = moments[x, y] + penalty * np.sign(slope)
                     for c in range(size):
-                        value -= factor[size, c] * z[c]
+                        value -= factor[c, size] * z[c]
                     z[size] = value / factor[size, size]
                     gained += 0.5 * z[size] * z[size]
                     size += 1
                     grown = True
-                    for a in range(size - 1, -1, -1):
-                        value = z[a]
-                        for c in range(a + 1, size):
-                            value -= factor[c, a] * weights[c]
-                        weights[a] = value / factor[a, a]
+                    weights[:size] = z[:size]
+                    solve_upper(factor, size, weights)
         share = min(2.0 * gained / variance, 0.99)
         changes[place] = 0.5 * np.log(1.0 - share) if profile else -gained
 
@@ -185,8 +227,30 @@ def try_move(
     workspace: Workspace,
 ) -> float:
     """Move x to the place with the best estimate, and back unless the losses really fall; return the gain."""
-    order, savings = at.order, estimates.savings
-    position, lowest, highest = find_places(order, problem.required, x)
+    position, lowest, highest = find_places(at.order, problem.required, x)
+    place, _ = best_place(problem, at, estimates.savings, position, lowest, highest, tolerance, workspace)
+    if place == position:
+        return 0.0
+    return check_move(problem, at, estimates, position, place, tolerance, workspace)
+
+
+@kernel
+def best_place(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    savings: Matrix,
+    position: int,
+    lowest: int,
+    highest: int,
+    tolerance: float,
+    workspace: Workspace,
+) -> tuple[int, float]:
+    """The place between `lowest` and `highest` with the best estimate for the variable at `position`.
+
+    The second value is the estimated gain.
+    """
+    order = at.order
+    x = order[position]
     changes = np.zeros(len(order))
     own_changes(problem, at, position, lowest, highest, changes, workspace)
     best, place, passed = 0.0, position, 0.0
@@ -199,9 +263,7 @@ def try_move(
         passed += savings[order[target], x]
         if passed + changes[target] < best - tolerance:
             best, place = passed + changes[target], target
-    if place == position:
-        return 0.0
-    return check_move(problem, at, estimates, position, place, tolerance, workspace)
+    return place, -best
 
 
 @kernel

@@ -23,19 +23,30 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.kernel_rows import copy_row
-from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column, workspace_for
+from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column
 from dagora.optimise.path.smooth_path import PathProgram
+from dagora.optimise.path.workers import ALONE, Workers
 from dagora.scores.lasso_kernels import Matrix, Vector
 
 Support = NDArray[np.bool_]
 
 
 def threshold_program(
-    program: PathProgram, weights: Matrix, support: Support, threshold: float, cut: str = "guarded"
+    program: PathProgram,
+    weights: Matrix,
+    support: Support,
+    threshold: float,
+    cut: str = "guarded",
+    workers: Workers = ALONE,
 ) -> Matrix:
     """Solve the program on an acyclic support, starting at `weights`, and apply the threshold."""
-    columns = weights.T.copy()
-    threshold_columns(program.judged_after(threshold, cut), support, columns)
+    d = len(program)
+    columns, problem = weights.T.copy(), program.judged_after(threshold, cut)
+
+    def apply(part: NDArray[np.int64]) -> None:
+        threshold_columns(problem, support, columns, part, workers.workspace(d))
+
+    workers.map(apply, workers.parts(np.arange(d)))
     return np.ascontiguousarray(columns.T)
 
 
@@ -55,13 +66,18 @@ def threshold_one_by_one(
 
 
 @kernel
-def threshold_columns(problem: ColumnProblem, support: Support, columns: Matrix) -> None:
-    """Solve every column in place and apply the threshold; row y of `columns` holds the weights into y."""
+def threshold_columns(
+    problem: ColumnProblem,
+    support: Support,
+    columns: Matrix,
+    some: NDArray[np.int64],
+    workspace: Workspace,
+) -> None:
+    """Solve some columns in place and apply the threshold; row y of `columns` holds the weights into y."""
     d = len(columns)
-    workspace = workspace_for(d)
     gradient = np.empty(d)
     free = np.empty(d, dtype=np.bool_)
-    for y in range(d):
+    for y in some:
         for i in range(d):
             free[i] = support[i, y]
         loss, _ = solve_column(problem, y, free, columns[y], gradient, workspace)
@@ -100,6 +116,7 @@ def threshold_column(
     Two parents share one effect: together each has the weight 0.26, alone 0.5. With the threshold 0.3
     removing both at once leaves nothing (loss ½), one by one keeps one of them (loss ½·0.75).
 
+    >>> from dagora.optimise.path.column_problem import workspace_for
     >>> moments = np.array([[1.0, 0.95, 0.5], [0.95, 1.0, 0.5], [0.5, 0.5, 1.0]])
     >>> none, column = np.zeros((3, 3), dtype=bool), np.array([0.5, 0.5, 0.0]) / 1.95
     >>> problem = ColumnProblem(moments, ~none, none, 0.0, profile=False, threshold=0.3, slack=0.5)
