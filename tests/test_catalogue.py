@@ -25,7 +25,7 @@ def test_everything_is_listed_in_order() -> None:
     assert [entry.name for entry in everything.scores] == [score.name for score in SCORES]
     assert len(everything) == len(ITEMS)
     assert isinstance(everything[1:3], Catalogue)
-    assert [entry.name for entry in everything[1:3]] == ["tabu", "ges"]
+    assert [entry.name for entry in everything[1:3]] == ["hill-climb", "tabu"]
     assert everything[-1].name == "gp2"
 
 

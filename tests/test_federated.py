@@ -121,7 +121,7 @@ def test_two_sites_need_to_say_so():
     table = sample(greenhouse(), 200, seed=2)
     with pytest.raises(OptionError, match=r"at least 3 are needed: .*; minimum=2 accepts that"):
         learn_federated(sites(table, 2))
-    assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table).graph
+    assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table, "hill-climb").graph
 
 
 def test_a_site_cannot_be_called_coordinator():
@@ -171,4 +171,8 @@ def test_a_site_brings_whatever_learn_takes(tmp_path):
         "south": parts["south"].to_pandas(),
         "west": parts["west"].to_polars(),
     }
-    assert learn_federated(mixed).graph == learn_federated(parts).graph == dagora.learn(table).graph
+    assert (
+        learn_federated(mixed).graph
+        == learn_federated(parts).graph
+        == dagora.learn(table, "hill-climb").graph
+    )

@@ -76,7 +76,7 @@ def test_every_method_runs_on_every_score(method, score):
 
 def test_learn_adds_nothing_to_the_search_itself():
     outcome = hill_climb(score_named("bic").make(TableStatistics(TABLE)), Run(seed=4), restarts=3)
-    result = learn(TABLE, seed=4, restarts=3)
+    result = learn(TABLE, "hill-climb", seed=4, restarts=3)
     assert (result.graph, result.score, result.status) == (outcome.graph, outcome.score, outcome.status)
     assert result.score_name == "bic"
     assert learn(NUMBERS).score_name == "bic-gaussian"
@@ -164,12 +164,12 @@ def test_an_estimated_score_says_how_exact_it_is():
 def test_options_reach_the_score_and_the_method():
     loose, strict = learn(TABLE, score="bdeu", ess=100.0), learn(TABLE, score="bdeu", ess=1e-9)
     assert loose.score != strict.score
-    assert learn(TABLE, max_steps=1).status == "step-limit"
-    assert len(learn(TABLE, max_steps=1).graph.edges) == 1
+    assert learn(TABLE, "hill-climb", max_steps=1).status == "step-limit"
+    assert len(learn(TABLE, "hill-climb", max_steps=1).graph.edges) == 1
 
 
 def test_a_start_may_be_an_equivalence_class():
-    result = learn(TABLE, start=CPDAG(TABLE.names, undirected=[("x0", "x1")]), max_steps=0)
+    result = learn(TABLE, "hill-climb", start=CPDAG(TABLE.names, undirected=[("x0", "x1")]), max_steps=0)
     assert len(result.graph.edges) == 1
     assert set(result.graph.edges[0]) == {"x0", "x1"}
 
@@ -226,11 +226,11 @@ MIXED = Table(
         (NUMBERS, {"score": "bic"}, DataError, "'x0' is continuous"),
         (MIXED, {}, DataError, "'a'.*'x'"),
         (TABLE, {"restart": 3}, OptionError, "no option 'restart'"),
-        (TABLE, {"ess": 3.0}, OptionError, "the method hill-climb with the score bic has no option 'ess'"),
-        (TABLE, {"restarts": -1}, OptionError, "'restarts' must be at least 0"),
-        (TABLE, {"restarts": 1.5}, OptionError, "a whole number"),
-        (TABLE, {"start": DAG(["a"])}, GraphError, "only the graph has 'a'"),
-        (TABLE, {"start": "graph.json"}, OptionError, "'start' takes a graph"),
+        (TABLE, {"ess": 3.0}, OptionError, "the method auto with the score bic has no option 'ess'"),
+        (TABLE, {"method": "tabu", "restarts": -1}, OptionError, "'restarts' must be at least 0"),
+        (TABLE, {"method": "tabu", "restarts": 1.5}, OptionError, "a whole number"),
+        (TABLE, {"method": "tabu", "start": DAG(["a"])}, GraphError, "only the graph has 'a'"),
+        (TABLE, {"method": "tabu", "start": "graph.json"}, OptionError, "'start' takes a graph"),
         (TABLE, {"seed": -1}, OptionError, "the seed"),
         (TABLE, {"seed": 1.0}, OptionError, "the seed"),
         (TABLE, {"seed": True}, OptionError, "the seed"),

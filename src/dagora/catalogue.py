@@ -210,7 +210,7 @@ def methods(name: str | None = None) -> Entry | Catalogue:
     >>> import dagora
     >>> dagora.methods()
     Methods         takes        promise
-      hill-climb    score        a local optimum: ...
+      auto          score        never below tabu search; ...
     >>> dagora.methods("bdeu")
     score bdeu: marginal likelihood, uniform Dirichlet prior
       columns    discrete

@@ -20,7 +20,7 @@ from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
-from dagora.method_registry import Method, method_named
+from dagora.method_registry import Method, method_named, methods_with
 from dagora.options import Option, Value, check_options
 from dagora.result import Result, TracePoint
 from dagora.run import Run
@@ -80,7 +80,7 @@ def learn(
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> result = learn(rows, score="bdeu", ess=2)
     >>> result.graph.edges
-    (('smoker', 'cough'),)
+    (('cough', 'smoker'),)
     """
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
@@ -439,7 +439,7 @@ def split_options(
     names = {option.name for option in of_score}
     own = {option.name for option in method.options}
     owner = f"the method {method.name}" + (f" with the score {score.name}" if score else "")
-    checked = check_options(owner, (*method.options, *of_score), options)
+    checked = check_options(owner, (*method.options, *of_score), options, methods_with)
     for key, value in checked.items():
         if isinstance(value, CPDAG):
             checked[key] = value.extension()

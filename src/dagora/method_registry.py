@@ -562,3 +562,13 @@ def method_named(name: str) -> Method:
     method = find_in_any_case("method", name, {method.name: method for method in METHODS})
     require_all(method.needs, f"the method {method.name}")
     return method
+
+
+def methods_with(option: str) -> str:
+    """The end of an error about an option that a method has not: which methods have it.
+
+    >>> methods_with("restarts"), methods_with("zebra")
+    ('; hill-climb, tabu have it', '')
+    """
+    names = [method.name for method in METHODS if option in {own.name for own in method.options}]
+    return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} it" if names else ""

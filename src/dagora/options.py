@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -137,8 +137,15 @@ MEMORY = Option(
 )
 
 
-def check_options(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> dict[str, object]:
+def check_options(
+    owner: str,
+    known: Sequence[Option],
+    given: Mapping[str, object],
+    elsewhere: Callable[[str], str] = lambda _name: "",
+) -> dict[str, object]:
     """Check given options and fill in the defaults; an error about an unknown name lists the known ones.
+
+    `elsewhere` adds to that error who else has an option of that name.
 
     >>> check_options("it", [Option("truth", "graph", None, "the true graph", required=True)], {})
     Traceback (most recent call last):
@@ -148,7 +155,7 @@ def check_options(owner: str, known: Sequence[Option], given: Mapping[str, objec
     for name in given:
         if name not in by_name:
             names = ", ".join(by_name) or "none"
-            raise OptionError(f"{owner} has no option '{name}' (it has: {names})")
+            raise OptionError(f"{owner} has no option '{name}' (it has: {names}){elsewhere(name)}")
     refuse_missing(owner, known, given)
     return {
         name: option.check(given[name]) if name in given else option.default

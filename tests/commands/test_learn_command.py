@@ -33,8 +33,8 @@ def test_json_is_the_contract(run: Callable, garden: Path) -> None:
     assert ran.out.count("\n") == 1, "one object on one line"
     content = json.loads(ran.out)
     assert content.keys() >= CONTRACT
-    assert (content["method"], content["score_name"], content["seed"]) == ("hill-climb", "bic", 0)
-    assert content["status"] == "local-optimum"
+    assert (content["method"], content["score_name"], content["seed"]) == ("auto", "bic", 0)
+    assert content["status"] == "finished"
     assert content["message"]
     assert content["undirected"] == []
     assert content["versions"].keys() >= {"dagora", "numpy", "python"}
@@ -86,7 +86,15 @@ def test_flags_reach_the_learner(run: Callable, garden: Path, tmp_path: Path) ->
 
 
 def test_start_graph_from_a_file(run: Callable, garden: Path) -> None:
-    line = ("--option", f"start={garden / 'garden.bif'}", "--option", "max_steps=0", "--json")
+    line = (
+        "--method",
+        "tabu",
+        "--option",
+        f"start={garden / 'garden.bif'}",
+        "--option",
+        "max_steps=0",
+        "--json",
+    )
     content = json.loads(run("learn", garden / "garden.csv", *line).out)
     truth = dagora.read_graph(garden / "garden.bif")
     assert sorted(map(tuple, content["edges"])) == sorted(truth.edges)
@@ -202,7 +210,7 @@ def long_job(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, ...]:
     path = tmp_path_factory.mktemp("long") / "wide.csv"
     truth = dagora.random_dag("er", 30, 2, seed=0)
     dagora.write_table(dagora.simulate(truth, "gaussian", 300, seed=0).table, path)
-    return ("learn", path, "--option", "restarts=1000000000", "--json")
+    return ("learn", path, "--method", "hill-climb", "--option", "restarts=1000000000", "--json")
 
 
 def check_stopped(content: dict[str, object], reason: str) -> None:

@@ -114,7 +114,7 @@ def test_results_stand_alone_on_the_screen(terminal: Callable, tmp_path: Path) -
     data = tmp_path / "wide.csv"
     truth = dagora.random_dag("er", 20, 2, seed=0)
     dagora.write_table(dagora.simulate(truth, "gaussian", 300, seed=0).table, data)
-    shown = terminal("learn", data, "--option", "restarts=1000000000", "--time-limit", 2)
+    shown = terminal("learn", data, "-m", "hill-climb", "--option", "restarts=1000000000", "--time-limit", 2)
     assert shown.wait_for(r"\r\x1b\[2K\w.* \d+ s") < SOON
     assert shown.end() == 0
     assert shown.written.count("\x1b[2K") > 5, "the line is kept alive"

@@ -76,7 +76,7 @@ def test_a_wider_file_is_refused_when_the_time_is_up(tmp_path: Path) -> None:
     file = written(tmp_path, 51, 20)
     with pytest.raises(DataError, match="time limit of 1e-09 s was reached while the table was read"):
         dagora.learn(file, time_limit=1e-9)
-    assert dagora.learn(file, max_steps=0).status == "step-limit", "without a limit it is read"
+    assert dagora.learn(file, "tabu", max_steps=0).status == "step-limit", "without a limit it is read"
 
 
 def test_columns_are_read_as_long_as_there_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -327,6 +327,7 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
     """Read NAME=VALUE pairs as the declared types; of options with the same name the last one counts."""
     from dagora.errors import OptionError
     from dagora.formats.registry import read_graph
+    from dagora.method_registry import methods_with
 
     known = {option.name: option for option in options}
     values: dict[str, Any] = {}
@@ -339,7 +340,8 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
         option = known.get(name)
         if option is None:
             listed = ", ".join(known) or "none"
-            raise OptionError(f"there is no option '{name}' for {owner} (known: {listed})")
+            hint = methods_with(name)
+            raise OptionError(f"there is no option '{name}' for {owner} (known: {listed}){hint}")
         value = option.parse(text)
         values[name] = (
             read_graph(text) if option.type == "graph" and value is not None else option.check(value)

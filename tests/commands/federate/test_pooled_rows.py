@@ -32,7 +32,7 @@ def test_simulate_with_processes_gives_the_network_of_the_pooled_rows(
     assert ran.out.count("\n") == 1
     assert edges_of(ran.out) == pooled(garden / "garden.csv")
     assert json.loads(ran.out)["stats"]["bytes_from_site3"] > 0
-    assert run("learn", garden / "garden.csv", "-o", tmp_path / "p.bif").code == 0
+    assert run("learn", garden / "garden.csv", "-m", "hill-climb", "-o", tmp_path / "p.bif").code == 0
     assert (tmp_path / "s.bif").read_text() == (tmp_path / "p.bif").read_text()
 
 
@@ -93,7 +93,7 @@ def test_odd_names_and_levels_with_processes(run: Callable, odd: Path) -> None:
     line = ("--parties", 3, "--missing", "level", "--discrete", "e", "--json")
     ran = run("federate", "simulate", odd, *line)
     assert ran.code == 0, ran.err
-    result = dagora.learn(dagora.read_table(odd, missing="level", discrete=["e"]))
+    result = dagora.learn(dagora.read_table(odd, missing="level", discrete=["e"]), "hill-climb")
     assert edges_of(ran.out) == ([list(edge) for edge in result.graph.edges], [], result.score)
 
 
@@ -113,7 +113,7 @@ def test_by_hand_with_processes(run: Callable, garden: Path, files: dict[str, Pa
         ended = troupe.end()
     assert {name: ran.code for name, ran in ended.items()} == dict.fromkeys(ended, 0)
     assert edges_of(ended[COORDINATOR].out) == pooled(garden / "garden.csv")
-    line = ("--max-parents", 2, "-o", tmp_path / "pooled.bif")
+    line = ("-m", "hill-climb", "--max-parents", 2, "-o", tmp_path / "pooled.bif")
     assert run("learn", garden / "garden.csv", *line).code == 0
     assert out.read_text() == (tmp_path / "pooled.bif").read_text()
     assert re.search(r"^dagora: answered \d+ tables of counts$", ended["north"].err, re.MULTILINE)
@@ -136,7 +136,7 @@ def test_a_level_that_one_site_never_saw_is_no_fault(play: Callable, keys: Path,
     assert len(one.schema[0].levels) > 1
     # The site with one row has seen one level of each column.
     ended = play("--json", "--score", "bdeu")
-    result = dagora.learn(garden / "garden.csv", score="bdeu")
+    result = dagora.learn(garden / "garden.csv", "hill-climb", score="bdeu")
     assert json.loads(ended[COORDINATOR].out)["score"] == pytest.approx(result.score, rel=1e-12)
 
 
@@ -148,7 +148,7 @@ def test_tables_over_sites_have_three_columns_unless_more_parents_are_asked_for(
     ended = play(*given, "--json", changes=changes)
     assert ended[COORDINATOR].code == 0, ended
     most = 3 if "--max-parents" in given else 2
-    result = dagora.learn(garden / "garden.csv", max_parents=most)
+    result = dagora.learn(garden / "garden.csv", "hill-climb", max_parents=most)
     assert edges_of(ended[COORDINATOR].out)[0] == [list(edge) for edge in result.graph.edges]
     sizes = [len(table) for event in log_of(keys, "north") for table in event.get("tables", ())]
     assert max(sizes) == most + 1

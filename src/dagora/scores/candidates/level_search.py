@@ -55,7 +55,7 @@ class Alive:
 
 def find_candidates(score: LocalScore, run: Run) -> Candidates:
     """Find the parent sets that can matter among all that knowledge permits, as far as time allows."""
-    return LevelSearch(score, run).find()
+    return LevelSearch(score, run, AFFORDABLE).find()
 
 
 def quick_candidates(score: LocalScore, run: Run) -> Candidates:
@@ -66,7 +66,7 @@ def quick_candidates(score: LocalScore, run: Run) -> Candidates:
 class LevelSearch:
     """The state of one search; no level costs more than `affordable` sets times rows."""
 
-    def __init__(self, score: LocalScore, run: Run, affordable: float = AFFORDABLE) -> None:
+    def __init__(self, score: LocalScore, run: Run, affordable: float) -> None:
         self._score = score
         self._run = run
         self._affordable = affordable
@@ -80,7 +80,7 @@ class LevelSearch:
         self._wanted = limit
         self._rules = rules_for(score, ~forbidden)
         largest = largest_size(d) - 1
-        if affordable < AFFORDABLE and not self._rules.cuts:
+        if affordable <= QUICKLY and not self._rules.cuts:
             largest = min(largest, QUICK_PARENTS)
         self._limit = min(limit, largest)
         self._narrowed = False
