@@ -568,7 +568,7 @@ def methods_with(option: str) -> str:
     """The end of an error about an option that a method has not: which methods have it.
 
     >>> methods_with("restarts"), methods_with("zebra")
-    ('; hill-climb, tabu have it', '')
+    ('; hill-climb, tabu, obs have it', '')
     """
     names = [method.name for method in METHODS if option in {own.name for own in method.options}]
     return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} it" if names else ""

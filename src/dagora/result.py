@@ -76,7 +76,7 @@ class Result:
     >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
     >>> result = dagora.learn(table, score="bic")
     >>> result.graph.edges, round(result.score, 2), result.status
-    ((('a', 'b'),), -33.26, 'local-optimum')
+    ((('a', 'b'),), -33.26, 'finished')
     >>> again = Result.from_json(result.to_json())
     >>> again.graph == result.graph, Result.from_dict(result.to_dict()).score == result.score
     (True, True)

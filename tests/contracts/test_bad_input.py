@@ -215,7 +215,7 @@ LEARN_OPTIONS = [
     case("--score bix", "'bix'", "did you mean 'bic'"),
     case("--method tabu --option zebra=1", "'zebra'", "restarts"),
     case("--option restarts", "NAME=VALUE", "'restarts'"),
-    case("--option restarts=3", "'restarts'", "hill-climb, tabu have it"),
+    case("--option restarts=3", "'restarts'", "hill-climb, tabu, obs have it"),
     case("--option =1", "--option", "'=1'"),
     case("--method tabu --option restarts=many", "'restarts'", "'many'"),
     case("--method tabu --option restarts=-1", "'restarts'", "-1"),

@@ -29,7 +29,7 @@ def bdeu(statistics: Statistics, *, ess: float = 1.0) -> DiscreteScore:
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
         return sum_log_rising(counts.values, counts.starts, counts.stops, ess / configurations)
 
-    return DiscreteScore(statistics, Terms(joint, parents))
+    return DiscreteScore(statistics, Terms(joint, parents, ess=ess))
 
 
 @kernel

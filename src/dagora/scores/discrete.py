@@ -40,13 +40,14 @@ class Terms:
 
     `joint(counts, cells)` gives Σ φ for each set, of so many cells. `parents(counts, configurations, levels)`
     gives Σ ψ for each parent set and the child's number of levels; `levels_matter` says whether ψ depends on
-    the latter. `price` is the penalty per free parameter.
+    the latter. `price` is the penalty per free parameter; `ess` is the equivalent sample size, for BDeu only.
     """
 
     joint: Callable[[Cells, Floats], Floats]
     parents: Callable[[Cells, Floats, Floats], Floats]
     price: float = 0.0
     levels_matter: bool = False
+    ess: float | None = None
 
 
 class DiscreteScore:
@@ -80,6 +81,15 @@ class DiscreteScore:
     def price(self) -> float:
         """The penalty per free parameter; 0 for scores without one."""
         return self._terms.price
+
+    @property
+    def ess(self) -> float | None:
+        """The equivalent sample size; None for scores other than BDeu."""
+        return self._terms.ess
+
+    def codes(self) -> NDArray[np.int64]:
+        """The rows as level numbers, a row for each column; an error where the rows may not be seen."""
+        return np.stack(self._statistics.rows().columns).astype(np.int64)
 
     def doubts(self) -> list[str]:
         """Whether chance alone brings many edges."""

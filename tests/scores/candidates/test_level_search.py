@@ -192,7 +192,7 @@ def test_equal_columns_do_not_stand_in_for_each_other_in_a_superset():
 
 def test_a_score_without_rules_needs_a_limit():
     table = random_discrete(np.random.default_rng(3), 10, [2] * 40)
-    score = score_named("bdeu").make(TableStatistics(table))
+    score = score_named("k2").make(TableStatistics(table))
     with pytest.raises(OptionError, match="set max_parents"):
         find_candidates(score, Run())
     assert find_candidates(score, Run(Knowledge(max_parents=1))).complete

@@ -2,14 +2,16 @@
 
 A set is kept if it scores more than each of its subsets. For scores with a penalty per parameter (BIC, AIC,
 Gaussian BIC) pruning rules cut a set together with all its supersets, so that no limit on the number of
-parents is needed; other scores are searched up to `max_parents`. Where a level would cost too much, only each
-child's best single parents are combined from there on. That, and running out of time, makes the candidates
-incomplete; their note says what was not looked at. `quick_candidates` spends little on purpose: searches that
-widen candidates themselves need no more for a start.
+parents is needed; BDeu of many columns is left to `interval_search`; other scores are searched up to
+`max_parents`. Where a level would cost too much, only each child's best single parents are combined from
+there on. That, and running out of time, makes the candidates incomplete; their note says what was not looked
+at. `quick_candidates` spends little on purpose: searches that widen candidates themselves need no more for a
+start.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.errors import OptionError, RowsUnavailableError
 from dagora.events import Event, OutOfTimeError, Watch
 from dagora.graph.bits import Rows
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
+from dagora.scores.candidates.interval_search import MOST_COLUMNS, IntervalSearch
 from dagora.scores.candidates.pruning import Grown, rules_for
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
@@ -55,7 +58,17 @@ class Alive:
 
 def find_candidates(score: LocalScore, run: Run) -> Candidates:
     """Find the parent sets that can matter among all that knowledge permits, as far as time allows."""
-    return LevelSearch(score, run, AFFORDABLE).find()
+    search = LevelSearch(score, run, AFFORDABLE)
+    if not search.endless:
+        return search.find()
+    d = len(score.schema.names)
+    if isinstance(score, DiscreteScore) and score.ess is not None and d <= MOST_COLUMNS:
+        with contextlib.suppress(RowsUnavailableError):
+            return IntervalSearch(score, score.ess, run).find()
+    raise OptionError(
+        f"this score cannot rule out large parent sets, and {d} columns have too many: "
+        f"set {option('max_parents')}"
+    )
 
 
 def quick_candidates(score: LocalScore, run: Run) -> Candidates:
@@ -96,6 +109,11 @@ class LevelSearch:
             self._kept[child].append(Kept(masks_of(self._base[child][None, :], d), first[child : child + 1]))
         self._rules.start(self._base, first)
 
+    @property
+    def endless(self) -> bool:
+        """Whether no rule cuts sets, and there are many columns and no low limit on parents."""
+        return not self._rules.cuts and self._limit > 4 and len(self._names) > 16
+
     def find(self) -> Candidates:
         """Search level by level."""
         for size in range(1, self._limit + 1):
@@ -130,7 +148,6 @@ class LevelSearch:
         False where not even a few of them can be combined in time.
         """
         if size == 1:
-            self._refuse_endless()
             if len(self._names) ** 2 <= self._run.budget.left * PAIRS_PER_SECOND:
                 return True
             self._notes.append("sets of 1 or more parents (there are too many pairs for the time)")
@@ -157,16 +174,6 @@ class LevelSearch:
                 f"sets of {size} or more parents beyond each column's {most} best single parents"
             )
         return True
-
-    def _refuse_endless(self) -> None:
-        """Refuse a score without pruning rules if there are many columns and no limit on parents."""
-        d = len(self._names)
-        if self._rules.cuts or self._limit <= 4 or d <= 16:
-            return
-        raise OptionError(
-            f"this score cannot rule out large parent sets, and {d} columns have too many: "
-            f"set {option('max_parents')}"
-        )
 
     def _keep_best_parents(self, child: int, alive: Alive, most: int) -> None:
         base = {int(i) for i in self._base[child]}
