@@ -305,7 +305,7 @@ COMMANDS = [
     case("score mixed.csv -o out.jkl", "'u'"),
     case("score fixed.csv --continuous v -o out.jkl", "'v'", "constant"),
     case("score spaces.csv -o out.jkl", "'a b'"),
-    case("score wide.csv --score bdeu -o out.jkl", "--max-parents"),
+    case("score wide.csv --score k2 -o out.jkl", "--max-parents"),
     # simulate
     case("simulate", "--sem"),
     case("simulate --sem gaussian --rows 10 -o out.csv", "--nodes", "--degree"),
