@@ -219,7 +219,7 @@ METHODS = (
                 "patience",
                 "int",
                 None,
-                "stop after this many perturbations without gain; without it, 5000",
+                "stop after this many perturbations without gain; without it 5000, or 20000 on incomplete sets",
                 low=0,
             ),
         ),

@@ -31,7 +31,7 @@ from dagora.search.order.order_search import order_search
 from dagora.search.order.widen import Widening
 
 # Disturbances of each order without improvement after which the search ends.
-PATIENCE = 3000
+PATIENCE = 6000
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,10 @@ from dagora.search.components import NO_ROW, LocalProblem, feasible_order, why_c
 from dagora.search.order.moves import descend, iterate
 from dagora.search.order.recombine import combined, order_of
 
-# Disturbances of a chain between two looks at the other chains.
-ROUND = 500
+# Disturbances of a chain between two looks at the other chains; more where each look also widens candidates,
+# which takes longer. Without an option, the search ends after ten rounds that improve nothing.
+ROUND, WIDENING_ROUND = 500, 2000
+IDLE_ROUNDS = 10
 # The same between two looks at the clock, where there is a limit: so many at first, then for so many seconds.
 FIRST_PIECE, PIECE_SECONDS = 10, 0.1
 
@@ -51,7 +53,8 @@ def order_search(
     candidates: Candidates, run: Run, *, chains: int = 4, patience: int | None = None
 ) -> Outcome:
     """Search from `chains` starts until `patience` disturbances of each in a row improve nothing."""
-    wait = patience if patience is not None else 5000
+    size = ROUND if candidates.widen is None else WIDENING_ROUND
+    wait = patience if patience is not None else IDLE_ROUNDS * size
     problem = LocalProblem.whole(candidates)
     pace = Pace(run.budget)
     steps = idle = 0
@@ -68,7 +71,7 @@ def order_search(
             elif candidates.widen is None and best >= problem.bound - TIE * abs(best):
                 break
             kicks = 0
-            for some in pace.pieces(min(wait, ROUND)):
+            for some in pace.pieces(min(wait, size)):
                 list(pool.map(partial(go_on, problem, some), started))
                 kicks += some
             gather(problem, started)
@@ -87,7 +90,7 @@ class Pace:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._size = ROUND if math.isinf(budget.left) else FIRST_PIECE
+        self._size = WIDENING_ROUND if math.isinf(budget.left) else FIRST_PIECE
 
     def pieces(self, kicks: int) -> Iterator[int]:
         """Numbers of disturbances that add up to a round, or to less where time is up."""
@@ -98,7 +101,7 @@ class Pace:
             kicks -= some
             took = self._budget.elapsed - started
             if took < PIECE_SECONDS / 2:
-                self._size = min(ROUND, 2 * self._size)
+                self._size = min(WIDENING_ROUND, 2 * self._size)
             elif took > PIECE_SECONDS and not math.isinf(self._budget.left):
                 self._size = max(1, self._size // 2)
 
