@@ -219,7 +219,7 @@ METHODS = (
                 "patience",
                 "int",
                 None,
-                "stop after this many perturbations without gain; without it 5000, or 20000 on incomplete sets",
+                "stop after this many perturbations without gain; without it 5000, on incomplete sets 20000",
                 low=0,
             ),
         ),
