@@ -38,6 +38,7 @@ types: $(READY)  ## mypy, strict
 bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/agreement.py
+	$(BIN)/python benchmarks/defaults.py
 	$(BIN)/python benchmarks/hill_climbing.py
 	$(BIN)/python benchmarks/large_table.py
 	$(BIN)/python benchmarks/local_scores.py
