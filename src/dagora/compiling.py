@@ -15,6 +15,8 @@ from collections.abc import Callable
 
 # A search compiles one kernel after the other: a pause of this many seconds is not the end of it.
 PAUSE_SECONDS = 0.5
+# A helper that has not ended by then is given up, and what it was to compile is compiled here.
+LONGEST_WAIT = 300.0
 
 StartHelper = Callable[[], subprocess.Popen[bytes] | None]
 
@@ -66,7 +68,7 @@ class Compilation:
         self.begin()
         try:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._helper.wait(None if math.isinf(seconds) else seconds)
+                self._helper.wait(min(seconds, LONGEST_WAIT))
         finally:
             self.end()
 

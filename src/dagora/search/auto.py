@@ -19,13 +19,12 @@ from typing import cast
 from dagora.compiling import compilation
 from dagora.events import ignore
 from dagora.graph.dag import DAG
-from dagora.graph.equivalence import consistent_extension, cpdag_matrix
-from dagora.graph.knowledge import Knowledge
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.level_search import quick_candidates
-from dagora.scores.local_score import TIE, LocalScore, graph_score, is_expensive
+from dagora.scores.local_score import TIE, LocalScore, is_expensive
+from dagora.search.column_order import in_order_by_score
 from dagora.search.greedy.hill_climb import hill_climb, tabu_search
 from dagora.search.order.order_search import order_search
 from dagora.search.order.widen import Widening
@@ -56,7 +55,7 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         # From the graph of the first search, the search over orders ends in one at least as good.
         start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
         found = search_orders(sets, source.by_name, start, run)
-    graph = in_name_order(cast("DAG", found.graph), source.by_name, run.knowledge)
+    graph = in_order_by_score(cast("DAG", found.graph), source.by_name, run.knowledge)
     done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
     if not sets.complete:
         done += " and those near the graphs that it reached"
@@ -92,21 +91,6 @@ def clearly_above(one: Outcome, other: Outcome) -> bool:
     """Whether an outcome scores more than another, by more than a tie."""
     ours, theirs = cast("float", one.score), other.score
     return theirs is None or ours > theirs + TIE * abs(ours)
-
-
-def in_name_order(graph: DAG, score: LocalScore, knowledge: Knowledge) -> DAG:
-    """The member of a graph's class that follows the columns of a score, if it is permitted and scores equal.
-
-    Equivalent graphs have equal scores up to rounding; of all these the search may end in any.
-    """
-    if Knowledge(max_parents=knowledge.max_parents) != knowledge:
-        return graph
-    marks = consistent_extension(cpdag_matrix(graph.to_numpy()))
-    if marks is None or marks.sum(axis=0).max(initial=0) > (knowledge.max_parents or len(graph)):
-        return graph
-    other = DAG.from_numpy(marks, graph.nodes)
-    ours, theirs = graph_score(score, graph), graph_score(score, other)
-    return other if theirs >= ours - TIE * abs(ours) else graph
 
 
 def said(outcome: Outcome, done: str) -> Outcome:
