@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 from dagora.compiling import compilation
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, split_reading
+from dagora.data.interventions import Interventions, Marks, Said
 from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore
@@ -38,6 +39,7 @@ from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable, data_warnings
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import HasFederation, HasPrivacy, Statistics
 from dagora.stats.table import TableStatistics
@@ -70,18 +72,25 @@ def learn(
     discretise: str | None = None,
     bins: int | None = None,
     separator: str | None = None,
+    interventions: Said | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn a graph from a file, a data frame, a matrix, a mapping of columns, a table or any `Statistics`.
 
     Scored `Candidates` and `.jkl` files will do for methods that search on scores. From `discrete` to
-    `separator`, the options say how the data are to be understood; `read_table` explains them. Options of the
-    method and of the score are keyword arguments too; `dagora methods NAME` lists them.
+    `separator`, the options say how the data are to be understood; `read_table` explains them.
+    `interventions` names the column that says which variables were set from outside in a row, or lists them
+    for each row: those rows do not count for what the variable depends on. Options of the method and of the
+    score are keyword arguments too; `dagora methods NAME` lists them.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> result = learn(rows, score="bdeu", ess=2)
     >>> result.graph.edges
     (('cough', 'smoker'),)
+    >>> rows = {"switch": [0, 1] * 60, "lamp": [0, 1] * 40 + [0, 0, 1, 1] * 10}
+    >>> rows["set"] = [""] * 80 + ["lamp"] * 40
+    >>> learn(rows, interventions="set").cpdag.edges
+    (('switch', 'lamp'),)
     """
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
@@ -97,10 +106,12 @@ def learn(
         separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(entry, score),
+        marks=marked_column(interventions),
         clock=clock,
         check_width=entry.check_width,
     )
-    source = read_source(data, jobs, reading)
+    source = read_source(data, jobs, reading, interventions)
+    refuse_interventions(entry, source)
     known.check_nodes(source.names)
     known = source.obeying(known, entry)
     chosen = choose_score(entry, score, source)
@@ -146,7 +157,16 @@ def learn(
         method=entry.name,
         status=outcome.status,
         message="; ".join(
-            filter(None, (outcome.message, *told_of(local), source.dropped_rows, *source.noise_account))
+            filter(
+                None,
+                (
+                    outcome.message,
+                    *told_of(local),
+                    source.dropped_rows,
+                    source.rows_set,
+                    *source.noise_account,
+                ),
+            )
         ),
         score=outcome.score,
         score_name=None if chosen is None else chosen.name,
@@ -162,6 +182,7 @@ def learn(
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,
         data=source.account,
+        interventions=source.regimes,
     )
 
 
@@ -231,12 +252,31 @@ class Source:
         return "" if self.overview is None else self.overview.dropped_rows
 
     @property
+    def regimes(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of variables that were set from outside; empty where none was."""
+        return self.rows.interventions.regimes if isinstance(self.rows, InterventionalStatistics) else ()
+
+    @property
+    def rows_set(self) -> str:
+        """In how many rows each variable was set, in words; empty where none was."""
+        if not isinstance(self.rows, InterventionalStatistics):
+            return ""
+        interventions = self.rows.interventions
+        left_out = (f"{name} {int((~interventions.unset(name)).sum())}" for name in interventions.targets)
+        return f"rows in which a variable was set do not count for it ({', '.join(left_out)})"
+
+    @property
     def account(self) -> dict[str, Any]:
         """How the data were understood, as JSON."""
         return {} if self.overview is None else self.overview.to_dict()
 
 
-def read_source(data: object, jobs: int, reading: ReadingOptions | None = None) -> Source:
+def read_source(
+    data: object,
+    jobs: int,
+    reading: ReadingOptions | None = None,
+    interventions: Said | None = None,
+) -> Source:
     """Read a table or a `.jkl` file, or take what is given."""
     if isinstance(data, str | Path) and str(data).lower().removesuffix(".gz").endswith(".jkl"):
         data = read_jkl(data)
@@ -244,10 +284,37 @@ def read_source(data: object, jobs: int, reading: ReadingOptions | None = None) 
         said = list(reading.stated()) if reading else []
         if said:
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option(said[0])} out")
+        if interventions is not None:
+            raise OptionError(f"a .jkl file holds scores and no rows: leave {option('interventions')} out")
         return Source(scored=data)
-    source = Source(rows=as_statistics(data, jobs, reading))
+    rows = as_statistics(data, jobs, reading)
+    source = Source(rows if interventions is None else intervened(rows, interventions, jobs))
     check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
     return source
+
+
+def marked_column(interventions: Said | None) -> str | None:
+    """The column that says which variables were set, where one does."""
+    return Marks.read(interventions).column if isinstance(interventions, str | Mapping) else None
+
+
+def intervened(rows: Statistics, interventions: Said, jobs: int) -> InterventionalStatistics:
+    """Statistics of a table in some of whose rows variables were set."""
+    if type(rows) is not TableStatistics:
+        raise OptionError(f"{option('interventions')} needs a table of rows, not statistics of them")
+    table = rows.rows()
+    if isinstance(interventions, str | Mapping):
+        return InterventionalStatistics.of_marked(table, Marks.read(interventions), jobs)
+    return InterventionalStatistics(table, Interventions.of_rows(interventions, table.names), jobs)
+
+
+def refuse_interventions(method: Method, source: Source) -> None:
+    """Refuse interventions to a method that would count every row for every variable."""
+    if isinstance(source.rows, InterventionalStatistics) and method.takes in OWN_OBJECTIVE:
+        raise OptionError(
+            f"the method {method.name} has an objective of its own, which knows of no interventions: choose "
+            "one that searches on scores, such as auto or ges"
+        )
 
 
 def learner_input(

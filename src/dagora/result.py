@@ -17,6 +17,7 @@ from dagora.errors import FormatError
 from dagora.files import json_text
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
+from dagora.graph.interventions import interventional_cpdag
 from dagora.parsing import parse_json
 
 T = TypeVar("T")
@@ -104,6 +105,15 @@ class Result:
     """The command line that made it, where it was one."""
     raw_weights: NDArray[np.float64] | None = None
     """The weights before any threshold or cut, where the method keeps them; they may hold cycles."""
+    interventions: tuple[tuple[str, ...], ...] = ()
+    """The sets of variables that were set from outside in some rows, () for rows in which none was."""
+
+    @property
+    def cpdag(self) -> CPDAG:
+        """The class of graphs that the data cannot tell from this one; interventions make it smaller."""
+        if isinstance(self.graph, CPDAG):
+            return self.graph
+        return interventional_cpdag(self.graph, self.interventions)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -133,6 +143,8 @@ class Result:
             content["raw_weights"] = self.raw_weights.tolist()
         if self.dropped is not None:
             content["dropped"] = [list(edge) for edge in self.dropped]
+        if self.interventions:
+            content["interventions"] = [list(targets) for targets in self.interventions]
         if self.curves:
             content["curves"] = {name: list(values) for name, values in self.curves.items()}
         return content
@@ -154,6 +166,7 @@ class Result:
             curves={name: tuple(values) for name, values in content.get("curves", {}).items()},
             data=content.get("data", {}),
             command=content.get("command"),
+            interventions=tuple(tuple(targets) for targets in content.get("interventions", ())),
             **{key: content[key] for key in SCALARS},
         )
 

@@ -42,6 +42,7 @@ class Reading:
         wanted: Collection[str] = (),
         levels: Mapping[str, Collection[str]] | None = None,
         numbers_for: str = "",
+        marks: str | None = None,
         clock: Budget | None = None,
         check_width: Callable[[int], None] | None = None,
     ) -> Table:
@@ -57,6 +58,7 @@ class Reading:
         live_line().phase(f"reading {path}")
         asked = replace(
             self.options(wanted, levels, numbers_for),
+            marks=marks,
             clock=clock or Budget(),
             check_width=check_width or welcome,
         )

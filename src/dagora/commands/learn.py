@@ -20,31 +20,46 @@ Examples:
   dagora learn patients.csv --score bdeu --option ess=10 -o network.bif --report network.html
   dagora learn sensors.parquet --method notears --option lambda1=0.05 --time-limit 60 --json
   dagora learn patients.csv --method order-search --jobs 2
+  dagora learn cells.csv --interventions drug:A=Mek,B=Raf+Mek
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
 """
 
 
 @click.command("learn", short_help="Learn a network from a table.", epilog=EXAMPLES)
 @click.argument("data")
+@click.option(
+    "--interventions",
+    metavar="COLUMN",
+    help="Column that says which variable was set from outside in a row (several: A+B; empty: none), or "
+    "COLUMN:LEVEL=A,LEVEL=B+C. Such a row does not count for what that variable depends on.",
+)
 @learn_options
 @data_options
-def command(*, data: str, request: LearnRequest, reading: Reading) -> None:
+def command(*, data: str, interventions: str | None, request: LearnRequest, reading: Reading) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
 
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
-    from dagora.learning import learn
+    from dagora.learning import intervened, learn, marked_column
     from dagora.stats.table import TableStatistics
 
     request.check()
     request.check_overwriting(data)
-    table = None if is_jkl(data) else request.read(reading, data)
-    source = table or read_scores(data, reading)
-    request.check_data(source.names, None if table is None else table.schema)
+    if is_jkl(data):
+        scores = read_scores(data, reading)
+        request.check_data(scores.names, None)
+        with request.progress(None, data) as on_event, rehearsing(request.method):
+            result = learn(scores, on_event=on_event, interventions=interventions, **request.settings)
+        return request.present(result, None, Path(data).name)
+    table = request.read(reading, data, marked_column(interventions))
+    rows: TableStatistics = TableStatistics(table, request.jobs)
+    if interventions is not None:
+        rows = intervened(rows, interventions, request.jobs)
+    request.check_data(rows.schema.names, rows.schema)
     with request.progress(table, data) as on_event, rehearsing(request.method):
-        result = learn(source, on_event=on_event, **request.settings)
-    request.present(result, None if table is None else TableStatistics(table), Path(data).name)
+        result = learn(rows, on_event=on_event, **request.settings)
+    return request.present(result, rows, Path(data).name)
 
 
 def is_jkl(path: str) -> bool:

@@ -61,7 +61,7 @@ class CommonRequest:
 
         return read_graph(self.truth) if self.truth else None
 
-    def read(self, reading: Reading, data: str) -> Table:
+    def read(self, reading: Reading, data: str, marks: str | None = None) -> Table:
         """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
         from dagora.formats.registry import find_format, read_network
         from dagora.learning import as_knowledge, numbers_for
@@ -79,6 +79,7 @@ class CommonRequest:
             wanted=(*wanted, *known),
             levels=levels,
             numbers_for=numbers_for(method, self.score),
+            marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else None,
         )
@@ -183,6 +184,7 @@ class LearnRequest(CommonRequest):
         """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
         from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.commands.writing import Files
+        from dagora.graph.interventions import shown_by_interventions
         from dagora.graph.metrics import compare
 
         result = replace(result, command=command_line())
@@ -196,7 +198,12 @@ class LearnRequest(CommonRequest):
         files.write(
             self.picture,
             lambda path: write_picture(
-                result.graph, path, truth=truth, weights=result.weights, title=caption(result)
+                result.graph,
+                path,
+                truth=truth,
+                weights=result.weights,
+                title=caption(result),
+                shown=shown_by_interventions(result.graph, result.interventions),
             ),
         )
         files.write(

@@ -12,13 +12,14 @@ from dagora.errors import FormatError
 from dagora.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from dagora.data.schema import Schema
     from dagora.graph.cpdag import Graph
+    from dagora.graph.dag import Edge
     from dagora.graph.metrics import Comparison
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
@@ -96,12 +97,13 @@ def write_picture(
     truth: Graph | None = None,
     weights: NDArray[np.float64] | None = None,
     title: str | None = None,
+    shown: Collection[Edge] = (),
 ) -> None:
-    """Draw a graph with its weights; with a truth, colours show which edges are right."""
+    """Draw a graph with its weights; colours show which edges are right, or directed by interventions."""
     from dagora.graph.drawing import draw_svg
 
     check_picture(path)
-    write_whole(path, draw_svg(graph, truth=truth, weights=weights, title=title))
+    write_whole(path, draw_svg(graph, truth=truth, weights=weights, title=title, shown=shown))
 
 
 def write_result(result: Result, statistics: Statistics | None, path: str) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -27,7 +27,7 @@ from dagora.graph.dag import Edge
 from dagora.graph.layout import NODE_HEIGHT, Point, layout
 from dagora.graph.metrics import judge
 
-Verdict = Literal["plain", "correct", "reversed", "extra", "missing"]
+Verdict = Literal["plain", "shown", "correct", "reversed", "extra", "missing"]
 
 MARGIN = 24.0
 FONT_SIZE = 13.0
@@ -39,11 +39,15 @@ INK = "#1d2733"
 
 STYLES: dict[Verdict, tuple[str, str]] = {  # colour, dash pattern
     "plain": ("#4a5869", ""),
+    "shown": ("#004488", "12 2 2 2"),
     "correct": ("#004488", ""),
     "reversed": ("#b98500", "9 3"),
     "extra": ("#bb5566", "2 3"),
     "missing": ("#7c8794", "6 5"),
 }
+# The words of a legend.
+JUDGED: dict[Verdict, str] = {word: word for word in ("correct", "reversed", "extra", "missing")}
+SHOWN: dict[Verdict, str] = {"shown": "direction shown by an intervention:", "plain": "other edges:"}
 
 
 @dataclass(frozen=True)
@@ -57,18 +61,25 @@ class _Stroke:
 
 
 def draw_svg(
-    graph: Graph, *, truth: Graph | None = None, weights: ArrayLike | None = None, title: str | None = None
+    graph: Graph,
+    *,
+    truth: Graph | None = None,
+    weights: ArrayLike | None = None,
+    title: str | None = None,
+    shown: Collection[Edge] = (),
 ) -> str:
     """Draw a graph; `truth` colours the edges by verdict, `weights` ([i, j] for i → j) sets their width.
+
+    `shown` are edges whose direction an intervention shows: without a truth, they have a colour of their own.
 
     >>> from dagora.graph.dag import DAG
     >>> draw_svg(DAG("ab", [("a", "b")]), title="a < b")[:4]
     '<svg'
     """
-    strokes = _strokes(graph, truth, weights)
+    strokes = _strokes(graph, truth, weights, shown)
     widths = _box_widths(graph, strokes)
     plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
-    legend = _legend(strokes) if truth is not None else []
+    legend = _legend(strokes, JUDGED) if truth is not None else _legend(strokes, SHOWN) if shown else []
     heading = 30.0 * (title is not None) + 26.0 * bool(legend)
     needed = [plan.width, sum(width for _, width in legend), text_width(title or "") * 1.3]
     width, height = max(needed) + 2 * MARGIN, plan.height + heading + 2 * MARGIN
@@ -104,7 +115,9 @@ def draw_svg(
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 
-def _strokes(graph: Graph, truth: Graph | None, weights: ArrayLike | None) -> list[_Stroke]:
+def _strokes(
+    graph: Graph, truth: Graph | None, weights: ArrayLike | None, shown: Collection[Edge]
+) -> list[_Stroke]:
     values = None if weights is None else np.asarray(weights, dtype=np.float64)
     if values is not None and values.shape != (len(graph), len(graph)):
         raise GraphError(f"weights must be a {len(graph)} × {len(graph)} matrix, not of shape {values.shape}")
@@ -116,7 +129,9 @@ def _strokes(graph: Graph, truth: Graph | None, weights: ArrayLike | None) -> li
 
     edges = [*((edge, True) for edge in graph.edges), *((edge, False) for edge in graph.undirected)]
     if truth is None:
-        return [_Stroke(edge, arrow, "plain", weight(edge)) for edge, arrow in edges]
+        return [
+            _Stroke(edge, arrow, "shown" if edge in shown else "plain", weight(edge)) for edge, arrow in edges
+        ]
     verdicts = judge(graph, truth)
 
     def verdict(edge: Edge) -> Verdict:
@@ -144,11 +159,11 @@ def _box_widths(graph: Graph, strokes: Sequence[_Stroke]) -> dict[str, float]:
     return widths
 
 
-def _legend(strokes: Sequence[_Stroke]) -> list[tuple[str, float]]:
-    """Line sample, word and count of each verdict, with the width each takes."""
+def _legend(strokes: Sequence[_Stroke], words: Mapping[Verdict, str]) -> list[tuple[str, float]]:
+    """Line sample, words and count of each verdict, with the width each takes."""
     entries = []
-    for verdict in ("correct", "reversed", "extra", "missing"):
-        text = f"{verdict} {sum(stroke.verdict == verdict for stroke in strokes)}"
+    for verdict, word in words.items():
+        text = f"{word} {sum(stroke.verdict == verdict for stroke in strokes)}"
         colour, _ = STYLES[verdict]
         drawing = (
             f'<path d="M0 0H28" {_line(verdict, 2.4)}/>'

@@ -24,6 +24,7 @@ from dagora.errors import DataError, OptionError
 from dagora.graph.cpdag import require_dag
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.accepting import as_statistics
+from dagora.stats.interventional import InterventionalStatistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,10 +108,15 @@ def fit_discrete(
     for node, columns in families.items():
         shape = shapes[node]
         prior = pseudocount if ess is None else ess / prod(shape)
-        contingency = statistics.contingency(columns)
+        contingency = rows_for(statistics, columns[-1]).contingency(columns)
         tables[node] = conditional_table(shape, contingency.cells, contingency.counts, prior)
     levels = {node: schema[columns[-1]].levels for node, columns in families.items()}
     return DiscreteNetwork(graph, levels, tables, name)
+
+
+def rows_for(statistics: Statistics, column: int) -> Statistics:
+    """The rows that tell what a column depends on: those in which it was not set from outside."""
+    return statistics.without_set(column) if isinstance(statistics, InterventionalStatistics) else statistics
 
 
 def check_sizes(shapes: dict[str, tuple[int, ...]]) -> None:
@@ -156,12 +162,12 @@ def fit_gaussian(graph: DAG, statistics: Statistics, name: str) -> GaussianNetwo
     """Fit every node's linear regression on its parents."""
     if statistics.n_rows < 1:
         raise DataError("the data have no rows: parameters cannot be fitted")
-    moments = statistics.moments()
     continuous = [variable.name for variable in statistics.schema if variable.kind is Kind.CONTINUOUS]
     position = {column: i for i, column in enumerate(continuous)}
     intercepts, coefficients, sds = {}, {}, {}
     for node in graph:
         parents = [position[parent] for parent in graph.parents(node)]
+        moments = rows_for(statistics, statistics.schema.index(node)).moments()
         coefficients[node], variance = regress(moments, position[node], parents)
         intercepts[node] = float(moments.mean[position[node]] - moments.mean[parents] @ coefficients[node])
         sds[node] = sqrt(variance)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dagora.graph.cpdag import Graph
-from dagora.graph.dag import DAG, Edge
+from dagora.graph.dag import Edge
 from dagora.graph.drawing import draw_svg
-from dagora.graph.equivalence import cpdag_matrix
+from dagora.graph.interventions import shown_by_interventions
 from dagora.graph.metrics import Comparison, compare, judge
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
@@ -81,7 +81,12 @@ def listed(lines: Sequence[str]) -> str:
 
 def graph_section(result: Result, truth: Graph | None) -> Section:
     """The picture of the graph."""
-    drawing = draw_svg(result.graph, truth=truth, weights=result.weights)
+    drawing = draw_svg(
+        result.graph,
+        truth=truth,
+        weights=result.weights,
+        shown=shown_by_interventions(result.graph, result.interventions),
+    )
     return Section("The graph", canvas(drawing) + f'<p class="soft">{text(CAUTION)}</p>')
 
 
@@ -109,11 +114,11 @@ def edge_section(result: Result, truth: Graph | None) -> Section:
     graph = result.graph
     head = ["from", "to", "direction"]
     head += ["weight"] * (result.weights is not None) + ["verdict"] * (truth is not None)
-    certain = determined(graph)
+    certain, shown = set(result.cpdag.edges), shown_by_interventions(graph, result.interventions)
     verdicts = None if truth is None else judge(graph, truth)
     rows: list[list[Content]] = []
     for edge in (*graph.edges, *graph.undirected):
-        row: list[Content] = [*edge, "determined" if edge in certain else "either"]
+        row: list[Content] = [*edge, direction(edge, certain, shown)]
         if result.weights is not None:
             row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
         if truth is not None and verdicts is not None:
@@ -132,12 +137,11 @@ def searchable(edges: str) -> str:
     return f'<div class="tools">{field}</div><div class="edges">{edges}</div>'
 
 
-def determined(graph: Graph) -> set[Edge]:
-    """Directed edges that every graph with the same independences has."""
-    if not isinstance(graph, DAG):
-        return set(graph.edges)
-    marks = cpdag_matrix(graph.to_numpy())
-    return {(tail, head) for tail, head in graph.edges if not marks[graph.index(head), graph.index(tail)]}
+def direction(edge: Edge, certain: Collection[Edge], shown: Collection[Edge]) -> str:
+    """What is known of an edge's direction."""
+    if edge in shown:
+        return "by intervention"
+    return "determined" if edge in certain else "either"
 
 
 def trace_section(result: Result) -> Section:

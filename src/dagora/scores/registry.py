@@ -9,6 +9,8 @@ from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.loading import load
 from dagora.options import Option, check_options, find_in_any_case
+from dagora.scores.interventional import InterventionalScore
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import HasOwnScores
 from dagora.wording import option
 
@@ -39,6 +41,8 @@ class Score:
         values = check_options(f"the score {self.name}", self.options, options)
         if isinstance(statistics, HasOwnScores):
             return cast("LocalScore", statistics.score(self.name, values))
+        if isinstance(statistics, InterventionalStatistics):
+            return InterventionalScore(statistics, load(self.factory), values)
         return cast("LocalScore", load(self.factory)(statistics, **values))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import (
     CellCounts,
     ColumnSets,
@@ -35,7 +36,7 @@ def in_name_order(statistics: Statistics) -> Statistics:
     names = statistics.schema.names
     if list(names) == sorted(names) or isinstance(statistics, HasPrivacy | HasOwnScores):
         return statistics
-    if type(statistics) is TableStatistics:
+    if type(statistics) is TableStatistics or isinstance(statistics, InterventionalStatistics):
         return statistics.in_order(sorted(names))
     return NameOrder(statistics)
 

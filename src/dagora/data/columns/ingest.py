@@ -86,14 +86,15 @@ def type_columns(
     reading = reading or ReadingOptions()
     rows = count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
-    if reading.missing == "error" and any(column.missing for column in kept):
-        refuse_missing(raw, kept, reading)
+    filled = [column for column in kept if column.name != reading.marks]
+    if reading.missing == "error" and any(column.missing for column in filled):
+        refuse_missing(raw, filled, reading)
     row_number: RowNumber = count_from_one
     dropped = 0
-    if reading.missing == "drop" and any(column.missing for column in kept):
-        complete = complete_rows(kept)
+    if reading.missing == "drop" and any(column.missing for column in filled):
+        complete = complete_rows(filled)
         if not complete.any():
-            refuse_all_rows(kept)
+            refuse_all_rows(filled)
         dropped = rows - int(complete.sum())
         positions = np.flatnonzero(complete)
         row_number = lambda position: int(positions[position]) + 1  # noqa: E731
@@ -158,6 +159,8 @@ def prepare_all(
     """Look into all columns; return all of them, and those that are not left out."""
     names = check_names(names)
     declared = declare_kinds(names, reading.discrete, reading.continuous)
+    if reading.marks in names:
+        declared = {**declared, reading.marks: Kind.DISCRETE}
     words = missing_words(reading.na)
     rows = len(columns[0])
 

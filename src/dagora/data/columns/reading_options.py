@@ -32,8 +32,9 @@ class ReadingOptions:
     `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
     elsewhere, which are never taken for a missing cell. `numbers_for` names what the table is read for, if
     that takes numbers only: then codes are numbers, too. `only` are the columns to look at (None: all).
-    `clock` is the time that reading may take, too. `check_width` is told the number of columns before any is
-    read, and may refuse it.
+    `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it
+    is a level. `clock` is the time that reading may take, too. `check_width` is told the number of columns
+    before any is read, and may refuse it.
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -51,6 +52,7 @@ class ReadingOptions:
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
     numbers_for: str = ""
     only: Collection[str] | None = None
+    marks: str | None = None
     clock: Budget = field(default_factory=Budget, compare=False)
     check_width: Callable[[int], None] = welcome
 
@@ -109,7 +111,7 @@ def split_reading(
 
 
 # What is not said by a user, but by what the table is read for.
-INTERNAL = frozenset({"wanted", "levels", "numbers_for", "only", "clock", "check_width"})
+INTERNAL = frozenset({"wanted", "levels", "numbers_for", "only", "marks", "clock", "check_width"})
 # The options that a user knows, with their defaults.
 PUBLIC: dict[str, Any] = {
     entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in INTERNAL

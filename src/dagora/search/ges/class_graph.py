@@ -16,6 +16,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.graph.interventions import directed_by_regimes
 from dagora.search.ges.partially_directed import (
     Matrix,
     Positions,
@@ -42,10 +43,14 @@ class Operator:
 
 
 class ClassGraph:
-    """The completed graph of a class, with the node sets that operators are made of."""
+    """The completed graph of a class, with the node sets that operators are made of.
 
-    def __init__(self, matrix: Matrix) -> None:
+    `told_apart[i, j]` says that interventions show the direction of an edge between i and j.
+    """
+
+    def __init__(self, matrix: Matrix, told_apart: Matrix | None = None) -> None:
         self.matrix = matrix
+        self.told_apart = told_apart
         self._lines = matrix & matrix.T
         self.adjacent = matrix | matrix.T
         self._offsets, self._heads = successor_lists(len(matrix), np.flatnonzero(matrix))
@@ -137,8 +142,7 @@ class ClassGraph:
             return None
         member[x, y] = operator.kind != DELETE
         member[y, x] = False
-        completed = complete(member)
-        return None if completed is None else ClassGraph(completed)
+        return class_of(member, self.told_apart)
 
     def _orient(self, pattern: Matrix, node: int, into: Collection[int]) -> None:
         """Direct the lines at `node`: those from `into` towards it, the others away from it."""
@@ -166,3 +170,11 @@ class ClassGraph:
     def narrowed_nodes(self, after: ClassGraph) -> NDArray[np.int64]:
         """Nodes that some edge or line can no longer be followed from in another class."""
         return np.flatnonzero((self.matrix & ~after.matrix).any(axis=1))
+
+
+def class_of(dag: Matrix, told_apart: Matrix | None) -> ClassGraph | None:
+    """The class of a DAG; None where the graph has a cycle."""
+    completed = complete(dag)
+    if completed is not None and told_apart is not None:
+        completed = directed_by_regimes(completed, dag, told_apart)
+    return None if completed is None else ClassGraph(completed, told_apart)

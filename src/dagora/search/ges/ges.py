@@ -6,6 +6,9 @@ not depend on edge directions that the data cannot determine. With a consistent 
 first two phases alone end at the true class. (Meek 1997; Chickering 2002; turning: Hauser & Bühlmann 2012.)
 The score must give equivalent graphs the same value.
 
+Where variables were set from outside in some rows, the classes are those under interventions, which are
+smaller (Hauser & Bühlmann 2012): the same operators reach them.
+
 After a step only the operators near it are computed again, as in Ramsey et al. (2017). No operator is left
 out, with one exception: if the neighbours of a node have more than 1024 cliques, the larger ones are not
 tried, and a warning says so.
@@ -20,14 +23,16 @@ from dagora.errors import DataError, KnowledgeError
 from dagora.events import Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.graph.interventions import told_apart
 from dagora.graph.knowledge import Knowledge
 from dagora.result import Outcome
 from dagora.run import Run
+from dagora.scores.interventional import InterventionalScore
 from dagora.scores.local_score import TIE, LocalScore, align, families_at_once
-from dagora.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph
+from dagora.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph, class_of
 from dagora.search.ges.family_memory import FamilyMemory
 from dagora.search.ges.operators import MOST_CLIQUES, Limits, offers
-from dagora.search.ges.partially_directed import Matrix, complete
+from dagora.search.ges.partially_directed import Matrix
 from dagora.search.ges.ranking import Ranking
 
 TOO_MANY_CLIQUES = (
@@ -55,7 +60,8 @@ def ges(
     """
     names = score.schema.names
     limits = limits_of(run.knowledge, names)
-    search = EquivalenceSearch(score, run, limits, first_class(start, names, limits))
+    apart = told_apart(names, score.interventions.regimes) if isinstance(score, InterventionalScore) else None
+    search = EquivalenceSearch(score, run, limits, first_class(start, names, limits, apart))
     kinds = (INSERT, DELETE, TURN) if turning else (INSERT, DELETE)
     status = "local-optimum"
     idle = turn = 0
@@ -166,10 +172,12 @@ def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
     return Limits(forbidden, most)
 
 
-def first_class(start: DAG | None, names: tuple[str, ...], limits: Limits) -> ClassGraph:
+def first_class(
+    start: DAG | None, names: tuple[str, ...], limits: Limits, apart: Matrix | None = None
+) -> ClassGraph:
     """Class of the start graph, which must obey the knowledge, or of the empty graph."""
     if start is None:
-        return ClassGraph(np.zeros((len(names), len(names)), dtype=np.bool_))
+        return ClassGraph(np.zeros((len(names), len(names)), dtype=np.bool_), apart)
     dag = align(start, names).to_numpy()
     for i, j in np.argwhere(dag & limits.apart):
         raise KnowledgeError(f"the start graph breaks the knowledge: {names[i]} → {names[j]} is forbidden")
@@ -180,9 +188,9 @@ def first_class(start: DAG | None, names: tuple[str, ...], limits: Limits) -> Cl
             f"the start graph breaks the knowledge: {node} has {counts.max()} parents, "
             f"more than {limits.max_parents}"
         )
-    completed = complete(dag)
-    assert completed is not None, "a DAG has no cycle"
-    return ClassGraph(completed)
+    first = class_of(dag, apart)
+    assert first is not None, "a DAG has no cycle"
+    return first
 
 
 def describe(status: str, steps: int, run: Run, *, turning: bool) -> str:

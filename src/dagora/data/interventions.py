@@ -1,0 +1,158 @@
+"""Which variables were set from outside in which rows: a column of the table says so, or a list.
+
+In the text form, `COLUMN` names a column whose levels are names of variables, several with `+` between them;
+an empty cell, `none`, `-` and `observational` say that nothing was set. `COLUMN:LEVEL=NAME,LEVEL=NAME+NAME`
+says for each level of the column what was set there; in rows with another level nothing was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.errors import DataError, OptionError
+from dagora.wording import option, spoken
+
+NOTHING = frozenset({"", "none", "-", "observational", "missing", "nan"})
+
+# A column; a column with what its levels mean; or the targets of each row.
+Said = str | Mapping[str, Mapping[object, object]] | Sequence[object]
+
+
+@dataclass(frozen=True, eq=False)
+class Interventions:
+    """`regimes[of_row[k]]` are the variables that were set in row k.
+
+    >>> Interventions.of_rows([None, "dose", ["dose", "diet"], "dose"], ["diet", "dose"]).regimes
+    ((), ('diet', 'dose'), ('dose',))
+    """
+
+    regimes: tuple[tuple[str, ...], ...]
+    of_row: NDArray[np.int64]
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[object], names: Sequence[str]) -> Interventions:
+        """Make one from the targets of each row: nothing (None), a name, or several names."""
+        found = [targets_of(row, names) for row in rows]
+        regimes = tuple(sorted(set(found)))
+        place = {targets: k for k, targets in enumerate(regimes)}
+        return cls(regimes, np.array([place[targets] for targets in found], dtype=np.int64))
+
+    def unset(self, name: str) -> NDArray[np.bool_]:
+        """Rows in which a variable was not set."""
+        free = np.array([name not in targets for targets in self.regimes], dtype=np.bool_)
+        return free[self.of_row]
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All variables that were set in some row, sorted."""
+        return tuple(sorted({name for targets in self.regimes for name in targets}))
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a user said: the column, and what its levels mean (None: they are names of variables)."""
+
+    column: str
+    meanings: Mapping[str, object] | None = None
+
+    @classmethod
+    def read(cls, said: object) -> Marks:
+        """Read the text form, or `{column: {level: names}}`.
+
+        >>> Marks.read("experiment:3=Akt,4=PKC+Mek")
+        Marks(column='experiment', meanings={'3': 'Akt', '4': 'PKC+Mek'})
+        >>> Marks.read("set")
+        Marks(column='set', meanings=None)
+        """
+        if isinstance(said, Mapping):
+            if len(said) != 1 or not isinstance(meanings := next(iter(said.values())), Mapping):
+                raise OptionError(
+                    "interventions takes one column with its levels: {'column': {'level': 'variable'}}"
+                )
+            return cls(str(next(iter(said))), {str(level): names for level, names in meanings.items()})
+        text = str(said)
+        column, colon, pairs = text.partition(":")
+        if not colon or "=" not in pairs:
+            return cls(text)
+        meanings = {}
+        for pair in pairs.split(","):
+            level, sign, names = (part.strip() for part in pair.partition("="))
+            if not sign or not names:
+                raise OptionError(
+                    f"{option('interventions', 'COLUMN:LEVEL=VARIABLE,…')} has '{pair}' where a level and a "
+                    "variable were expected"
+                )
+            if level in meanings:
+                raise OptionError(f"{option('interventions')} gives the level '{level}' twice")
+            meanings[level] = names
+        return cls(column.strip(), meanings)
+
+    def split(self, table: Table) -> tuple[Table, Interventions]:
+        """Take the column out of a table; return the rest and what it said."""
+        if self.column not in table.names:
+            raise DataError(
+                f"{option('interventions', self.column)} names no column: the columns are "
+                f"{', '.join(table.names[:8])}{', …' if len(table.names) > 8 else ''}"
+            )
+        place = table.schema.index(self.column)
+        variable = table.schema[place]
+        if variable.kind is not Kind.DISCRETE:
+            raise DataError(
+                f"column '{self.column}' holds numbers, not names of variables: declare it discrete "
+                f"({option('discrete', self.column)})"
+            )
+        rest = table.select([name for name in table.names if name != self.column])
+        meanings = [self._targets(level, variable.levels, rest.names) for level in variable.levels]
+        regimes = tuple(sorted(set(meanings)))
+        of_level = np.array([regimes.index(targets) for targets in meanings], dtype=np.int64)
+        used = np.unique(of_row := of_level[table.codes(place)])
+        return rest, Interventions(tuple(regimes[k] for k in used), np.searchsorted(used, of_row))
+
+    def _targets(self, level: str, levels: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+        if self.meanings is None:
+            try:
+                return targets_of(level, names)
+            except DataError as error:
+                example = f"{self.column}:{level}={names[0]}"
+                way = spoken(
+                    python=f"interventions={example!r} says what a level means",
+                    command=f"--interventions {example} says what a level means",
+                )
+                raise DataError(f"{error} (a level of column '{self.column}'); {way}") from None
+        unknown = next((given for given in self.meanings if given not in levels), None)
+        if unknown is not None:
+            raise DataError(
+                f"{option('interventions')} speaks of the level '{unknown}', which column '{self.column}' "
+                f"does not have (it has {', '.join(levels[:8])}{', …' if len(levels) > 8 else ''})"
+            )
+        return targets_of(self.meanings.get(level), names)
+
+
+def targets_of(said: object, names: Sequence[str]) -> tuple[str, ...]:
+    """The variables that were set, sorted: from nothing, a text with `+`, or a sequence of names.
+
+    >>> targets_of("dose + diet", ["diet", "dose"]), targets_of(None, ["a"]), targets_of("none", ["a"])
+    (('diet', 'dose'), (), ())
+    >>> targets_of("sport", ["diet", "dose"])
+    Traceback (most recent call last):
+    dagora.errors.DataError: an intervention names 'sport', which is no column
+    """
+    if said is None or (isinstance(said, float) and np.isnan(said)):
+        return ()
+    if isinstance(said, str):
+        parts = [said] if said in names else [part.strip() for part in said.split("+")]
+        if len(parts) == 1 and parts[0] not in names and parts[0].lower() in NOTHING:
+            return ()
+    else:
+        several = said if isinstance(said, list | tuple | set | frozenset) else [said]
+        parts = [str(part) for part in several]
+    unknown = next((part for part in parts if part not in names), None)
+    if unknown is not None:
+        raise DataError(f"an intervention names '{unknown}', which is no column")
+    return tuple(sorted(set(parts)))

@@ -1,0 +1,112 @@
+"""A score where variables were set from outside in some rows: each family is scored on the other rows.
+
+A row in which the child was set says nothing about its parents and is left out of that family, and of that
+family alone (Cooper & Yoo 1999). The price of a parameter is that of all rows, as in Hauser & Bühlmann
+(2012): so graphs that are equivalent under the interventions keep the same BIC.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Schema
+from dagora.errors import DataError
+from dagora.events import Watch, unwatched
+from dagora.scores.local_score import BlockScore, DoubtingScore, Family, LocalScore, is_expensive
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.statistics import Statistics
+
+Factory = Callable[..., LocalScore]
+
+
+class InterventionalScore:
+    """The scores of a `factory`, one for each group of rows that families need."""
+
+    def __init__(
+        self, statistics: InterventionalStatistics, factory: Factory, options: Mapping[str, object]
+    ) -> None:
+        self._statistics = statistics
+        self.interventions = statistics.interventions
+        self._parts: list[LocalScore] = []
+        self._part_of = np.empty(len(statistics.schema), dtype=np.int64)
+        known: dict[int, int] = {}
+        for column, variable in enumerate(statistics.schema):
+            rows = statistics.without_set(column)
+            if id(rows) not in known:
+                known[id(rows)] = len(self._parts)
+                self._parts.append(self._make(factory, rows, options, variable.name))
+            self._part_of[column] = known[id(rows)]
+
+    def _make(
+        self, factory: Factory, rows: Statistics, options: Mapping[str, object], name: str
+    ) -> LocalScore:
+        settings: dict[str, Any] = dict(options)
+        if "penalty" in settings and rows.n_rows > 1:
+            settings["penalty"] *= math.log(self.n_rows) / math.log(rows.n_rows)
+        try:
+            return factory(rows, **settings)
+        except DataError as error:
+            if rows.n_rows == self.n_rows:
+                raise
+            raise DataError(f"in the {rows.n_rows} rows where '{name}' was not set: {error}") from None
+
+    @property
+    def schema(self) -> Schema:
+        """The variables that are scored."""
+        return self._statistics.schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all rows."""
+        return self._statistics.n_rows
+
+    @property
+    def expensive(self) -> bool:
+        """Whether scoring a family takes milliseconds or more."""
+        return any(map(is_expensive, self._parts))
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every question goes over rows."""
+        return any(getattr(part, "counts_rows", False) for part in self._parts)
+
+    def doubts(self) -> list[str]:
+        """What the scores doubt, each sentence once."""
+        parts = (part.doubts() for part in self._parts if isinstance(part, DoubtingScore))
+        return list(dict.fromkeys(line for lines in parts for line in lines))
+
+    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
+        """Scores of many families, each by the score of its rows."""
+        found = np.empty(len(families))
+        part_of = self._part_of[[child for child, _ in families]] if families else np.empty(0, dtype=np.int64)
+        for k, part in enumerate(self._parts):
+            places = np.flatnonzero(part_of == k)
+            if places.size:
+                found[places] = part.families([families[place] for place in places.tolist()])
+        return found
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> NDArray[np.float64]:
+        """Scores of many families of one size."""
+        found = np.empty(len(children))
+        part_of = self._part_of[children]
+        done = 0
+        for k, part in enumerate(self._parts):
+            places = np.flatnonzero(part_of == k)
+            if not places.size:
+                continue
+            if isinstance(part, BlockScore):
+                found[places] = part.block(children[places], parents[places])
+            else:
+                found[places] = part.families(
+                    [(int(children[place]), tuple(parents[place].tolist())) for place in places.tolist()]
+                )
+            done += len(places)
+            watch(done, len(children))
+        return found
