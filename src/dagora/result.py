@@ -78,6 +78,8 @@ class Result:
     >>> result = dagora.learn(table, score="bic")
     >>> result.graph.edges, round(result.score, 2), result.status
     ((('a', 'b'),), -33.26, 'finished')
+    >>> result.cpdag.undirected
+    (('a', 'b'),)
     >>> again = Result.from_json(result.to_json())
     >>> again.graph == result.graph, Result.from_dict(result.to_dict()).score == result.score
     (True, True)
