@@ -3,9 +3,9 @@
 Text, booleans and integers with at most 20 distinct values are discrete. So are floats that are codes in
 disguise: at most 20 distinct whole values (10, if they have fractions), each seen five times on average.
 Other numbers are continuous; a column declared by name is what it was declared to be. A categorical column
-(pandas, polars Enum, Arrow dictionary) keeps the levels it declares, seen or not. Columns of neither numbers
-nor text are refused. So is text that would be numbers but for a word, because a measurement would otherwise
-become a discrete column of a thousand levels.
+(pandas, polars Enum, Arrow dictionary) keeps the levels it declares, seen or not, and their order where that
+is declared. Columns of neither numbers nor text are refused. So is text that would be numbers but for a word,
+because a measurement would otherwise become a discrete column of a thousand levels.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ def type_column(
             return continuous_column(name, column, why_floats(name, column), row_number)
         return discrete_column(name, encode(column), DECLARED if declared else f"{few} distinct numbers")
     encoded = encode(column)
+    ordered = pa.types.is_dictionary(column.type) and column.type.ordered
     if declared is Kind.DISCRETE:
-        return discrete_column(name, encoded, DECLARED)
+        return discrete_column(name, encoded, DECLARED, ordered=ordered)
     if pa.types.is_integer(column.type):
         number = len(encoded.dictionary)
         if number > MAX_INTEGER_LEVELS:
@@ -86,7 +87,7 @@ def type_column(
         return discrete_column(name, encoded, f"{number} distinct whole number{'s' * (number != 1)}")
     if is_text(column.type):
         refuse_spoilt_numbers(name, encoded, row_number)
-    return discrete_column(name, encoded, nature(column.type))
+    return discrete_column(name, encoded, nature(column.type), ordered=ordered)
 
 
 def few_values(column: pa.ChunkedArray) -> int | None:
@@ -127,7 +128,9 @@ def nature(kind: pa.DataType) -> str:
 
     if pa.types.is_boolean(kind):
         return "true or false"
-    return "categories" if pa.types.is_dictionary(kind) else "text"
+    if pa.types.is_dictionary(kind):
+        return "categories in order" if kind.ordered else "categories"
+    return "text"
 
 
 def check_type(name: str, kind: pa.DataType) -> None:
@@ -152,11 +155,11 @@ def encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return column.unify_dictionaries().combine_chunks()
 
 
-def discrete_column(name: str, encoded: pa.DictionaryArray, why: str) -> Column:
-    """Sort the levels and translate the indices into codes."""
+def discrete_column(name: str, encoded: pa.DictionaryArray, why: str, *, ordered: bool = False) -> Column:
+    """Sort the levels, unless their order is declared, and translate the indices into codes."""
     values = encoded.dictionary.to_pylist()
     named = [level_name(value) for value in values]
-    levels = sort_levels(named)
+    levels = tuple(dict.fromkeys(named)) if ordered else sort_levels(named)
     if len(levels) > MAX_LEVELS:
         raise DataError(
             f"column '{name}' has {len(levels)} levels (at most {MAX_LEVELS}): leave it out if it "

@@ -10,14 +10,14 @@ import re
 from typing import TYPE_CHECKING
 
 from dagora.data.columns.cells import is_text
+from dagora.data.columns.dates import IS_DATE
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FEWEST_VALUES = 20  # a column with at most as many is not judged
-EMPTY, DATES = "every cell is missing", "dates or times"
-IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
+EMPTY, DATES = "every cell is missing", "dates or times; declared continuous they count as days"
 UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
 IS_ID = re.compile(
     r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE

@@ -16,7 +16,14 @@ import numpy as np
 
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_names, declare_kinds
-from dagora.data.columns.column_type import Column, check_type, count_from_one, type_column
+from dagora.data.columns.column_type import (
+    MAX_INTEGER_LEVELS,
+    Column,
+    check_type,
+    count_from_one,
+    type_column,
+)
+from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import DATES, why_left_out
 from dagora.data.columns.intervals import cut
@@ -26,6 +33,7 @@ from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summ
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import check_time
 from dagora.data.columns.reading_warnings import missing_numbers, reading_warnings
+from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.schema import Kind, Variable
 from dagora.errors import DataError
 from dagora.wording import option
@@ -60,6 +68,7 @@ class RawColumn:
     doubtful: Mapping[str, int] = field(default_factory=dict)
     missing: int = 0
     left_out: str | None = None
+    spelling: str = ""
     codes: tuple[float, ...] = ()
 
 
@@ -193,6 +202,8 @@ def type_all(
         typed = type_column(column.name, column.cells, column.declared, row_number)
         if reading.numbers_for and column.declared is None and typed.variable.kind is Kind.DISCRETE:
             typed = as_numbers(column, typed, reading.numbers_for, row_number)
+        if column.spelling:
+            typed = replace(typed, why=f"{typed.why}: {column.spelling}")
         column.cells = column.spelled = None
         column.codes = missing_numbers(typed)
         if reading.discretise is not None and typed.variable.kind is Kind.CONTINUOUS:
@@ -244,9 +255,15 @@ def prepare(
     if is_temporal(raw.cells.type) and raw.name not in (*reading.discrete, *reading.continuous):
         raw.left_out = DATES
         return raw
+    if raw.declared is Kind.CONTINUOUS and (is_temporal(raw.cells.type) or spells_dates(raw.cells)):
+        raw.cells, raw.spelling = as_days(raw.name, raw.cells), "dates as days since 1970"
     check_type(raw.name, raw.cells.type)
     cells = null_missing(raw.cells, words or (), words_nulled=words_nulled and not words)
     if text_cells and is_text(cells.type):
+        fewest = 0 if raw.declared is Kind.CONTINUOUS else MAX_INTEGER_LEVELS
+        rewritten = None if raw.declared is Kind.DISCRETE else rewrite_numbers(cells, fewest)
+        if rewritten is not None:
+            cells, raw.spelling = rewritten
         parsed = parse_numbers(cells)
         if parsed is not cells:
             parsed = null_missing(parsed, words or ())  # -999 is also -999.0

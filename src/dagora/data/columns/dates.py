@@ -1,0 +1,64 @@
+"""Dates as numbers: days since the first of January 1970, with fractions for times of day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dagora.data.columns.cells import is_text
+from dagora.errors import DataError
+from dagora.wording import option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
+MICROSECONDS_A_DAY = 86_400_000_000
+# Texts that can be read in one way only.
+READABLE = (
+    (r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "%Y-%m-%d"),
+    (r"^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}$", "%d.%m.%Y"),
+    (r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M"),
+    (r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M:%S"),
+)
+
+
+def spells_dates(column: pa.ChunkedArray) -> bool:
+    """Whether a text column holds dates and nothing else."""
+    import pyarrow.compute as pc
+
+    if not is_text(column.type) or column.null_count == len(column):
+        return False
+    return bool(pc.all(pc.match_substring_regex(column, IS_DATE)).as_py())
+
+
+def as_days(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dates or times as days since 1970; an error where a text can be read in two ways, or a time has no day.
+
+    >>> import pyarrow as pa
+    >>> as_days("day", pa.chunked_array([["1970-01-02", "1970-02-01", None]])).to_pylist()
+    [1.0, 31.0, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        moments = read_dates(column) if is_text(column.type) else column
+        whole = moments.cast(pa.timestamp("us")).cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            f"the dates of column '{name}' cannot be read as days: write them as 2024-12-31, or leave the "
+            f"column out ({option('drop', name)})"
+        ) from None
+    return pc.divide(whole.cast(pa.float64(), safe=False), float(MICROSECONDS_A_DAY))
+
+
+def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts as moments; raises `ArrowInvalid` where they are in none of the readable forms."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for pattern, form in READABLE:
+        if pc.all(pc.match_substring_regex(column, pattern)).as_py():
+            spaced = pc.replace_substring(column, "T", " ") if "%H" in form else column
+            return pc.strptime(spaced, format=form, unit="us")
+    raise pa.ArrowInvalid("no known form")

@@ -1,0 +1,111 @@
+"""Numbers as people write them, dates as days, categories in their order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dagora import DataError, Table, inspect, learn, read_table
+from dagora.data.columns.spelled_numbers import plainly
+from dagora.data.schema import Kind
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers", "how"),
+    [
+        (["12%", "3.5 %"], ["12", "3.5"], "per cent"),
+        (["12,5%", "3%"], ["12.5", "3"], "per cent, written with a decimal comma"),
+        (["$3.50", "$12"], ["3.50", "12"], "amounts"),
+        (["3,50 €", "12 €"], ["3.50", "12"], "amounts, written with a decimal comma"),
+        (["1,234,567", "12.5"], ["1234567", "12.5"], "written with commas between thousands"),
+        (["1.234.567", "12"], ["1234567", "12"], "written with points between thousands"),
+        (["1.234,5", "-0,25"], ["1234.5", "-0.25"], "written with a decimal comma"),
+    ],
+)
+def test_spellings(words, numbers, how):
+    assert plainly(words) == (numbers, how)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["1,234", "5,678"],
+        ["1", "2"],
+        ["12%", "3"],
+        ["007,5", "1,5"],
+        ["a,5", "1,5"],
+        ["1,5", "1.5"],
+        [],
+        ["%"],
+    ],
+)
+def test_what_is_not_of_one_spelling_stays(words):
+    assert plainly(words) is None
+
+
+def column_of(values, tmp_path, **options):
+    path = tmp_path / "t.csv"
+    path.write_text("x;g\n" + "".join(f"{value};{k % 2}\n" for k, value in enumerate(values)))
+    table = read_table(path, separator=";", **options)
+    return table, table.schema[table.schema.index("x")]
+
+
+def test_a_file_with_decimal_commas_is_read_as_numbers(tmp_path):
+    values = np.round(np.random.default_rng(0).normal(size=100), 3)
+    table, variable = column_of([str(value).replace(".", ",") for value in values], tmp_path)
+    assert variable.kind is Kind.CONTINUOUS
+    assert np.array_equal(table.values(0), values)
+    assert "decimal comma" in str(inspect(tmp_path / "t.csv", separator=";"))
+
+
+def test_a_word_for_missing_among_per_cent_is_a_hole(tmp_path):
+    texts = [f"{k / 7:.2f} %" for k in range(60)]
+    texts[7] = "NA"
+    table, variable = column_of(texts, tmp_path, missing="drop")
+    assert variable.kind is Kind.CONTINUOUS
+    assert table.n_rows == 59
+
+
+def test_few_per_cent_stay_levels_with_their_names(tmp_path):
+    _, variable = column_of(["5%", "10%", "20%"] * 20, tmp_path)
+    assert variable.levels == ("10%", "20%", "5%")
+
+
+def test_what_can_be_read_in_two_ways_is_refused(tmp_path):
+    with pytest.raises(DataError, match="numbers with commas between thousands"):
+        column_of([f"{k},{k}" for k in range(100, 160)], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"2024-01-{k:02d}" for k in range(1, 31)],
+        [f"{k}.1.2024" for k in range(1, 31)],
+        [f"2024-01-{k:02d}T00:00" for k in range(1, 31)],
+        [f"2024-01-{k:02d} 00:00:00" for k in range(1, 31)],
+    ],
+)
+def test_dates_declared_continuous_are_days(texts, tmp_path):
+    table, _ = column_of(texts, tmp_path, continuous=["x"])
+    assert table.values(0).tolist() == [19723.0 + k for k in range(30)]
+
+
+def test_dates_of_a_frame_are_left_out_or_days():
+    frame = pd.DataFrame({"day": pd.date_range("1970-01-02", periods=30, freq="12h"), "x": np.arange(30) % 2})
+    assert Table.from_frame(frame, continuous=["day"]).values(0).tolist() == [1 + k / 2 for k in range(30)]
+    with pytest.warns(match="dates or times; declared continuous they count as days"):
+        assert Table.from_frame(frame).names == ("x",)
+
+
+def test_dates_that_can_be_read_in_two_ways_are_refused(tmp_path):
+    with pytest.raises(DataError, match="cannot be read as days: write them as 2024-12-31"):
+        column_of([f"{k}/1/2024" for k in range(1, 13)] * 3, tmp_path, continuous=["x"])
+
+
+def test_the_order_of_categories_is_kept_where_it_is_declared():
+    grades = ["low", "medium", "high"]
+    for ordered in (True, False):
+        column = pd.Categorical(["high", "low", "medium"] * 10, categories=grades, ordered=ordered)
+        table = Table.from_frame(pd.DataFrame({"grade": column, "x": [0, 1] * 15}))
+        assert table.schema[0].levels == (tuple(grades) if ordered else tuple(sorted(grades)))
+        assert [table.schema[0].levels[code] for code in table.codes(0)[:3]] == ["high", "low", "medium"]
+    assert learn(table).graph.nodes == ("grade", "x")
