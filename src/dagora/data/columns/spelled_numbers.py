@@ -1,8 +1,8 @@
 """Numbers as people write them: 12 %, $3.50, 1,234,567, and with a decimal comma 3,14 or 1.234,5.
 
 A text column is rewritten with a decimal point if all of its cells are spelled in one of these ways; words
-that often mean missing may stand between them. `1,234` can be a thousand or one and a bit: if every cell can be
-read either way, the column stays as it is.
+that often mean missing may stand between them. `1,234` can be a thousand or one and a bit: if every cell can
+be read either way, the column stays as it is.
 """
 
 from __future__ import annotations
@@ -79,12 +79,6 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
     if point:
         kind.append("written with commas between thousands")
         return [word.replace(",", "") for word in bare], ", ".join(kind)
-    kind.append(
-        f"written with {'a decimal comma' if any(map(has_comma, bare)) else 'points between thousands'}"
-    )
+    mark = "a decimal comma" if any("," in word for word in bare) else "points between thousands"
+    kind.append(f"written with {mark}")
     return [word.replace(".", "").replace(",", ".") for word in bare], ", ".join(kind)
-
-
-def has_comma(word: str) -> bool:
-    """Whether a comma is in a text."""
-    return "," in word
