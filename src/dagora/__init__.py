@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dagora.errors import OptionError as OptionError
     from dagora.errors import PartyTimeoutError as PartyTimeoutError
     from dagora.errors import ProtocolError as ProtocolError
+    from dagora.errors import QueryError as QueryError
     from dagora.errors import RowsUnavailableError as RowsUnavailableError
     from dagora.events import Budget as Budget
     from dagora.events import Event as Event
@@ -105,6 +106,7 @@ _HOMES = {
     "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
     "Posterior": "dagora.posterior.summary.posterior:Posterior",
     "ProtocolError": "dagora.errors:ProtocolError",
+    "QueryError": "dagora.errors:QueryError",
     "Result": "dagora.result:Result",
     "RowsUnavailableError": "dagora.errors:RowsUnavailableError",
     "Schema": "dagora.data.schema:Schema",

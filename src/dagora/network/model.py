@@ -43,10 +43,25 @@ class Model:
             return "discrete"
         return "clg" if self.tables else "gaussian"
 
+    @cached_property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The parents of every node."""
+        return {node: self.graph.parents(node) for node in self.graph}
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """A topological order."""
+        return self.graph.order
+
+    @cached_property
+    def distributions(self) -> dict[str, NDArray[np.float64]]:
+        """The tables, brought to sum to 1 exactly: files round them."""
+        return {node: table / table.sum(axis=-1, keepdims=True) for node, table in self.tables.items()}
+
     def discrete_parents(self, node: str) -> tuple[str, ...]:
         """Parents that have levels, in the order of the graph."""
-        return tuple(parent for parent in self.graph.parents(node) if parent in self.levels)
+        return tuple(parent for parent in self.parents[node] if parent in self.levels)
 
     def continuous_parents(self, node: str) -> tuple[str, ...]:
         """Parents that are numbers, in the order of the graph."""
-        return tuple(parent for parent in self.graph.parents(node) if parent not in self.levels)
+        return tuple(parent for parent in self.parents[node] if parent not in self.levels)

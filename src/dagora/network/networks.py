@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from dagora.errors import GraphError
 from dagora.graph.dag import DAG
+from dagora.network.inference.answering import Answering
 from dagora.network.model import Model
 from dagora.network.regressions import Lines as Lines  # noqa: PLC0414 (public here, too)
 from dagora.network.regressions import Softmax as Softmax  # noqa: PLC0414
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteNetwork:
+class DiscreteNetwork(Answering):
     """Conditional probability tables.
 
     `tables[x]` has one axis per parent, in the order of `graph.parents(x)`, and the levels of `x` last; it
@@ -29,6 +30,10 @@ class DiscreteNetwork:
     >>> network = DiscreteNetwork(graph, levels, tables)
     >>> network.tables["wet"][1]  # given that it rains
     array([0.3, 0.7])
+    >>> network.query("P(rain | wet=yes)")
+    P(rain | wet=yes)
+      rain=no   0.363636
+      rain=yes  0.636364
     """
 
     graph: DAG
@@ -50,7 +55,7 @@ class DiscreteNetwork:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianNetwork:
+class GaussianNetwork(Answering):
     """Linear regressions with Gaussian noise: x = intercept + Σ coefficient · parent + sd · N(0, 1).
 
     `coefficients[x]` follows the order of `graph.parents(x)`.
@@ -60,6 +65,9 @@ class GaussianNetwork:
     >>> network = GaussianNetwork(graph, {"dose": 0.0, "effect": 1.0}, slopes, {"dose": 1.0, "effect": 0.5})
     >>> network.coefficients["effect"], network.sds["effect"]
     (array([1.5]), 0.5)
+    >>> network.query("P(dose | effect=2.5)")
+    P(dose | effect=2.5)
+      dose  mean 0.9  sd 0.316228
     """
 
     graph: DAG
@@ -91,7 +99,7 @@ class GaussianNetwork:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedNetwork:
+class MixedNetwork(Answering):
     """Discrete and continuous nodes in one graph, with edges in any direction between the kinds.
 
     A node with `levels` is discrete. It has a table as in a `DiscreteNetwork` if all its parents are
@@ -105,8 +113,8 @@ class MixedNetwork:
     ...     choices={"rest": Softmax([0.0, -76.0], [[0.0], [2.0]])},
     ...     lines={"fever": Lines([36.8, 38.9], np.zeros((2, 0)), [0.3, 0.6])},
     ... )
-    >>> network.model.kind
-    'mixed'
+    >>> network.query("P(fever | ill=yes)").mean
+    {'fever': 38.9}
     """
 
     graph: DAG

@@ -8,26 +8,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from dagora.network.drawing import as_drawn_table, check_rows, draw_forward, seed_sequence
 from dagora.network.networks import Network, require_network
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dagora.data.table import Table
+    from dagora.network.inference.questions import Value
 
 
-def sample(network: Network, rows: int, seed: int) -> Table:
+def sample(
+    network: Network,
+    rows: int,
+    seed: int,
+    *,
+    evidence: Mapping[str, Value] | None = None,
+    do: Mapping[str, Value] | None = None,
+) -> Table:
     """Draw rows; the same network, number of rows and seed give the same table.
 
+    With `evidence`, rows come from the distribution given levels or values of some nodes; `do` sets them.
+
+    >>> import numpy as np
     >>> from dagora.graph.dag import DAG
     >>> from dagora.network.networks import DiscreteNetwork
     >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.2, 0.8])})
     >>> tosses = sample(coin, rows=1000, seed=0)
     >>> tosses.schema[0].levels, bool(750 < tosses.codes(0).sum() < 850)
     (('tails', 'heads'), True)
+    >>> sample(coin, rows=3, seed=0, evidence={"coin": "tails"}).codes(0).tolist()
+    [0, 0, 0]
     """
-    model = require_network(network).model
-    check_rows(rows)
-    rng = np.random.default_rng(seed_sequence(seed))
-    return as_drawn_table(model, draw_forward(model, rows, rng))
+    return require_network(network).sample(rows, seed, evidence=evidence, do=do)

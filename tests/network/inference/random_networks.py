@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dagora.graph.dag import DAG
 from dagora.graph.random_graphs import random_dag
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Lines, MixedNetwork, Softmax
 
@@ -60,6 +61,17 @@ def random_mixed(nodes, seed, *, choices=False):
         else:
             parts["tables"][node] = random_table(rng, (*shape, len(levels[node])))
     return MixedNetwork(graph, levels, **parts)
+
+
+def naive_bayes(children):
+    """Two classes; of the children, half speak strongly for one class and half for the other."""
+    names = ["class", *(f"x{i}" for i in range(children))]
+    graph = DAG(names, [("class", name) for name in names[1:]])
+    tables = {"class": np.array([0.4, 0.6])}
+    for i, name in enumerate(names[1:]):
+        table = np.array([[0.999, 0.001], [0.001, 0.999]])
+        tables[name] = table if i < children / 2 else table[::-1]
+    return DiscreteNetwork(graph, dict.fromkeys(names, ("no", "yes")), tables)
 
 
 def joint_array(network):

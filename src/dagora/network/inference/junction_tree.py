@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.arithmetic import LOGARITHMIC, PLAIN, Arithmetic, Overspan, log_span
 from dagora.network.inference.elimination import eliminate, members, moral_bits
@@ -97,7 +97,7 @@ class JunctionTree:
         families = [[v for v in family if self.sizes[v] > 1] for family in self._families]
         elimination = eliminate(moral_bits(families, len(self.nodes)), self.sizes)
         if elimination.cells > most_cells:
-            raise OptionError(
+            raise QueryError(
                 f"the network has width {elimination.width}: its tables need {elimination.cells:,} cells "
                 f"({8 * elimination.cells:,} bytes), and {most_cells:,} are allowed"
             )
