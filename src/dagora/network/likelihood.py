@@ -1,5 +1,7 @@
 """Log-likelihood of rows under a network: log P(row) = Σ over nodes of log p(x | its parents).
 
+In rows with holes, what was not seen is summed or integrated out.
+
 Columns are matched to nodes and levels to levels by name, so the table may order both differently and may
 have further columns. Logarithms are natural. A row of probability zero has −∞. Probabilities are used as they
 are, even where a file has rounded them so that they do not sum to one exactly.
@@ -7,22 +9,22 @@ are, even where a file has rounded them so that they do not sum to one exactly.
 
 from __future__ import annotations
 
-from math import log, pi
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.table import require_table
+from dagora.data.table import Table, require_table
 from dagora.errors import DataError
-from dagora.network.drawing import level_probabilities, node_means, node_sds
+from dagora.network.drawing import node_sds
+from dagora.network.inference.incomplete_rows import marginal_log_likelihoods
 from dagora.network.networks import Network, require_network
+from dagora.network.node_likelihood import node_log_likelihoods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from dagora.data.table import Table
     from dagora.network.model import Model
 
 
@@ -54,48 +56,56 @@ def log_likelihoods(network: Network, table: Table) -> NDArray[np.float64]:
     >>> log_likelihoods(coin, tosses)
     array([-inf,   0.])
     """
-    require_network(network)
-    require_table(table)
-    model = network.model
-    columns = {node: matched_column(model, table, node) for node in model.graph}
-    total = np.zeros(table.n_rows)
-    with np.errstate(divide="ignore"):
-        for node in model.graph:
-            if node in model.lines:
-                total += log_densities(model, node, columns)
-            elif node in model.choices:
-                chosen = level_probabilities(model, node, columns)
-                total += np.log(chosen[np.arange(table.n_rows), columns[node]])
-            else:
-                family = (*model.graph.parents(node), node)
-                total += np.log(model.tables[node][tuple(columns[member] for member in family)])
+    model = require_network(network).model
+    holes = getattr(table, "seen", None)
+    whole = require_table(table) if holes is None else Table(table.schema, table.columns)
+    seen = {
+        node: np.ones(whole.n_rows, dtype=np.bool_) if holes is None else holes[whole.schema.index(node)]
+        for node in model.graph
+    }
+    columns = {node: matched_column(model, whole, node, seen[node]) for node in model.graph}
+    complete = np.logical_and.reduce([np.ones(whole.n_rows, dtype=np.bool_), *seen.values()])
+    if complete.all():
+        return complete_log_likelihoods(model, columns, whole.n_rows)
+    total = np.empty(whole.n_rows)
+    total[complete] = complete_log_likelihoods(model, rows_of(columns, complete), int(complete.sum()))
+    total[~complete] = marginal_log_likelihoods(model, rows_of(columns, ~complete), rows_of(seen, ~complete))
     return total
 
 
-def matched_column(model: Model, table: Table, node: str) -> NDArray[Any]:
+def rows_of(columns: Mapping[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Some rows of all columns."""
+    return {node: column[rows] for node, column in columns.items()}
+
+
+def complete_log_likelihoods(
+    model: Model, columns: Mapping[str, NDArray[Any]], rows: int
+) -> NDArray[np.float64]:
+    """Sum the logarithms of each node's probability or density, given its parents."""
+    total = np.zeros(rows)
+    for node in model.graph:
+        if node in model.lines and (node_sds(model, model.lines[node], node, columns) == 0).any():
+            raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
+        total += node_log_likelihoods(model, node, columns, model.tables)
+    return total
+
+
+def matched_column(model: Model, table: Table, node: str, seen: NDArray[np.bool_]) -> NDArray[Any]:
     """The column of a node: codes in the network's order of levels, or values."""
     if node in model.levels:
-        return matched_codes(table, node, model.levels[node])
+        return matched_codes(table, node, model.levels[node], seen)
     return table.values(table.schema.index(node))
 
 
-def matched_codes(table: Table, node: str, levels: tuple[str, ...]) -> NDArray[np.uint32]:
+def matched_codes(
+    table: Table, node: str, levels: tuple[str, ...], seen: NDArray[np.bool_]
+) -> NDArray[np.uint32]:
     """Codes of a column in the network's order of levels; only levels that occur need to be known."""
     column = table.schema.index(node)
     position = {level: i for i, level in enumerate(levels)}
     recode = np.array([position.get(level, -1) for level in table.schema[column].levels], dtype=np.int64)
-    codes = recode[table.codes(column)]
+    codes = np.where(seen, recode[table.codes(column)], 0)
     if (codes < 0).any():
         unknown = table.schema[column].levels[table.codes(column)[np.argmax(codes < 0)]]
         raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
     return codes.astype(np.uint32)
-
-
-def log_densities(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-    """The logarithm of the normal density of a node's residual in each row."""
-    lines = model.lines[node]
-    sds = node_sds(model, lines, node, columns)
-    if (sds == 0).any():
-        raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
-    residual = (columns[node] - node_means(model, lines, node, columns)) / sds
-    return np.asarray(-0.5 * residual * residual - np.log(sds) - 0.5 * log(2 * pi))

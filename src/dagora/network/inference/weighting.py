@@ -8,22 +8,15 @@ standard error √Σ w²(f − m)² / Σ w, and the rows are as good as (Σ w)²
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, pi
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.network.drawing import (
-    Columns,
-    draw_node,
-    level_probabilities,
-    node_means,
-    node_sds,
-    seed_sequence,
-)
+from dagora.network.drawing import Columns, draw_node, seed_sequence
 from dagora.network.inference.exact import impossible
 from dagora.network.inference.problem import Known, relevant_nodes
 from dagora.network.model import Model
+from dagora.network.node_likelihood import node_log_likelihoods
 
 Array = NDArray[np.float64]
 
@@ -56,26 +49,10 @@ def draw_weighted(model: Model, targets: list[str], known: Known, samples: int, 
             value = known.values[node]
             columns[node] = np.full(samples, value if node in model.lines else int(value))
             if node in known.seen:
-                logs += log_likelihood_of(model, node, columns)
+                logs += node_log_likelihoods(model, node, columns, model.distributions)
         else:
             columns[node] = draw_node(model, node, columns, samples, rng)
     if logs.max() == -np.inf:
         raise impossible(model, known)
     weights = np.exp(logs - logs.max())
     return Weighted(columns, weights / weights.sum())
-
-
-def log_likelihood_of(model: Model, node: str, columns: Columns) -> Array:
-    """Ln of the probability or density of a node's value in each row, given its parents."""
-    with np.errstate(divide="ignore"):
-        if node in model.tables:
-            family = tuple(columns[member] for member in (*model.parents[node], node))
-            return np.log(model.distributions[node][family])
-        if node in model.choices:
-            chosen = level_probabilities(model, node, columns)
-            return np.log(chosen[np.arange(len(chosen)), columns[node]])
-    sds = node_sds(model, model.lines[node], node, columns)
-    off = columns[node] - node_means(model, model.lines[node], node, columns)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = -0.5 * (off / sds) ** 2 - np.log(sds) - 0.5 * log(2 * pi)
-    return np.where(sds > 0, logs, np.where(off == 0, 0.0, -np.inf))
