@@ -12,6 +12,7 @@ from dagora.network.inference import sharing
 from dagora.network.inference.questions import parse
 from dagora.network.inference.settings import check_settings
 from dagora.network.inference.sharing import ask_all
+from tests.conftest import ROOT
 from tests.network.inference.random_networks import random_discrete, random_mixed
 
 
@@ -24,6 +25,20 @@ def test_people_get_lines(run: Callable, garden: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == f"{network.query(question)}\n\n{network.query(f'MAP(* | {known}={level})')}\n"
     assert ran.out.startswith(question + "\n")
+
+
+def test_the_page_shows_what_is_printed(run: Callable, garden: Path) -> None:
+    page = (ROOT / "docs" / "queries.md").read_text(encoding="utf-8")
+    questions = ["P(pests | yellow_leaves=yes)", "P(harvest=late | do(watering=sparse))"]
+    assert f'dagora query greenhouse.bif "{questions[0]}" "{questions[1]}"' in page
+    assert run("query", garden / "garden.bif", *questions).out in page
+    fever = dagora.MixedNetwork(
+        dagora.DAG(["ill", "fever"], [("ill", "fever")]),
+        levels={"ill": ("no", "yes")},
+        tables={"ill": np.array([0.9, 0.1])},
+        lines={"fever": dagora.Lines([36.8, 38.9], np.zeros((2, 0)), [0.3, 0.6])},
+    )
+    assert repr(fever.query("P(fever)")) in page
 
 
 def test_json_has_the_numbers(run: Callable, garden: Path) -> None:

@@ -55,7 +55,7 @@ def _graph_in_bif(graph: Graph) -> str:
 
 def _network_in_bif(network: Network, originals: bool) -> str:
     if not isinstance(network, DiscreteNetwork):
-        raise FormatError("BIF holds discrete networks only; write a Gaussian one as .json")
+        raise FormatError("BIF holds discrete networks only; write others as .json")
     return bif.render(network, originals=originals)
 
 
