@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dagora.errors import OptionError as OptionError
     from dagora.errors import PartyTimeoutError as PartyTimeoutError
     from dagora.errors import ProtocolError as ProtocolError
+    from dagora.errors import QueryError as QueryError
     from dagora.errors import RowsUnavailableError as RowsUnavailableError
     from dagora.events import Budget as Budget
     from dagora.events import Event as Event
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
     from dagora.network.likelihood import log_likelihood as log_likelihood
     from dagora.network.networks import DiscreteNetwork as DiscreteNetwork
     from dagora.network.networks import GaussianNetwork as GaussianNetwork
+    from dagora.network.networks import MixedNetwork as MixedNetwork
+    from dagora.network.regressions import Lines as Lines
+    from dagora.network.regressions import Softmax as Softmax
     from dagora.network.sample import sample as _sample_network
     from dagora.network.simulate import Simulation as Simulation
     from dagora.network.simulate import simulate as simulate
@@ -95,15 +99,19 @@ _HOMES = {
     "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
     "KnowledgeError": "dagora.errors:KnowledgeError",
+    "Lines": "dagora.network.regressions:Lines",
+    "MixedNetwork": "dagora.network.networks:MixedNetwork",
     "OptionError": "dagora.errors:OptionError",
     "Overview": "dagora.data.columns.overview:Overview",
     "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
     "Posterior": "dagora.posterior.summary.posterior:Posterior",
     "ProtocolError": "dagora.errors:ProtocolError",
+    "QueryError": "dagora.errors:QueryError",
     "Result": "dagora.result:Result",
     "RowsUnavailableError": "dagora.errors:RowsUnavailableError",
     "Schema": "dagora.data.schema:Schema",
     "Simulation": "dagora.network.simulate:Simulation",
+    "Softmax": "dagora.network.regressions:Softmax",
     "Statistics": "dagora.stats.statistics:Statistics",
     "Table": "dagora.data.table:Table",
     "Variable": "dagora.data.schema:Variable",

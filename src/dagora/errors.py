@@ -35,6 +35,10 @@ class OptionError(DagoraError):
     """An unknown method, score or option, or a value out of its range."""
 
 
+class QueryError(DagoraError):
+    """A question that cannot be read, or that a network cannot answer."""
+
+
 class RowsUnavailableError(DagoraError):
     """A method asked for rows where only sums over rows are available."""
 

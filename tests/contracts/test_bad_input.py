@@ -284,6 +284,15 @@ COMMANDS = [
     case("--zebra", "--zebra"),
     case("learn", "DATA"),
     case("learn numbers.csv --truth numbers.json -o out.bif", "out.bif", "discrete"),
+    # query
+    case("query", "NETWORK"),
+    case("query truth.json", "QUESTION"),
+    case("query nowhere.bif P(a)", "nowhere.bif"),
+    case("query plain.dot P(a)", "plain.dot", "no parameters"),
+    case("query truth.json P(a)", "truth.json", "without parameters"),
+    case("query truth.json a", "'a'", "P("),
+    case("query truth.json P(a) --samples 0", "--samples"),
+    case("query truth.json P(a) --seed -1", "--seed"),
     # score
     case("score", "DATA"),
     case("score good.csv", "-o"),

@@ -33,6 +33,10 @@ FILES = {
     "circle.json": [json.dumps({"required": [["smoker", "cough"], ["cough", "smoker"]]})],
     "known.json": [json.dumps({"required": [["smoker", "cough"]]})],
     "strange.json": [json.dumps({"forbidden": [["smoker", "fever"]]})],
+    "coin.json": [
+        '{"kind": "discrete", "nodes": ["coin"], "edges": [], "levels": {"coin": ["heads", "tails"]},',
+        ' "tables": {"coin": [0.5, 0.5]}}',
+    ],
     "typo.json": [json.dumps({"forbiden": [["smoker", "cough"]]})],
 }
 
@@ -105,6 +109,14 @@ MISTAKES: list[tuple[str, str, str | None]] = [
     ("convert truth.json truth.pdf", ".bif", "convert truth.json truth.dot"),
     ("convert truth.json truth.bif", "parameters", "convert truth.json truth.graphml"),
     ("simulate --sem gaussian --rows 10 -o t.csv", "--nodes", None),
+    ("query coin.json 'P(coin'", "look like", "query coin.json 'P(coin)'"),
+    ("query coin.json 'P(cion)'", "did you mean 'coin'", "query coin.json 'MAP(coin)' --json"),
+    ("query coin.json 'P(coin=edge)'", "known are heads, tails", "query coin.json 'P(coin=tails)'"),
+    ("query coin.json 'P(coin | coin=heads)'", "ask for it, or give it", None),
+    ("query coin.json 'P(coin)' --memory lots", "--memory must be", "query coin.json 'P(coin)' --memory 1GB"),
+    ("query coin.json 'P(coin)' --memory 8", "8 are allowed", None),
+    ("query coin.json 'P(coin)' --method guess", "sampling", "query coin.json 'P(coin)' --method sampling"),
+    ("query truth.json 'P(smoker)'", "fit them by giving data", None),
     ("methods nothing", "known are", "methods notears"),
     ("federate simulate people.csv --parties 2 --in-memory", "--minimum 2", None),
     ("federate simulate people.csv --parties 3 --in-memory --method notears-mlp", "needs rows", None),

@@ -99,7 +99,7 @@ def command(
                 raise OptionError(f"{flag} does not go with --sem bif:FILE, which brings its own graph")
         network = read_network(sem.removeprefix("bif:"))
         if truth and find_format(truth).name == "BIF" and not isinstance(network, DiscreteNetwork):
-            raise OptionError(f"{truth}: BIF holds discrete networks only; write a Gaussian one as .json")
+            raise OptionError(f"{truth}: BIF holds discrete networks only; write others as .json")
         graph, table = network.graph, sample(network, rows, seed)
     else:
         network = None

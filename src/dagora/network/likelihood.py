@@ -1,5 +1,7 @@
 """Log-likelihood of rows under a network: log P(row) = Σ over nodes of log p(x | its parents).
 
+In rows with holes, what was not seen is summed or integrated out.
+
 Columns are matched to nodes and levels to levels by name, so the table may order both differently and may
 have further columns. Logarithms are natural. A row of probability zero has −∞. Probabilities are used as they
 are, even where a file has rounded them so that they do not sum to one exactly.
@@ -7,19 +9,23 @@ are, even where a file has rounded them so that they do not sum to one exactly.
 
 from __future__ import annotations
 
-from math import log, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.table import require_table
+from dagora.data.table import Table, require_table
 from dagora.errors import DataError
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
+from dagora.network.drawing import node_sds
+from dagora.network.inference.incomplete_rows import marginal_log_likelihoods
+from dagora.network.networks import Network, require_network
+from dagora.network.node_likelihood import node_log_likelihoods
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from dagora.data.table import Table
+    from dagora.network.model import Model
 
 
 def log_likelihood(network: Network, table: Table) -> float:
@@ -28,6 +34,7 @@ def log_likelihood(network: Network, table: Table) -> float:
     >>> from dagora.data.schema import Kind, Schema, Variable
     >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
+    >>> from dagora.network.networks import GaussianNetwork
     >>> network = GaussianNetwork(DAG("a"), {"a": 0.0}, {"a": np.zeros(0)}, {"a": 1.0})
     >>> table = Table(Schema([Variable("a", Kind.CONTINUOUS)]), (np.array([0.0, 1.0]),))
     >>> round(log_likelihood(network, table), 4)
@@ -42,53 +49,63 @@ def log_likelihoods(network: Network, table: Table) -> NDArray[np.float64]:
     >>> from dagora.data.schema import Kind, Schema, Variable
     >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
+    >>> from dagora.network.networks import DiscreteNetwork
     >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([1.0, 0.0])})
     >>> schema = Schema([Variable("coin", Kind.DISCRETE, ("heads", "tails"))])
     >>> tosses = Table(schema, (np.array([0, 1], dtype=np.uint16),))
     >>> log_likelihoods(coin, tosses)
     array([-inf,   0.])
     """
-    require_network(network)
-    require_table(table)
-    if isinstance(network, DiscreteNetwork):
-        return discrete_log_likelihoods(network, table)
-    return gaussian_log_likelihoods(network, table)
-
-
-def discrete_log_likelihoods(network: DiscreteNetwork, table: Table) -> NDArray[np.float64]:
-    """Sum the logarithms of the table entries that each row picks."""
-    codes = {node: matched_codes(table, node, network.levels[node]) for node in network.graph}
-    total = np.zeros(table.n_rows)
-    with np.errstate(divide="ignore"):
-        for node in network.graph:
-            family = (*network.graph.parents(node), node)
-            total += np.log(network.tables[node][tuple(codes[member] for member in family)])
+    model = require_network(network).model
+    holes = getattr(table, "seen", None)
+    whole = require_table(table) if holes is None else Table(table.schema, table.columns)
+    seen = {
+        node: np.ones(whole.n_rows, dtype=np.bool_) if holes is None else holes[whole.schema.index(node)]
+        for node in model.graph
+    }
+    columns = {node: matched_column(model, whole, node, seen[node]) for node in model.graph}
+    complete = np.logical_and.reduce([np.ones(whole.n_rows, dtype=np.bool_), *seen.values()])
+    if complete.all():
+        return complete_log_likelihoods(model, columns, whole.n_rows)
+    total = np.empty(whole.n_rows)
+    total[complete] = complete_log_likelihoods(model, rows_of(columns, complete), int(complete.sum()))
+    total[~complete] = marginal_log_likelihoods(model, rows_of(columns, ~complete), rows_of(seen, ~complete))
     return total
 
 
-def matched_codes(table: Table, node: str, levels: tuple[str, ...]) -> NDArray[np.uint32]:
+def rows_of(columns: Mapping[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Some rows of all columns."""
+    return {node: column[rows] for node, column in columns.items()}
+
+
+def complete_log_likelihoods(
+    model: Model, columns: Mapping[str, NDArray[Any]], rows: int
+) -> NDArray[np.float64]:
+    """Sum the logarithms of each node's probability or density, given its parents."""
+    total = np.zeros(rows)
+    for node in model.graph:
+        if node in model.lines and (node_sds(model, model.lines[node], node, columns) == 0).any():
+            raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
+        total += node_log_likelihoods(model, node, columns, model.tables)
+    return total
+
+
+def matched_column(model: Model, table: Table, node: str, seen: NDArray[np.bool_]) -> NDArray[Any]:
+    """The column of a node: codes in the network's order of levels, or values."""
+    if node in model.levels:
+        return matched_codes(table, node, model.levels[node], seen)
+    return table.values(table.schema.index(node))
+
+
+def matched_codes(
+    table: Table, node: str, levels: tuple[str, ...], seen: NDArray[np.bool_]
+) -> NDArray[np.uint32]:
     """Codes of a column in the network's order of levels; only levels that occur need to be known."""
     column = table.schema.index(node)
     position = {level: i for i, level in enumerate(levels)}
     recode = np.array([position.get(level, -1) for level in table.schema[column].levels], dtype=np.int64)
-    codes = recode[table.codes(column)]
+    codes = np.where(seen, recode[table.codes(column)], 0)
     if (codes < 0).any():
         unknown = table.schema[column].levels[table.codes(column)[np.argmax(codes < 0)]]
         raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
     return codes.astype(np.uint32)
-
-
-def gaussian_log_likelihoods(network: GaussianNetwork, table: Table) -> NDArray[np.float64]:
-    """Sum the logarithms of the normal densities of each row's residuals."""
-    values = {node: table.values(table.schema.index(node)) for node in network.graph}
-    total = np.zeros(table.n_rows)
-    for node in network.graph:
-        sd = network.sds[node]
-        if sd == 0:
-            raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
-        residual = values[node] - network.intercepts[node]
-        for parent, coefficient in zip(network.graph.parents(node), network.coefficients[node], strict=True):
-            residual -= coefficient * values[parent]
-        residual /= sd
-        total -= 0.5 * residual * residual + log(sd) + 0.5 * log(2 * pi)
-    return total

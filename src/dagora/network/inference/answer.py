@@ -1,0 +1,249 @@
+"""Answers of a network: what was asked, numbers to go on with, and text to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.network.inference.questions import Question, quoted
+
+Array = NDArray[np.float64]
+
+MOST_LINES = 20
+"""Lines of a distribution that are shown as text."""
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """How an answer was estimated, where it is not exact.
+
+    >>> Estimated(samples=1000, effective=800.0, seed=0).sentence
+    'estimated from 1,000 weighted samples (as good as 800 without weights), seed 0'
+    """
+
+    samples: int
+    effective: float
+    seed: int
+
+    @property
+    def sentence(self) -> str:
+        """In words."""
+        return (
+            f"estimated from {self.samples:,} weighted samples (as good as {self.effective:,.0f} without "
+            f"weights), seed {self.seed}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer:
+    """What all answers have: the question, and how the answer was found."""
+
+    question: Question
+    variables: tuple[str, ...]
+    estimated: Estimated | None
+    """None where the answer is exact."""
+
+    @property
+    def method(self) -> str:
+        """`exact` or `sampling`."""
+        return "exact" if self.estimated is None else "sampling"
+
+    def lines(self) -> list[str]:
+        """The answer as lines of text."""
+        raise NotImplementedError
+
+    def content(self) -> dict[str, Any]:
+        """The numbers, as plain objects."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain lists, texts and numbers, as JSON has them."""
+        document: dict[str, Any] = {"question": str(self.question), "method": self.method}
+        if self.estimated is not None:
+            document |= {
+                "samples": self.estimated.samples,
+                "effective_samples": self.estimated.effective,
+                "seed": self.estimated.seed,
+            }
+        return {**document, "variables": list(self.variables), **self.content()}
+
+    def __repr__(self) -> str:
+        end = [] if self.estimated is None else [f"  {self.estimated.sentence}"]
+        return "\n".join([f"{self.question}", *(f"  {line}" for line in self.lines()), *end])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Distribution(Answer):
+    """Probabilities of the levels of discrete variables, or of one event.
+
+    `table` has one axis per variable; `probabilities` is the same by level, or by levels where there are
+    several variables. Of an event such as P(a=yes), only its own levels are listed.
+    """
+
+    levels: Mapping[str, tuple[str, ...]]
+    table: Array
+    standard_errors: Array | None = None
+
+    @property
+    def probabilities(self) -> dict[Any, float]:
+        """Each level with its probability."""
+        return dict(zip(self._keys(), self._numbers(self.table), strict=True))
+
+    @property
+    def errors(self) -> dict[Any, float]:
+        """Each level with the standard error of its probability; empty where the answer is exact."""
+        if self.standard_errors is None:
+            return {}
+        return dict(zip(self._keys(), self._numbers(self.standard_errors), strict=True))
+
+    def _keys(self) -> list[Any]:
+        event = self.question.event
+        lists = [[str(event[name])] if name in event else self.levels[name] for name in self.variables]
+        return [key if len(key) > 1 else key[0] for key in product(*lists)]
+
+    def _numbers(self, table: Array) -> list[float]:
+        event = self.question.event
+        index = tuple(
+            [self.levels[name].index(str(event[name]))]
+            if name in event
+            else list(range(len(self.levels[name])))
+            for name in self.variables
+        )
+        return [float(number) for number in table[np.ix_(*index)].reshape(-1)]
+
+    def lines(self) -> list[str]:
+        """A line per level, with its probability."""
+        errors = self.errors
+        rows = [
+            (
+                ", ".join(
+                    f"{name}={quoted(level)}" for name, level in zip(self.variables, levels, strict=True)
+                ),
+                f"{share:.6g}" + (f" ± {errors[key]:.2g}" if errors else ""),
+            )
+            for key, share in self.probabilities.items()
+            for levels in [key if isinstance(key, tuple) else (key,)]
+        ]
+        wide = max(len(left) for left, _ in rows[:MOST_LINES])
+        shown = [f"{left:<{wide}}  {right}" for left, right in rows[:MOST_LINES]]
+        return shown + ([f"… {len(rows) - MOST_LINES} more"] if len(rows) > MOST_LINES else [])
+
+    def content(self) -> dict[str, Any]:
+        """Levels and probabilities."""
+        errors = self.errors
+        return {
+            "probabilities": [
+                {
+                    "levels": list(key) if isinstance(key, tuple) else [key],
+                    "probability": share,
+                    **({"standard_error": errors[key]} if errors else {}),
+                }
+                for key, share in self.probabilities.items()
+            ]
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Density(Answer):
+    """The distribution of continuous variables: a normal distribution, or a mixture of several.
+
+    `weights[k]`, `means[k]` and `covariances[k]` are those of component k.
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+    standard_errors: Array | None = None
+    """Standard errors of the overall mean, where it was estimated."""
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The expected value of each variable."""
+        return dict(zip(self.variables, (self.weights @ self.means).tolist(), strict=True))
+
+    @property
+    def covariance(self) -> Array:
+        """The covariance of the variables, of all components together."""
+        off = self.means - self.weights @ self.means
+        inside = np.tensordot(self.weights, self.covariances, axes=1)
+        return np.asarray(inside + np.einsum("k,ki,kj->ij", self.weights, off, off))
+
+    @property
+    def sd(self) -> dict[str, float]:
+        """The standard deviation of each variable."""
+        spread = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return dict(zip(self.variables, spread.tolist(), strict=True))
+
+    def lines(self) -> list[str]:
+        """Mean and standard deviation of each variable, and the components."""
+        mean, sd = self.mean, self.sd
+        wide = max(len(name) for name in self.variables)
+        errors = (
+            dict(zip(self.variables, self.standard_errors, strict=True))
+            if self.standard_errors is not None
+            else {}
+        )
+        shown = [
+            f"{name:<{wide}}  mean {mean[name]:.6g}"
+            + (f" ± {errors[name]:.2g}" if errors else "")
+            + f"  sd {sd[name]:.6g}"
+            for name in self.variables
+        ]
+        if len(self.weights) > 1:
+            shown.append(f"a mixture of {len(self.weights)} normal distributions:")
+            for k in np.argsort(-self.weights, kind="stable")[:MOST_LINES]:
+                parts = ", ".join(
+                    f"{name} mean {self.means[k, i]:.6g} sd {max(self.covariances[k, i, i], 0.0) ** 0.5:.6g}"
+                    for i, name in enumerate(self.variables)
+                )
+                shown.append(f"  weight {self.weights[k]:.4g}: {parts}")
+            if len(self.weights) > MOST_LINES:
+                shown.append(f"  … {len(self.weights) - MOST_LINES} more")
+        return shown
+
+    def content(self) -> dict[str, Any]:
+        """Mean, standard deviation, covariance and components."""
+        document: dict[str, Any] = {
+            "mean": self.mean,
+            "sd": self.sd,
+            "covariance": self.covariance.tolist(),
+        }
+        if self.standard_errors is not None:
+            document["standard_errors"] = dict(
+                zip(self.variables, self.standard_errors.tolist(), strict=True)
+            )
+        else:
+            document["components"] = [
+                {"weight": float(weight), "mean": mean.tolist(), "covariance": covariance.tolist()}
+                for weight, mean, covariance in zip(self.weights, self.means, self.covariances, strict=True)
+            ]
+        return document
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Answer):
+    """The most probable levels (or values) of the variables together, and their joint probability.
+
+    It is given the evidence. Of continuous variables, `probability` is None: they have a density.
+    """
+
+    most_probable: Mapping[str, str | float]
+    probability: float | None
+
+    def lines(self) -> list[str]:
+        """A line per variable, and the probability."""
+        wide = max(len(name) for name in self.variables)
+        shown = [
+            f"{name:<{wide}}  {value if isinstance(value, str) else format(value, '.6g')}"
+            for name, value in self.most_probable.items()
+        ]
+        return shown if self.probability is None else [*shown, f"together {self.probability:.6g}"]
+
+    def content(self) -> dict[str, Any]:
+        """Levels and their joint probability."""
+        return {"most_probable": dict(self.most_probable), "probability": self.probability}

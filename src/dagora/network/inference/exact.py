@@ -1,0 +1,207 @@
+"""Exact answers: continuous nodes are eliminated into factors first, discrete ones by a good order after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import QueryError
+from dagora.network.inference.arithmetic import Overspan
+from dagora.network.inference.components import Component, split_components
+from dagora.network.inference.factors import Factor, Limits, Product, find_order
+from dagora.network.inference.knowing import describe
+from dagora.network.inference.problem import Known, Problem, bearing_on, set_up
+from dagora.network.model import Model
+from dagora.wording import option
+
+Array = NDArray[np.float64]
+
+CHECKED_CELLS = 1 << 20
+"""Evidence that does not bear on the answer is still checked to be possible, up to tables of this size."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A question after the continuous nodes were eliminated."""
+
+    problem: Problem
+    components: list[Component]
+    factors: list[Factor]
+    log_scale: float
+    """ln of what was divided out of the factors of components."""
+
+
+def reduce_question(model: Model, targets: Sequence[str], known: Known, limits: Limits) -> Reduced:
+    """Put in what is known and eliminate the continuous nodes."""
+    problem = set_up(model, targets, known)
+    if problem.open_choices:
+        node = problem.open_choices[0]
+        raise QueryError(
+            f"'{node}' is discrete and depends on continuous '{model.continuous_parents(node)[0]}', which is "
+            f"not given: there is no exact answer; {option('method', 'sampling')} estimates it"
+        )
+    components = split_components(problem.lines, known.seen, problem.sizes, limits)
+    factors, log_scale = list(problem.factors), 0.0
+    for component in components:
+        if component.log_densities.any():  # zeros: nothing was observed
+            factor, scale = component.factor(problem.sizes)
+            factors.append(factor)
+            log_scale += scale
+    return Reduced(problem, components, factors, log_scale)
+
+
+def eliminated(factors: list[Factor], order: Sequence[str]) -> Product:
+    """Sum variables out of a product; on logarithms where numbers do not reach."""
+    try:
+        return sum_all(Product(factors), order)
+    except Overspan:
+        return sum_all(Product(factors, logs=True), order)
+
+
+def sum_all(product: Product, order: Sequence[str]) -> Product:
+    """Sum variables out, one after the other."""
+    for variable in order:
+        product.sum_out(variable)
+    return product
+
+
+def joint_table(
+    model: Model, reduced: Reduced, targets: Sequence[str], known: Known, limits: Limits
+) -> Array:
+    """P(targets | what is known), one axis per target; all are discrete."""
+    sizes = reduced.problem.sizes
+    check_joint(targets, sizes, limits)
+    near, far = bearing_on(targets, reduced.factors)
+    refuse_impossible(model, far, reduced, known, sizes)
+    hidden = {v for factor in near for v in factor.variables} - set(targets)
+    order = find_order(near, sizes, [hidden], limits)
+    try:
+        table = sum_all(Product(near), order).over(targets)
+    except Overspan:
+        table = sum_all(Product(near, logs=True), order).over(targets)
+    table = np.broadcast_to(table, [sizes[v] for v in targets])
+    if not table.sum() > 0:
+        raise impossible(model, known)
+    return np.asarray(table / table.sum())
+
+
+def check_joint(targets: Sequence[str], sizes: Mapping[str, int], limits: Limits) -> None:
+    """Refuse a joint distribution that is larger than memory."""
+    cells = prod(sizes[v] for v in targets)
+    if 8 * cells > limits.memory:
+        raise QueryError(
+            f"the joint distribution of {len(targets)} variables needs {8 * cells:,} bytes, and "
+            f"{limits.memory:,} are allowed: ask for fewer at a time"
+        )
+
+
+def refuse_impossible(
+    model: Model, far: list[Factor], reduced: Reduced, known: Known, sizes: Mapping[str, int]
+) -> None:
+    """Refuse evidence of probability zero in parts that do not bear on the answer, unless they are large."""
+    if reduced.log_scale == -np.inf:
+        raise impossible(model, known)
+    scalars = [factor for factor in far if not factor.variables]
+    if any(factor.table <= 0 for factor in scalars):
+        raise impossible(model, known)
+    rest = [factor for factor in far if factor.variables]
+    if not rest:
+        return
+    try:
+        order = find_order(rest, sizes, [{v for f in rest for v in f.variables}], Limits(8 * CHECKED_CELLS))
+    except QueryError:
+        return
+    if eliminated(rest, order).impossible:
+        raise impossible(model, known)
+
+
+def impossible(model: Model, known: Known) -> QueryError:
+    """What is to be said of evidence that cannot occur."""
+    return QueryError(
+        f"what is given has probability zero, so there is no answer: {describe(model, known.values)}"
+    )
+
+
+def log_evidence(model: Model, known: Known, limits: Limits) -> float:
+    """Ln of the probability (or density) of what was seen; −∞ where it is impossible.
+
+    >>> from dagora.graph.dag import DAG
+    >>> coin = Model(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
+    >>> round(log_evidence(coin, Known({"coin": 1}), Limits()), 4)
+    -0.2877
+    """
+    reduced = reduce_question(model, (), known, limits)
+    variables = {v for factor in reduced.factors for v in factor.variables}
+    order = find_order(reduced.factors, reduced.problem.sizes, [variables], limits)
+    return reduced.log_scale + eliminated(reduced.factors, order).log_scale
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Normal distributions with weights."""
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+
+def mixture(model: Model, targets: Sequence[str], known: Known, limits: Limits) -> Mixture:
+    """The distribution of continuous targets: one normal distribution per configuration that is possible."""
+    reduced = reduce_question(model, targets, known, limits)
+    used = [c for c in reduced.components if any(target in c.nodes for target in targets)]
+    discrete = tuple(dict.fromkeys(v for component in used for v in component.discrete))
+    table = joint_table(model, reduced, discrete, known, limits)
+    occurring = np.argwhere(table > 0)
+    weights = table[table > 0].reshape(-1)
+    means = np.zeros((len(weights), len(targets)))
+    covariances = np.zeros((len(weights), len(targets), len(targets)))
+    for component in used:
+        axes = [discrete.index(v) for v in component.discrete]
+        shape = [table.shape[axis] for axis in axes]
+        flat = (
+            np.ravel_multi_index(tuple(occurring[:, axes].T), shape) if axes else np.zeros(len(weights), int)
+        )
+        here = [(i, component.nodes.index(t)) for i, t in enumerate(targets) if t in component.nodes]
+        for i, a in here:
+            means[:, i] = component.means[flat, a]
+            for j, b in here:
+                covariances[:, i, j] = component.covariances[flat, a, b]
+    return Mixture(weights, means, covariances)
+
+
+def most_probable(
+    model: Model, targets: Sequence[str], known: Known, limits: Limits
+) -> tuple[dict[str, int], float]:
+    """The most probable codes of discrete targets together, and their probability given what is known."""
+    reduced = reduce_question(model, targets, known, limits)
+    sizes = reduced.problem.sizes
+    near, far = bearing_on(targets, reduced.factors)
+    refuse_impossible(model, far, reduced, known, sizes)
+    hidden = {v for factor in near for v in factor.variables} - set(targets)
+    order = find_order(near, sizes, [hidden, targets], limits)
+    total = eliminated(near, find_order(near, sizes, [hidden | set(targets)], limits)).log_scale
+    if total == -np.inf:
+        raise impossible(model, known)
+    try:
+        codes, best = maximised(Product(near), order, set(targets))
+    except Overspan:
+        codes, best = maximised(Product(near, logs=True), order, set(targets))
+    return {target: codes[target] for target in targets}, float(np.exp(best - total))
+
+
+def maximised(product: Product, order: Sequence[str], targets: set[str]) -> tuple[dict[str, int], float]:
+    """Sum some variables out, maximise the targets, and read the best levels back."""
+    choices: list[tuple[str, Factor]] = []
+    for variable in order:
+        if variable in targets:
+            choices.append((variable, product.max_out(variable)))
+        else:
+            product.sum_out(variable)
+    codes: dict[str, int] = {}
+    for variable, choice in reversed(choices):
+        codes[variable] = int(choice.reduced(codes).table)
+    return codes, product.log_scale

@@ -1,0 +1,232 @@
+"""Sums and maxima of products of tables, one variable after the other.
+
+A factor is a table over some variables. To eliminate a variable, the factors that hold it are multiplied and
+the variable is summed out (or maximised out) of the product. The last product and the sum are one matrix
+product, so the whole clique is never held. Every new factor is scaled to a largest entry of 1, and the
+scales add up as logarithms; where factors span more than a float can hold, all is done on logarithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import log, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import QueryError
+from dagora.network.inference.arithmetic import LEAST_SPAN, Overspan, log_span
+from dagora.network.inference.elimination import Elimination, eliminate, moral_bits
+from dagora.wording import option
+
+Array = NDArray[np.float64]
+
+CELLS_AT_ONCE = 1 << 20
+"""Cells of products that are held at once where a matrix product does not pay."""
+
+PAYING = 512
+"""Multiplications per matrix from which a product of many matrices pays."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A table over variables, one axis each.
+
+    >>> Factor(("a", "b"), np.ones((2, 3))).reduced({"b": 1}).variables
+    ('a',)
+    """
+
+    variables: tuple[str, ...]
+    table: Array
+    span: float | None = None
+    """A bound of ln(smallest positive entry / largest), where one is known."""
+
+    def reduced(self, evidence: Mapping[str, int]) -> Factor:
+        """Keep what agrees with the evidence."""
+        if not any(variable in evidence for variable in self.variables):
+            return self
+        index = tuple(evidence.get(variable, slice(None)) for variable in self.variables)
+        return Factor(tuple(v for v in self.variables if v not in evidence), np.asarray(self.table[index]))
+
+    def aligned(self, variables: Sequence[str]) -> Array:
+        """The table with its axes in the order of `variables`, of length 1 where it has none."""
+        present = [self.variables.index(v) for v in variables if v in self.variables]
+        lengths = iter([self.table.shape[axis] for axis in present])
+        return self.table.transpose(present).reshape(
+            [next(lengths) if v in self.variables else 1 for v in variables]
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bytes that the largest table of a question may take."""
+
+    memory: int = 1 << 31
+
+    def check(self, elimination: Elimination) -> None:
+        """Refuse a question whose largest table does not fit, with its width and the ways out."""
+        if 8 * elimination.most_cells > self.memory:
+            raise QueryError(
+                f"the question has width {elimination.width}: its largest table needs "
+                f"{8 * elimination.most_cells:,} bytes, and {self.memory:,} are allowed: "
+                f"{option('method', 'sampling')} estimates the answer, {option('memory')} allows more"
+            )
+
+
+def find_order(
+    factors: Iterable[Factor],
+    sizes: Mapping[str, int],
+    stages: Sequence[Iterable[str]],
+    limits: Limits,
+) -> list[str]:
+    """A good order for the variables of the stages, one stage after the other."""
+    scopes = [factor.variables for factor in factors]
+    names = sorted({v for scope in scopes for v in scope}.union(*stages))
+    position = {name: i for i, name in enumerate(names)}
+    bits = [sum(1 << position[v] for v in set(stage)) for stage in stages]
+    families = [[position[v] for v in scope] for scope in scopes]
+    elimination = eliminate(moral_bits(families, len(names)), [sizes[name] for name in names], bits)
+    limits.check(elimination)
+    return [names[v] for v in elimination.order]
+
+
+class Product:
+    """A product of factors from which variables are eliminated.
+
+    >>> product = Product([Factor(("a",), np.array([0.2, 0.8])), Factor(("a", "b"), np.eye(2))])
+    >>> product.sum_out("a")
+    >>> product.over(["b"]), product.log_scale
+    (array([0.25, 1.  ]), -0.2231...)
+    """
+
+    def __init__(self, factors: Iterable[Factor], *, logs: bool = False) -> None:
+        self.logs = logs
+        self.log_scale = 0.0
+        self.factors: list[Factor] = []
+        for factor in factors:
+            if logs:
+                with np.errstate(divide="ignore"):
+                    factor = Factor(factor.variables, np.log(factor.table))  # noqa: PLW2901
+            self._add(factor.variables, factor.table, None)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether everything has probability zero."""
+        return self.log_scale == -np.inf
+
+    def sum_out(self, variable: str) -> None:
+        """Sum a variable out."""
+        held = self._take(variable)
+        if not held:
+            return
+        span = sum(factor.span or 0.0 for factor in held)
+        if len(held) == 1:
+            (only,) = held
+            axis = only.variables.index(variable)
+            rest = tuple(v for v in only.variables if v != variable)
+            self._add(rest, self._log_sum(only.table, axis) if self.logs else only.table.sum(axis=axis), span)
+            return
+        *smaller, largest = sorted(held, key=lambda factor: factor.table.size)
+        other = reduce(self._times, smaller)
+        if self.logs:
+            variables, table = self._multiplied([other, largest], last=variable)
+            self._add(variables[:-1], self._log_sum(table, -1), span)
+        else:
+            self._add(*contracted(largest, other, variable), span)
+
+    def max_out(self, variable: str) -> Factor:
+        """Maximise a variable out; return which of its levels is best for each of the others."""
+        held = self._take(variable)
+        variables, table = self._multiplied(held, last=variable)
+        self._add(variables[:-1], table.max(axis=-1), sum(factor.span or 0.0 for factor in held))
+        return Factor(variables[:-1], np.asarray(table.argmax(axis=-1)))
+
+    def conditional(self, variable: str) -> Factor:
+        """The product of all that holds a variable, which is the last axis; each row has largest entry 1."""
+        held = [factor for factor in self.factors if variable in factor.variables]
+        variables, table = self._multiplied(held, last=variable)
+        if self.logs:
+            most = table.max(axis=-1, keepdims=True)
+            table = np.exp(table - np.where(np.isfinite(most), most, 0.0))
+        return Factor(variables, table)
+
+    def over(self, variables: Sequence[str]) -> Array:
+        """The product of all factors as one table over these variables, which are all that is left."""
+        self._check(self.factors)
+        combine = np.add if self.logs else np.multiply
+        neutral = 0.0 if self.logs else 1.0
+        table = reduce(
+            combine,
+            [factor.aligned(variables) for factor in self.factors],
+            np.full([1] * len(variables), neutral),
+        )
+        if self.impossible:
+            return np.zeros_like(table)
+        return np.asarray(np.exp(table - table.max()) if self.logs else table)
+
+    def _take(self, variable: str) -> list[Factor]:
+        held = [factor for factor in self.factors if variable in factor.variables]
+        self.factors = [factor for factor in self.factors if variable not in factor.variables]
+        self._check(held)
+        return held
+
+    def _check(self, held: list[Factor]) -> None:
+        """Whether a product is safe from underflow: by the bounds, or else by the entries."""
+        if self.logs or sum(factor.span or 0.0 for factor in held) > LEAST_SPAN:
+            return
+        held[:] = [Factor(factor.variables, factor.table, log_span(factor.table)) for factor in held]
+        if sum(factor.span or 0.0 for factor in held) < LEAST_SPAN:
+            raise Overspan
+
+    def _times(self, one: Factor, other: Factor) -> Factor:
+        variables = (*one.variables, *(v for v in other.variables if v not in one.variables))
+        combine = np.add if self.logs else np.multiply
+        return Factor(variables, combine(one.aligned(variables), other.aligned(variables)))
+
+    def _multiplied(self, held: list[Factor], last: str) -> tuple[tuple[str, ...], Array]:
+        """The product of factors with one variable as the last axis."""
+        whole = reduce(self._times, held)
+        variables = (*(v for v in whole.variables if v != last), last)
+        return variables, whole.aligned(variables)
+
+    def _log_sum(self, table: Array, axis: int) -> Array:
+        most = table.max(axis=axis, keepdims=True)
+        shift = np.where(np.isfinite(most), most, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.exp(table - shift).sum(axis=axis)) + shift.squeeze(axis=axis))
+
+    def _add(self, variables: tuple[str, ...], table: Array, span: float | None) -> None:
+        most = float(table.max())
+        zero = most == -np.inf if self.logs else most <= 0
+        if zero:
+            self.log_scale = -np.inf
+        else:
+            self.log_scale += most if self.logs else log(most)
+            table = table - most if self.logs else table / most
+            span = log_span(table) if span is None and not self.logs else span
+        if variables:
+            self.factors.append(Factor(variables, table, span))
+
+
+def contracted(one: Factor, other: Factor, variable: str) -> tuple[tuple[str, ...], Array]:
+    """Multiply two factors and sum a variable of both out."""
+    shared = [v for v in one.variables if v in other.variables and v != variable]
+    left = [v for v in one.variables if v not in other.variables]
+    right = [v for v in other.variables if v not in one.variables]
+    size = dict(zip((*one.variables, *other.variables), (*one.table.shape, *other.table.shape), strict=True))
+    many, rows, columns = (prod(size[v] for v in names) for names in (shared, left, right))
+    length = size[variable]
+    a = one.aligned([*shared, *left, variable]).reshape(many, rows, length)
+    b = other.aligned([*shared, variable, *right]).reshape(many, length, columns)
+    if many == 1 or rows * columns * length >= PAYING:
+        table = a @ b
+    else:
+        table = np.empty((many, rows, columns))
+        step = max(1, CELLS_AT_ONCE // (rows * columns * length))
+        for start in range(0, many, step):
+            part = slice(start, start + step)
+            np.sum(a[part, :, :, None] * b[part, None, :, :], axis=2, out=table[part])
+    variables = (*shared, *left, *right)
+    return variables, table.reshape([size[v] for v in variables])

@@ -1,0 +1,138 @@
+"""What of a network bears on a question, with all that is known put in.
+
+`do(x = v)` takes the arrows into x away (Pearl 2000). What is neither asked for, nor known, nor an ancestor
+of these is left out: it sums to 1 (barren nodes). Observed levels pick from tables, observed values move
+intercepts. Then parts of the network hang together only through what is not observed: parts without a
+variable that was asked for do not bear on the answer (d-separation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.network.inference.factors import Factor
+from dagora.network.model import Model
+from dagora.network.regressions import Lines
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Codes of discrete nodes and values of continuous ones: observed, or set by an intervention."""
+
+    seen: Mapping[str, float] = field(default_factory=dict)
+    do: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """All that is known."""
+        return {**self.seen, **self.do}
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A continuous node with what is known put in: a regression per configuration of discrete parents."""
+
+    node: str
+    discrete: tuple[str, ...]
+    continuous: tuple[str, ...]
+    lines: Lines
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The parts of a network that bear on a question."""
+
+    sizes: Mapping[str, int]
+    factors: list[Factor]
+    """Tables of discrete nodes."""
+    lines: list[Line]
+    """Continuous nodes, parents before children."""
+    open_choices: list[str]
+    """Discrete nodes that depend on continuous parents that were not observed."""
+
+
+def relevant_nodes(model: Model, targets: Iterable[str], known: Known) -> list[str]:
+    """Targets, observed nodes and their ancestors once interventions have cut arrows; in topological order.
+
+    >>> from dagora.graph.dag import DAG
+    >>> graph = DAG("abcd", ["ab", "bc", "cd"])
+    >>> tables = {node: np.full((2,) * (1 + len(graph.parents(node))), 0.5) for node in graph}
+    >>> model = Model(graph, dict.fromkeys("abcd", ("n", "y")), tables)
+    >>> relevant_nodes(model, ["b"], Known(do={"a": 1})), relevant_nodes(model, ["c"], Known(do={"b": 1}))
+    (['a', 'b'], ['b', 'c'])
+    """
+    found: set[str] = set()
+    stack = [*targets, *known.seen]
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            if node not in known.do:
+                stack.extend(model.parents[node])
+    return [node for node in model.order if node in found]
+
+
+def set_up(model: Model, targets: Iterable[str], known: Known) -> Problem:
+    """Put what is known into the parts that bear on the targets."""
+    values = known.values
+    codes = {node: int(value) for node, value in values.items() if node in model.levels}
+    factors, lines, open_choices = [], [], []
+    for node in relevant_nodes(model, targets, known):
+        if node in known.do:
+            continue
+        if node in model.tables:
+            factors.append(Factor((*model.parents[node], node), model.distributions[node]).reduced(codes))
+        elif node in model.lines:
+            lines.append(line_given(model, node, values, codes))
+        elif any(parent not in values for parent in model.continuous_parents(node)):
+            open_choices.append(node)
+        else:
+            factors.append(choice_given(model, node, values).reduced(codes))
+    sizes = {node: len(levels) for node, levels in model.levels.items()}
+    return Problem(sizes, factors, lines, open_choices)
+
+
+def line_given(model: Model, node: str, values: Mapping[str, float], codes: Mapping[str, int]) -> Line:
+    """A regression in which observed parents have their values."""
+    given = model.lines[node]
+    discrete, continuous = model.discrete_parents(node), model.continuous_parents(node)
+    index = tuple(codes.get(parent, slice(None)) for parent in discrete)
+    intercepts, slopes, sds = given.intercepts[index], given.slopes[index], given.sds[index]
+    observed = [i for i, parent in enumerate(continuous) if parent in values]
+    free = [i for i, parent in enumerate(continuous) if parent not in values]
+    if observed:
+        intercepts = intercepts + slopes[..., observed] @ [values[continuous[i]] for i in observed]
+    return Line(
+        node,
+        tuple(parent for parent in discrete if parent not in codes),
+        tuple(continuous[i] for i in free),
+        Lines(intercepts, slopes[..., free], sds),
+    )
+
+
+def choice_given(model: Model, node: str, values: Mapping[str, float]) -> Factor:
+    """The table of a discrete node whose continuous parents are all observed."""
+    parents = np.array([values[parent] for parent in model.continuous_parents(node)])
+    return Factor((*model.discrete_parents(node), node), model.choices[node].probabilities(parents))
+
+
+def bearing_on(targets: Iterable[str], factors: list[Factor]) -> tuple[list[Factor], list[Factor]]:
+    """Divide factors into those that hang together with a target, and the others."""
+    reached = set(targets)
+    waiting, near = list(factors), []
+    grown = True
+    while grown:
+        grown = False
+        for factor in list(waiting):
+            if reached.intersection(factor.variables):
+                reached.update(factor.variables)
+                waiting.remove(factor)
+                near.append(factor)
+                grown = True
+    return near, waiting

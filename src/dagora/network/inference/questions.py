@@ -1,0 +1,218 @@
+"""Questions as text: `P(cancer | smoker=yes)`, `P(a=yes | do(b=no))`, `MAP(a, b | c=1, x=0.5)`.
+
+Names and levels that hold blanks or one of , | = ( ) ' " stand in quotes of either kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dagora.errors import QueryError
+
+WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,|=()'"]+)|([,|=()]))""")
+SHAPE = "questions look like P(a, b | c=yes, do(d=no)) or MAP(a, b | c=yes)"
+EVERYTHING = "*"
+
+Value = str | int | float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, before it is checked against a network.
+
+    >>> parse("P(cancer | smoker=yes, do(diet='very good'))")
+    Question(P(cancer | smoker=yes, do(diet='very good')))
+    """
+
+    kind: str
+    """`P` for a distribution, `MAP` for the most probable levels."""
+    of: tuple[str, ...]
+    event: Mapping[str, Value] = field(default_factory=dict)
+    """Levels whose probability is asked for, as in P(a=yes)."""
+    given: Mapping[str, Value] = field(default_factory=dict)
+    do: Mapping[str, Value] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        asked = [
+            f"{quoted(name)}={quoted(self.event[name])}" if name in self.event else quoted(name)
+            for name in self.of
+        ]
+        known = [f"{quoted(name)}={quoted(value)}" for name, value in self.given.items()]
+        if self.do:
+            known.append(f"do({', '.join(f'{quoted(n)}={quoted(v)}' for n, v in self.do.items())})")
+        return f"{self.kind}({', '.join(asked)}{' | ' if known else ''}{', '.join(known)})"
+
+    def __repr__(self) -> str:
+        return f"Question({self})"
+
+
+def quoted(value: object) -> str:
+    r"""A word as it can stand in a question.
+
+    >>> quoted("yes"), quoted("very often"), quoted("it's")
+    ('yes', "'very often'", '"it\'s"')
+    """
+    text = str(value)
+    if text and not re.search(r"[\s,|=()'\"\\]", text):
+        return text
+    mark = '"' if "'" in text else "'"
+    escaped = text.replace("\\", "\\\\").replace(mark, "\\" + mark)
+    return f"{mark}{escaped}{mark}"
+
+
+def words(text: str) -> list[tuple[str, bool]]:
+    """The words of a question; the second entry tells punctuation."""
+    found: list[tuple[str, bool]] = []
+    position = 0
+    text = text.rstrip()
+    while position < len(text):
+        match = WORD.match(text, position)
+        if not match:
+            raise QueryError(f"{text!r} has a quote that does not end: {SHAPE}")
+        position = match.end()
+        inside = match.group(1) if match.group(1) is not None else match.group(2)
+        if inside is not None:
+            found.append((re.sub(r"\\(.)", r"\1", inside), False))
+        else:
+            found.append((match.group(3) or match.group(4), match.group(4) is not None))
+    return found
+
+
+def parse(text: object) -> Question:
+    """Read a question.
+
+    >>> question = parse("MAP(a, b | c=1)")
+    >>> question.kind, question.of, question.given
+    ('MAP', ('a', 'b'), {'c': '1'})
+    >>> parse("P(a")
+    Traceback (most recent call last):
+    dagora.errors.QueryError: 'P(a' ends too early: questions look like P(a, b | c=yes, do(d=no)) or ...
+    """
+    if not isinstance(text, str):
+        raise QueryError(f"a question is text, not a {type(text).__name__}: {SHAPE}")
+    return Reader(text).question()
+
+
+class Reader:
+    """Reads the words of one question from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = words(text)
+        self.position = 0
+
+    def question(self) -> Question:
+        """The whole question."""
+        kind, mark = self.next()
+        if mark or kind.upper() not in {"P", "MAP"}:
+            raise QueryError(f"{self.text!r} begins with neither P( nor MAP(: {SHAPE}")
+        self.expect("(")
+        of: list[str] = []
+        event: dict[str, Value] = {}
+        given: dict[str, Value] = {}
+        do: dict[str, Value] = {}
+        end = ","
+        while end == ",":
+            name = self.word()
+            of.append(name)
+            end = self.punctuation()
+            if end == "=":
+                event[name] = self.word()
+                end = self.punctuation()
+        if end == "|":
+            end = ","
+            while end == ",":
+                end = self.condition(given, do)
+        if end != ")" or self.position < len(self.words):
+            raise QueryError(f"{self.text!r} goes on where it should end: {SHAPE}")
+        return made_question(kind.upper(), of, event, given, do)
+
+    def condition(self, given: dict[str, Value], do: dict[str, Value]) -> str:
+        """One entry after the bar; returns the mark that follows."""
+        name = self.word()
+        mark = self.punctuation()
+        if name == "do" and mark == "(":
+            mark = ","
+            while mark == ",":
+                variable = self.word()
+                self.expect("=")
+                add_once(do, variable, self.word())
+                mark = self.punctuation()
+            if mark != ")":
+                raise QueryError(f"{self.text!r} has a do( that does not end: {SHAPE}")
+            return self.punctuation()
+        if mark != "=":
+            raise QueryError(f"what is known of '{name}' in {self.text!r}? Write {name}=LEVEL: {SHAPE}")
+        add_once(given, name, self.word())
+        return self.punctuation()
+
+    def next(self) -> tuple[str, bool]:
+        """The next word."""
+        if self.position >= len(self.words):
+            raise QueryError(f"{self.text!r} ends too early: {SHAPE}")
+        self.position += 1
+        return self.words[self.position - 1]
+
+    def word(self) -> str:
+        """A name or a level."""
+        word, mark = self.next()
+        if mark:
+            raise QueryError(f"{self.text!r} has '{word}' where a name belongs: {SHAPE}")
+        return word
+
+    def punctuation(self) -> str:
+        """A mark."""
+        word, mark = self.next()
+        if not mark:
+            raise QueryError(
+                f"{self.text!r} has '{word}' where , | = or ) belongs (quotes hold blanks): {SHAPE}"
+            )
+        return word
+
+    def expect(self, wanted: str) -> None:
+        """A certain mark."""
+        if self.punctuation() != wanted:
+            raise QueryError(f"{self.text!r} lacks a '{wanted}': {SHAPE}")
+
+
+def add_once(known: dict[str, Value], name: str, value: Value) -> None:
+    """Note what is known of a variable; refuse to hear it twice."""
+    if name in known:
+        raise QueryError(f"'{name}' is given twice: say once what is known of it")
+    known[name] = value
+
+
+def made_question(
+    kind: str,
+    of: str | Iterable[str] | Mapping[str, Value],
+    event: Mapping[str, Value] | None = None,
+    given: Mapping[str, Value] | None = None,
+    do: Mapping[str, Value] | None = None,
+) -> Question:
+    """Check a question for what needs no network.
+
+    >>> made_question("P", "a", given={"a": "yes"})
+    Traceback (most recent call last):
+    dagora.errors.QueryError: 'a' is asked for and given: ask for it, or give it
+    """
+    if isinstance(of, Mapping):
+        event = of
+    asked = (of,) if isinstance(of, str) else tuple(of)
+    event, given, do = dict(event or {}), dict(given or {}), dict(do or {})
+    if not asked:
+        raise QueryError(f"nothing is asked for: {SHAPE}")
+    for name in asked:
+        if asked.count(name) > 1:
+            raise QueryError(f"'{name}' is asked for twice")
+        if name in given or name in do:
+            raise QueryError(f"'{name}' is asked for and given: ask for it, or give it")
+    for name in given:
+        if name in do:
+            raise QueryError(f"'{name}' is given twice: it was either seen or set by do({name}=...)")
+    if event and (len(event) < len(asked) or kind == "MAP"):
+        raise QueryError(
+            "either all variables asked for have a level, as in P(a=yes, b=no), or none, as in P(a, b)"
+        )
+    return Question(kind, asked, event, given, do)

@@ -1,0 +1,66 @@
+"""How a question is to be answered: the method, the samples, the memory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from operator import index
+
+from dagora.errors import OptionError
+from dagora.memory import free_memory
+from dagora.network.inference.factors import Limits
+from dagora.wording import option
+
+METHODS = ("auto", "exact", "sampling")
+SAMPLES = 100_000
+MEMORY = 2 << 30
+"""Bytes of the largest table by default; half of what is free where that is less."""
+UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked settings."""
+
+    method: str
+    samples: int
+    seed: int
+    limits: Limits
+
+
+def check_settings(method: str, samples: int, seed: int, memory: int | str | None) -> Settings:
+    """Check the settings of a question.
+
+    >>> check_settings("auto", 1000, 0, "1.5 GB").limits.memory
+    1500000000
+    >>> check_settings("guess", 1000, 0, None)
+    Traceback (most recent call last):
+    dagora.errors.OptionError: there is no method 'guess': known are auto, exact, sampling
+    """
+    if method not in METHODS:
+        raise OptionError(f"there is no {option('method')} '{method}': known are {', '.join(METHODS)}")
+    try:
+        enough = index(samples) >= 1 and not isinstance(samples, bool)
+    except TypeError:
+        enough = False
+    if not enough:
+        raise OptionError(f"{option('samples')} must be a whole number of at least 1, not {samples}")
+    return Settings(method, int(samples), seed, Limits(bytes_of(memory)))
+
+
+def bytes_of(memory: int | str | None) -> int:
+    """A number of bytes, as a number or in words such as 500 MB.
+
+    >>> bytes_of("1 KiB"), bytes_of(8)
+    (1024, 8)
+    """
+    if memory is None:
+        free = free_memory()
+        return MEMORY if free is None else min(MEMORY, free // 2)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(memory), re.IGNORECASE)
+    unit = UNITS.get(found.group(2).lower()) if found else None
+    if found is None or unit is None or float(found.group(1)) <= 0:
+        raise OptionError(
+            f"{option('memory')} must be a number of bytes such as 500MB or 2GiB, not {memory!r}"
+        )
+    return int(float(found.group(1)) * unit)
