@@ -1,8 +1,7 @@
 """Tables with both kinds of columns: how far from the true class, beside peers and columns cut into thirds.
 
     python benchmarks/peers.py pgmpy pyagrum
-    python benchmarks/mixed.py [--graphs 8] [--columns 10 20] [--rows 500 2000] [--peers pgmpy pyagrum] \
-        [--output FILE.md]
+    python benchmarks/mixed.py [--graphs 8] [--columns 10 20] [--rows 500 2000] [--peers pgmpy ...] [--output F.md]
 
 Truths are random graphs of one edge per node and at most four parents, half of the columns discrete, in four
 kinds (`dagora simulate --sem mixed`). Every table is learned by the default (`bic-mixed`), by `bayes-mixed`
@@ -122,7 +121,7 @@ def main() -> None:
     text = [
         TITLE,
         about,
-        f"Mean distance from the true class over {options.graphs} graphs a cell; {peers.pinned(options.peers)}",
+        f"Mean distance from the true class, {options.graphs} graphs a cell. {peers.pinned(options.peers)}",
         markdown_table(["truth", "columns", "rows", *names], lines),
     ]
     deliver("\n\n".join(text), options.output)
