@@ -1,13 +1,14 @@
 """Tables with both kinds of columns: how far from the true class, beside peers and columns cut into thirds.
 
     python benchmarks/peers.py pgmpy pyagrum
-    python benchmarks/mixed.py [--graphs 8] [--columns 10 20] [--rows 500 2000] [--peers pgmpy ...] [--output F.md]
+    python benchmarks/mixed.py [--graphs 8] [--columns 10 20] [--rows 500 2000] [--peers ...] [--output F.md]
 
 Truths are random graphs of one edge per node and at most four parents, half of the columns discrete, in four
 kinds (`dagora simulate --sem mixed`). Every table is learned by the default (`bic-mixed`), by `bayes-mixed`
 where discrete columns come first (clg, shift), by `bdeu` on columns cut into thirds by quantiles, and by the
-peers: pgmpy's hill climbing with its conditional Gaussian BIC, pyAgrum's tabu search with BIC on fifths. Distances are
-structural Hamming distances between classes (CPDAGs); CPU seconds are from rows in memory to a graph.
+peers: pgmpy's hill climbing with its conditional Gaussian BIC, pyAgrum's tabu search with BIC on fifths. A
+distance is the structural Hamming distance between classes (CPDAGs). CPU seconds are from rows in memory to
+a graph.
 """
 
 from __future__ import annotations
