@@ -138,8 +138,6 @@ def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None,
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics):
         return None, "over sites every table is one more secure sum; -o network.bif asks for them"
-    if len(statistics.schema.kinds) > 1:
-        return None, "discrete and continuous columns together have none"
     if not few_enough(graph, statistics.schema):
         return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
     return fit(graph, statistics, name="learned"), None
