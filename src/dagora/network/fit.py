@@ -212,14 +212,15 @@ def fit_mixed(
     if statistics.n_rows < 1:
         raise DataError("the data have no rows: parameters cannot be fitted")
     lines, choices = {}, {}
+    grouped: dict[int, GroupedRows] = {}
     for node in graph:
         table = rows_for(statistics, schema.index(node)).rows()
         discrete = [parent for parent in graph.parents(node) if parent in levels]
         numbers = [parent for parent in graph.parents(node) if parent not in levels]
         if node not in levels:
             check_sizes({node: (*(len(levels[parent]) for parent in discrete), len(numbers) + 2)})
-            grouped = GroupedRows(table)
-            lines[node] = fit_lines(grouped, schema, schema.index(node), *places(schema, discrete, numbers))
+            rows = grouped.setdefault(id(table), GroupedRows(table))
+            lines[node] = fit_lines(rows, schema, schema.index(node), *places(schema, discrete, numbers))
         elif numbers:
             check_softmax(node, [len(levels[parent]) for parent in discrete], len(levels[node]), len(numbers))
             choices[node] = fit_choice(table, schema.index(node), *places(schema, discrete, numbers))
