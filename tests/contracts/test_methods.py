@@ -601,7 +601,8 @@ def test_sums_are_enough(method: Method, score: Score) -> None:
     assert apart.graph == pooled.graph
     assert (apart.status, apart.warnings) == (pooled.status, pooled.warnings)
     for key, value in pooled.stats.items():
-        counted = not key.endswith("_seconds") and key != "clusters"  # which depend on the last bits
+        # How often ILP solves its program depends on the last bits of scores that are not exact.
+        counted = not key.endswith("_seconds") and (method.name, score.kind) != ("ilp", MIXED)
         assert not counted or apart.stats[key] == pytest.approx(value, rel=1e-12)
     if score.kind is Kind.DISCRETE:
         assert apart.score == pooled.score, "counts are exact, and so is what is made of them"

@@ -16,6 +16,7 @@ RIDGE = 0.01
 MOST_STEPS = 100
 CLOSE = 1e-10
 HALVINGS = 30
+BLOCK_ROWS = 1 << 12
 
 
 def fit_softmax(codes: NDArray[np.integer], values: Matrix, levels: int) -> tuple[Matrix, Matrix]:
@@ -62,12 +63,15 @@ def objective(coefficients: Matrix, design: Matrix, seen: Matrix) -> tuple[float
 
 
 def curvature(shares: Matrix, design: Matrix) -> Matrix:
-    """Minus the Hessian, over the coefficients of the first level but one, then the next."""
+    """Minus the Hessian: Σ over rows of (diag p − p pᵀ) ⊗ x xᵀ, and the ridge."""
     levels, wide = shares.shape[1], design.shape[1]
-    found = np.empty((levels, wide, levels, wide))
-    for a in range(levels):
-        for b in range(a + 1):
-            weight = shares[:, a] * ((a == b) - shares[:, b])
-            found[a, :, b, :] = found[b, :, a, :] = design.T @ (design * weight[:, None])
     size = levels * wide
-    return np.asarray(found.reshape(size, size) + RIDGE * np.eye(size))
+    found = RIDGE * np.eye(size)
+    for start in range(0, len(design), BLOCK_ROWS):
+        x, p = design[start : start + BLOCK_ROWS], shares[start : start + BLOCK_ROWS]
+        spread = (p[:, :, None] * x[:, None, :]).reshape(len(x), size)
+        found -= spread.T @ spread
+        for level in range(levels):
+            own = slice(level * wide, (level + 1) * wide)
+            found[own, own] += spread[:, own].T @ x
+    return found
