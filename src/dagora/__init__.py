@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from dagora.network.likelihood import log_likelihood as log_likelihood
     from dagora.network.networks import DiscreteNetwork as DiscreteNetwork
     from dagora.network.networks import GaussianNetwork as GaussianNetwork
+    from dagora.network.networks import MixedNetwork as MixedNetwork
+    from dagora.network.regressions import Lines as Lines
+    from dagora.network.regressions import Softmax as Softmax
     from dagora.network.sample import sample as _sample_network
     from dagora.network.simulate import Simulation as Simulation
     from dagora.network.simulate import simulate as simulate
@@ -95,6 +98,8 @@ _HOMES = {
     "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
     "KnowledgeError": "dagora.errors:KnowledgeError",
+    "Lines": "dagora.network.regressions:Lines",
+    "MixedNetwork": "dagora.network.networks:MixedNetwork",
     "OptionError": "dagora.errors:OptionError",
     "Overview": "dagora.data.columns.overview:Overview",
     "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
@@ -104,6 +109,7 @@ _HOMES = {
     "RowsUnavailableError": "dagora.errors:RowsUnavailableError",
     "Schema": "dagora.data.schema:Schema",
     "Simulation": "dagora.network.simulate:Simulation",
+    "Softmax": "dagora.network.regressions:Softmax",
     "Statistics": "dagora.stats.statistics:Statistics",
     "Table": "dagora.data.table:Table",
     "Variable": "dagora.data.schema:Variable",

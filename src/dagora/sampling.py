@@ -63,8 +63,8 @@ def sample(
 
     From `discrete` to `separator`, the options say how the data are to be understood; `read_table` explains
     them. Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
-    arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous and bdeu for
-    discrete columns. With `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a
+    arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous, bdeu for discrete
+    and bic-mixed for columns of both kinds. With `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a
     Gaussian-process score, and weighted by that more accurate estimator. What the result's `warnings` say is
     also given to Python's `warnings`.
 
@@ -157,10 +157,11 @@ def check_numbers(draws: int, chains: int) -> None:
 
 
 def sampled_score(name: str | None, schema: Schema) -> Score:
-    """Find the named score; else the marginal likelihood that fits the columns."""
+    """Find the named score; else a marginal likelihood, or the mixed BIC for columns of both kinds."""
     if name is not None:
         return score_named(name)
-    default_score(schema)  # refuses columns that no score takes together
+    if len(schema.kinds) > 1:
+        return default_score(schema)
     return score_named("bge" if Kind.CONTINUOUS in schema.kinds else "bdeu")
 
 

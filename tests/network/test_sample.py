@@ -11,8 +11,9 @@ from scipy import stats
 from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.graph.dag import DAG
+from dagora.network.drawing import draw_levels
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork
-from dagora.network.sample import draw_levels, sample
+from dagora.network.sample import sample
 from tests.network.network_oracles import enumerate_joint, implied_normal, matrix
 
 

@@ -6,7 +6,11 @@ keys are ignored. A network is the same object with its parameters added, so tha
 - `"kind": "discrete"`: `"levels": {x: [...]}` and `"tables": {x: nested lists}`, one level of nesting per
   parent in the order of `"nodes"`, the levels of x last;
 - `"kind": "gaussian"`: `"intercepts": {x: number}`, `"coefficients": {x: {parent: number}}`
-  and `"sds": {x: number}`.
+  and `"sds": {x: number}`;
+- `"kind": "mixed"`: `"levels"` and `"tables"` as above, of discrete nodes only; `"lines": {x: {"intercepts",
+  "slopes": {parent: …}, "sds"}}`, each nested by the discrete parents of x, for continuous nodes;
+  `"choices": {x: {"intercepts", "slopes": {parent: …}}}`, nested by the discrete parents and then the levels
+  of x, for discrete nodes with continuous parents.
 
 The file of a learned result is a graph with many other keys. Its `"parameters"` hold what a network has
 beside its graph: `"kind"` and the collections above. Where there are none, `"no_parameters"` says why.
@@ -26,11 +30,12 @@ from dagora.errors import FormatError
 from dagora.files import json_text
 from dagora.formats.graphs import build_graph
 from dagora.graph.dag import DAG
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
+from dagora.network.regressions import Lines, Softmax
 from dagora.parsing import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -64,6 +69,8 @@ def parse(text: str) -> Graph | Network:
         return _discrete(document)
     if kind == "gaussian":
         return _gaussian(document)
+    if kind == "mixed":
+        return _mixed(document)
     if isinstance(document.get("nodes"), dict):
         return _regressions(document["nodes"], _name(document))
     return _graph(document)
@@ -114,6 +121,8 @@ def _parameters(network: Network) -> Object:
             "levels": {node: list(network.levels[node]) for node in graph},
             "tables": {node: network.tables[node].tolist() for node in graph},
         }
+    if isinstance(network, MixedNetwork):
+        return _mixed_parameters(network)
     return {
         "kind": "gaussian",
         "name": network.name,
@@ -123,6 +132,38 @@ def _parameters(network: Network) -> Object:
             for node in graph
         },
         "sds": {node: float(network.sds[node]) for node in graph},
+    }
+
+
+def _mixed_parameters(network: MixedNetwork) -> Object:
+    graph, lines, choices = network.graph, network.lines, network.choices
+
+    def slopes(node: str, given: NDArray[np.float64]) -> Object:
+        parents = network.model.continuous_parents(node)
+        return {parent: given[..., position].tolist() for position, parent in enumerate(parents)}
+
+    return {
+        "kind": "mixed",
+        "name": network.name,
+        "levels": {node: list(network.levels[node]) for node in graph if node in network.levels},
+        "tables": {node: network.tables[node].tolist() for node in graph if node in network.tables},
+        "choices": {
+            node: {
+                "intercepts": choices[node].intercepts.tolist(),
+                "slopes": slopes(node, choices[node].slopes),
+            }
+            for node in graph
+            if node in choices
+        },
+        "lines": {
+            node: {
+                "intercepts": lines[node].intercepts.tolist(),
+                "slopes": slopes(node, lines[node].slopes),
+                "sds": lines[node].sds.tolist(),
+            }
+            for node in graph
+            if node in lines
+        },
     }
 
 
@@ -194,16 +235,65 @@ def _dag(document: Object) -> DAG:
 
 def _discrete(document: Object) -> DiscreteNetwork:
     graph = _dag(document)
+    levels = _levels(document, graph)
+    tables = {node: _array(_entry(document, "tables", node), f"the table of '{node}'") for node in graph}
+    return DiscreteNetwork(graph, levels, tables, _name(document))
+
+
+def _levels(document: Object, nodes: Iterable[str]) -> dict[str, tuple[str, ...]]:
     levels: dict[str, tuple[str, ...]] = {}
-    for node in graph:
+    for node in nodes:
         listed = _entry(document, "levels", node)
         if not isinstance(listed, list) or not all(isinstance(level, str) for level in listed):
             raise FormatError(f"the levels of '{node}' must be a list of texts")
         if not listed or len(set(listed)) < len(listed):
             raise FormatError(f"the levels of '{node}' must be one or more different texts")
         levels[node] = tuple(listed)
-    tables = {node: _array(_entry(document, "tables", node), f"the table of '{node}'") for node in graph}
-    return DiscreteNetwork(graph, levels, tables, _name(document))
+    return levels
+
+
+def _mixed(document: Object) -> MixedNetwork:
+    graph = _dag(document)
+    for key in ("levels", "tables", "choices", "lines"):
+        if not isinstance(document.setdefault(key, {}), dict):
+            raise FormatError(f'a network of kind "mixed" needs "{key}": {{name: ...}}')
+    discrete = [node for node in graph if node in document["levels"]]
+    tables = {
+        node: _array(document["tables"][node], f"the table of '{node}'")
+        for node in graph
+        if node in document["tables"]
+    }
+    choices, lines = {}, {}
+    for node in graph:
+        parents = [parent for parent in graph.parents(node) if parent not in document["levels"]]
+        if node in document["choices"]:
+            choices[node] = Softmax(*_regression(document["choices"][node], node, parents))
+        if node in document["lines"]:
+            intercepts, slopes = _regression(document["lines"][node], node, parents)
+            sds = _array(document["lines"][node].get("sds"), f"the sds of '{node}'")
+            if sds.shape != intercepts.shape:
+                raise FormatError(f"the sds of '{node}' must be nested as its intercepts are")
+            lines[node] = Lines(intercepts, slopes, sds)
+    return MixedNetwork(graph, _levels(document, discrete), tables, choices, lines, _name(document))
+
+
+def _regression(
+    given: object, node: str, parents: list[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Intercepts, and slopes with one axis more: the continuous parents."""
+    if not isinstance(given, dict):
+        raise FormatError(f"the regression of '{node}' must be an object with intercepts and slopes")
+    intercepts = _array(given.get("intercepts"), f"the intercepts of '{node}'")
+    by_parent = given.get("slopes")
+    if not isinstance(by_parent, dict) or set(by_parent) != set(parents):
+        raise FormatError(f"the slopes of '{node}' must be an object with one entry per continuous parent")
+    slopes = np.zeros((*intercepts.shape, len(parents)))
+    for position, parent in enumerate(parents):
+        column = _array(by_parent[parent], f"the slopes of '{node}'")
+        if column.shape != intercepts.shape:
+            raise FormatError(f"the slopes of '{node}' must be nested as its intercepts are")
+        slopes[..., position] = column
+    return intercepts, slopes
 
 
 def _gaussian(document: Object) -> GaussianNetwork:

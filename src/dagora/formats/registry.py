@@ -14,7 +14,13 @@ from dagora.errors import FormatError
 from dagora.files import PathLike, naming, read_text, require_path, write_whole
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format
 from dagora.graph.cpdag import require_graph
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
+from dagora.network.networks import (
+    DiscreteNetwork,
+    GaussianNetwork,
+    MixedNetwork,
+    Network,
+    require_network,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +86,13 @@ FORMATS = (
 )
 
 
+LOST = {
+    DiscreteNetwork: "probability tables and levels",
+    GaussianNetwork: "regressions",
+    MixedNetwork: "probability tables, levels and regressions",
+}
+
+
 def find_format(path: PathLike) -> Format:
     """Return the format that a path's extension names.
 
@@ -138,7 +151,7 @@ def read_network(path: PathLike) -> Network:
     text = read_text(path)
     with naming(path):
         content = known.parse(text)
-        if not isinstance(content, DiscreteNetwork | GaussianNetwork):
+        if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
             why = json_format.reason_without_parameters(text) if known.name == "JSON" else None
             stated = f" ({why})" if why else ""
             raise FormatError(f"holds a graph without parameters{stated}; fit them by giving data")
@@ -177,14 +190,14 @@ def convert(source: PathLike, target: PathLike) -> list[str]:
     text = read_text(source)
     with naming(source):
         content = reader.parse(text)
-    if not isinstance(content, DiscreteNetwork | GaussianNetwork):
+    if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
         write_graph(content, target)
         return []
     if writer.render_network is not None:
         write_network(content, target)
         return []
     write_graph(content.graph, target)
-    lost = "probability tables and levels" if isinstance(content, DiscreteNetwork) else "regressions"
+    lost = LOST[type(content)]
     return [f"{target}: the {lost} were left out: {writer.name} holds only the graph."]
 
 

@@ -8,18 +8,22 @@ are, even where a file has rounded them so that they do not sum to one exactly.
 from __future__ import annotations
 
 from math import log, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dagora.data.table import require_table
 from dagora.errors import DataError
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
+from dagora.network.drawing import level_probabilities, node_means, node_sds
+from dagora.network.networks import Network, require_network
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from dagora.data.table import Table
+    from dagora.network.model import Model
 
 
 def log_likelihood(network: Network, table: Table) -> float:
@@ -28,6 +32,7 @@ def log_likelihood(network: Network, table: Table) -> float:
     >>> from dagora.data.schema import Kind, Schema, Variable
     >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
+    >>> from dagora.network.networks import GaussianNetwork
     >>> network = GaussianNetwork(DAG("a"), {"a": 0.0}, {"a": np.zeros(0)}, {"a": 1.0})
     >>> table = Table(Schema([Variable("a", Kind.CONTINUOUS)]), (np.array([0.0, 1.0]),))
     >>> round(log_likelihood(network, table), 4)
@@ -42,6 +47,7 @@ def log_likelihoods(network: Network, table: Table) -> NDArray[np.float64]:
     >>> from dagora.data.schema import Kind, Schema, Variable
     >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
+    >>> from dagora.network.networks import DiscreteNetwork
     >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([1.0, 0.0])})
     >>> schema = Schema([Variable("coin", Kind.DISCRETE, ("heads", "tails"))])
     >>> tosses = Table(schema, (np.array([0, 1], dtype=np.uint16),))
@@ -50,20 +56,27 @@ def log_likelihoods(network: Network, table: Table) -> NDArray[np.float64]:
     """
     require_network(network)
     require_table(table)
-    if isinstance(network, DiscreteNetwork):
-        return discrete_log_likelihoods(network, table)
-    return gaussian_log_likelihoods(network, table)
-
-
-def discrete_log_likelihoods(network: DiscreteNetwork, table: Table) -> NDArray[np.float64]:
-    """Sum the logarithms of the table entries that each row picks."""
-    codes = {node: matched_codes(table, node, network.levels[node]) for node in network.graph}
+    model = network.model
+    columns = {node: matched_column(model, table, node) for node in model.graph}
     total = np.zeros(table.n_rows)
     with np.errstate(divide="ignore"):
-        for node in network.graph:
-            family = (*network.graph.parents(node), node)
-            total += np.log(network.tables[node][tuple(codes[member] for member in family)])
+        for node in model.graph:
+            if node in model.lines:
+                total += log_densities(model, node, columns)
+            elif node in model.choices:
+                chosen = level_probabilities(model, node, columns)
+                total += np.log(chosen[np.arange(table.n_rows), columns[node]])
+            else:
+                family = (*model.graph.parents(node), node)
+                total += np.log(model.tables[node][tuple(columns[member] for member in family)])
     return total
+
+
+def matched_column(model: Model, table: Table, node: str) -> NDArray[Any]:
+    """The column of a node: codes in the network's order of levels, or values."""
+    if node in model.levels:
+        return matched_codes(table, node, model.levels[node])
+    return table.values(table.schema.index(node))
 
 
 def matched_codes(table: Table, node: str, levels: tuple[str, ...]) -> NDArray[np.uint32]:
@@ -78,17 +91,11 @@ def matched_codes(table: Table, node: str, levels: tuple[str, ...]) -> NDArray[n
     return codes.astype(np.uint32)
 
 
-def gaussian_log_likelihoods(network: GaussianNetwork, table: Table) -> NDArray[np.float64]:
-    """Sum the logarithms of the normal densities of each row's residuals."""
-    values = {node: table.values(table.schema.index(node)) for node in network.graph}
-    total = np.zeros(table.n_rows)
-    for node in network.graph:
-        sd = network.sds[node]
-        if sd == 0:
-            raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
-        residual = values[node] - network.intercepts[node]
-        for parent, coefficient in zip(network.graph.parents(node), network.coefficients[node], strict=True):
-            residual -= coefficient * values[parent]
-        residual /= sd
-        total -= 0.5 * residual * residual + log(sd) + 0.5 * log(2 * pi)
-    return total
+def log_densities(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """The logarithm of the normal density of a node's residual in each row."""
+    lines = model.lines[node]
+    sds = node_sds(model, lines, node, columns)
+    if (sds == 0).any():
+        raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
+    residual = (columns[node] - node_means(model, lines, node, columns)) / sds
+    return np.asarray(-0.5 * residual * residual - np.log(sds) - 0.5 * log(2 * pi))

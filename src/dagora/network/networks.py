@@ -1,15 +1,19 @@
-"""A graph with its parameters: conditional probability tables, or linear-Gaussian regressions."""
+"""A graph with its parameters: probability tables, linear-Gaussian regressions, or both kinds of node."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import GraphError
 from dagora.graph.dag import DAG
+from dagora.network.model import Model
+from dagora.network.regressions import Lines as Lines  # noqa: PLC0414 (public here, too)
+from dagora.network.regressions import Softmax as Softmax  # noqa: PLC0414
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +41,12 @@ class DiscreteNetwork:
             if node not in self.levels or node not in self.tables:
                 raise GraphError(f"'{node}' has no levels or no table")
             expected = tuple(len(self.levels[name]) for name in (*self.graph.parents(node), node))
-            table = self.tables[node]
-            if table.shape != expected:
-                raise GraphError(f"the table of '{node}' has shape {table.shape}, not {expected}")
-            if (
-                not np.isfinite(table).all()
-                or (table < 0).any()
-                or not np.allclose(table.sum(axis=-1), 1, atol=1e-3)
-            ):
-                raise GraphError(f"the table of '{node}' is not made of probabilities that sum to 1")
+            check_table(node, self.tables[node], expected)
+
+    @cached_property
+    def model(self) -> Model:
+        """The network as inference and drawing see it."""
+        return Model(self.graph, self.levels, self.tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +80,87 @@ class GaussianNetwork:
                     f"the regression of '{node}' needs finite numbers and a standard deviation ≥ 0"
                 )
 
+    @cached_property
+    def model(self) -> Model:
+        """The network as inference and drawing see it."""
+        lines = {
+            node: Lines(np.array(self.intercepts[node]), self.coefficients[node], np.array(self.sds[node]))
+            for node in self.graph
+        }
+        return Model(self.graph, lines=lines)
 
-Network = DiscreteNetwork | GaussianNetwork
+
+@dataclass(frozen=True, eq=False)
+class MixedNetwork:
+    """Discrete and continuous nodes in one graph, with edges in any direction between the kinds.
+
+    A node with `levels` is discrete. It has a table as in a `DiscreteNetwork` if all its parents are
+    discrete, else a `Softmax` among the `choices`. Every other node is continuous and has `lines`.
+
+    >>> graph = DAG(["ill", "fever", "rest"], [("ill", "fever"), ("fever", "rest")])
+    >>> network = MixedNetwork(
+    ...     graph,
+    ...     levels={"ill": ("no", "yes"), "rest": ("no", "yes")},
+    ...     tables={"ill": np.array([0.9, 0.1])},
+    ...     choices={"rest": Softmax([0.0, -76.0], [[0.0], [2.0]])},
+    ...     lines={"fever": Lines([36.8, 38.9], np.zeros((2, 0)), [0.3, 0.6])},
+    ... )
+    >>> network.model.kind
+    'mixed'
+    """
+
+    graph: DAG
+    levels: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    choices: Mapping[str, Softmax] = field(default_factory=dict)
+    lines: Mapping[str, Lines] = field(default_factory=dict)
+    name: str = "network"
+
+    def __post_init__(self) -> None:
+        for node in self.graph:
+            kinds = [node in part for part in (self.tables, self.choices, self.lines)]
+            if sum(kinds) != 1 or (node in self.levels) == (node in self.lines):
+                raise GraphError(
+                    f"'{node}' needs levels and a table, levels and a softmax, or lines: one of these three"
+                )
+        for node in self.graph:
+            configurations = tuple(len(self.levels[name]) for name in self.model.discrete_parents(node))
+            slopes = len(self.model.continuous_parents(node))
+            if node in self.lines:
+                check_shape(
+                    f"the array of slopes of '{node}'", self.lines[node].slopes, (*configurations, slopes)
+                )
+                continue
+            expected = (*configurations, len(self.levels[node]))
+            if node in self.choices:
+                check_shape(
+                    f"the array of slopes of '{node}'", self.choices[node].slopes, (*expected, slopes)
+                )
+            elif slopes:
+                raise GraphError(f"'{node}' has a continuous parent and needs a softmax, not a table")
+            else:
+                check_table(node, self.tables[node], expected)
+
+    @cached_property
+    def model(self) -> Model:
+        """The network as inference and drawing see it."""
+        return Model(self.graph, self.levels, self.tables, self.choices, self.lines)
+
+
+Network = DiscreteNetwork | GaussianNetwork | MixedNetwork
+
+
+def check_table(node: str, table: NDArray[np.float64], expected: tuple[int, ...]) -> None:
+    """Refuse a table of the wrong shape, or one that does not hold probabilities."""
+    check_shape(f"the table of '{node}'", table, expected)
+    if not np.isfinite(table).all() or (table < 0).any() or not np.allclose(table.sum(axis=-1), 1, atol=1e-3):
+        raise GraphError(f"the table of '{node}' is not made of probabilities that sum to 1")
+
+
+def check_shape(what: str, array: NDArray[np.float64], expected: tuple[int, ...]) -> None:
+    """Refuse an array that does not fit the parents."""
+    if array.shape != expected:
+        raise GraphError(f"{what} has shape {array.shape}, not {expected}")
 
 
 def require_network(value: object) -> Network:
@@ -90,7 +170,7 @@ def require_network(value: object) -> Network:
     Traceback (most recent call last):
     dagora.errors.GraphError: a network with parameters is needed, not a DAG: fit(graph, data) makes one
     """
-    if isinstance(value, DiscreteNetwork | GaussianNetwork):
+    if isinstance(value, DiscreteNetwork | GaussianNetwork | MixedNetwork):
         return value
     raise GraphError(
         f"a network with parameters is needed, not a {type(value).__name__}: fit(graph, data) makes one"

@@ -24,6 +24,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import OptionError
 from dagora.graph.cpdag import require_dag
+from dagora.network.drawing import check_rows, seed_sequence
 from dagora.network.mechanisms import (
     Linear,
     Mechanism,
@@ -33,7 +34,6 @@ from dagora.network.mechanisms import (
     draw_perceptron,
     sigmoid,
 )
-from dagora.network.sample import check_rows, seed_sequence
 from dagora.wording import option, spoken
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from dagora.data.schema import Kind, Schema
 from dagora.graph.dag import DAG
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.report.function_chart import draw_function
 from dagora.report.page import Cell, Content, Section, folded, number, table, text
 
@@ -34,6 +34,8 @@ def parameters(network: Network | GaussianProcessNetwork) -> Section:
         return Section("Functions", _functions(network))
     if isinstance(network, GaussianNetwork):
         return Section("Regressions", _regressions(network))
+    if isinstance(network, MixedNetwork):
+        return Section("Probabilities and regressions", _mixed(network))
     return Section("Conditional probabilities", _distributions(network))
 
 
@@ -79,7 +81,42 @@ def _distributions(network: DiscreteNetwork) -> str:
     return note + "".join(_distribution(network, node) for node in network.graph)
 
 
-def _distribution(network: DiscreteNetwork, node: str) -> str:
+def _mixed(network: MixedNetwork) -> str:
+    """A table per node: probabilities, or one regression per combination of the discrete parents' levels."""
+    return "".join(
+        _distribution(network, node) if node in network.tables else _node_regressions(network, node)
+        for node in network.graph
+    )
+
+
+def _node_regressions(network: MixedNetwork, node: str) -> str:
+    model = network.model
+    discrete, continuous = model.discrete_parents(node), model.continuous_parents(node)
+    groups = [network.levels[parent] for parent in discrete]
+    last: tuple[str, ...] = ()
+    if node in network.lines:
+        fitted = network.lines[node]
+        last, title = ("standard deviation of the noise",), node
+        columns = np.concatenate(
+            [fitted.intercepts[..., None], fitted.slopes, fitted.sds[..., None]], axis=-1
+        )
+    else:
+        choice = network.choices[node]
+        groups.append(network.levels[node])
+        discrete = (*discrete, node)
+        title = f"{node}, as logarithms of odds"
+        columns = np.concatenate([choice.intercepts[..., None], choice.slopes], axis=-1)
+    head = (*discrete, "intercept", *continuous, *last)
+    flat = columns.reshape(-1, columns.shape[-1])
+    rows: list[tuple[Content, ...]] = [
+        (*values, *(float(value) for value in flat[k]))
+        for k, values in enumerate(islice(product(*groups), MOST_CONFIGURATIONS))
+    ]
+    cut = f'<p class="soft">Shown: {MOST_CONFIGURATIONS} of {len(flat)} combinations.</p>'
+    return folded(title, table(head, rows) + (cut if len(flat) > MOST_CONFIGURATIONS else ""))
+
+
+def _distribution(network: DiscreteNetwork | MixedNetwork, node: str) -> str:
     parents = network.graph.parents(node)
     levels = network.levels[node]
     probabilities = network.tables[node].reshape(-1, len(levels))

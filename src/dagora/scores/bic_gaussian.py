@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_doubts
-from dagora.stats.statistics import Statistics
+from dagora.stats.statistics import MomentSource
 
 
 class GaussianBIC(MomentScore):
     """Bayesian information criterion of linear regressions; `penalty` is a factor on a parameter's price."""
 
-    def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
+    def __init__(self, statistics: MomentSource, *, penalty: float = 1.0) -> None:
         super().__init__(statistics, "bic-gaussian")
         self._penalty = penalty
         self._price = penalty * np.log(max(1, self._moments.n)) / 2

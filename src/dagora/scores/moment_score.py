@@ -13,13 +13,13 @@ from dagora.events import Watch, unwatched
 from dagora.scores.gaussian import FlatFamilies, in_blocks
 from dagora.scores.local_score import Family
 from dagora.scores.usable_moments import gaussian_moments
-from dagora.stats.statistics import Moments, Statistics
+from dagora.stats.statistics import Moments, MomentSource
 
 
 class MomentScore(ABC):
     """A LocalScore that asks its statistics once for moments and for nothing else; `name` is for messages."""
 
-    def __init__(self, statistics: Statistics, name: str) -> None:
+    def __init__(self, statistics: MomentSource, name: str) -> None:
         self._moments = gaussian_moments(statistics, f"the score {name}")
         self._schema = statistics.schema
 

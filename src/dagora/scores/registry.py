@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError
 from dagora.loading import load
 from dagora.options import Option, check_options, find_in_any_case
 from dagora.stats.statistics import HasOwnScores
-from dagora.wording import option
 
 if TYPE_CHECKING:
     from dagora.scores.local_score import LocalScore
@@ -21,13 +19,13 @@ if TYPE_CHECKING:
 class Score:
     """A score's entry; `factory` is imported only when the score is used.
 
-    `equivalent` says that equivalent graphs have the same score, `needs_rows` that counts and moments are not
+    `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that equivalent graphs have the same score, `needs_rows` that counts and moments are not
     enough and the rows themselves are needed.
     """
 
     name: str
     summary: str
-    kind: Kind
+    kind: Kind | Literal["mixed"]
     factory: str
     reference: str
     equivalent: bool
@@ -74,6 +72,9 @@ SCORES = (
            Option("alpha_w", "float", None, "degrees of freedom of the Wishart (columns + alpha_mu + 1)"),
            Option("prior_scale", "text", "columns", "variances that the prior expects: those of the columns "
                   "(units do not matter), or 1 in the units of the columns", choices=("columns", "unit")))),
+    Score("bic-mixed", "BIC of columns of one kind or of both", "mixed",
+          "dagora.scores.mixed.bic_mixed:MixedBIC", "Schwarz 1978; Andrews, Ramsey & Cooper 2019", True,
+          (PENALTY,)),
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
           (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),)),
@@ -94,14 +95,7 @@ def score_named(name: str) -> Score:
 
 
 def default_score(schema: Schema) -> Score:
-    """BIC for discrete tables, Gaussian BIC for continuous ones."""
+    """BIC for discrete tables, Gaussian BIC for continuous ones, mixed BIC for those with both."""
     if len(schema.kinds) > 1:
-        discrete = next(v.name for v in schema if v.kind is Kind.DISCRETE)
-        continuous = next(v.name for v in schema if v.kind is Kind.CONTINUOUS)
-        raise DataError(
-            f"no score takes discrete ('{discrete}') and continuous ('{continuous}') columns together: "
-            f"discretise the continuous ones ({option('discretise', 'quantile')}), declare numbers "
-            f"continuous ({option('continuous', discrete)}), or leave columns out "
-            f"({option('drop', discrete)})"
-        )
+        return score_named("bic-mixed")
     return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")

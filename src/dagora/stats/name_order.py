@@ -12,6 +12,7 @@ import numpy as np
 
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
+from dagora.stats.indicators import IndicatorMoments, require_indicator_moments
 from dagora.stats.statistics import (
     CellCounts,
     ColumnSets,
@@ -78,6 +79,10 @@ class NameOrder:
         rank = {place: k for k, place in enumerate(continuous)}
         turn = [rank[place] for place in self._places.tolist() if place in rank]
         return Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the widened table."""
+        return require_indicator_moments(self._behind).in_order(self._places)
 
     def rows(self) -> Table:
         """Return the rows, where they may be shown."""

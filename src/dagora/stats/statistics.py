@@ -72,6 +72,17 @@ class Moments:
         return self.scatter / self.n
 
 
+class MomentSource(Protocol):
+    """Whatever has continuous columns and their moments, such as `Statistics`."""
+
+    @property
+    def schema(self) -> Schema:
+        """The variables."""
+
+    def moments(self) -> Moments:
+        """First and second moments of the continuous columns, in column order."""
+
+
 class Statistics(Protocol):
     """Sums over the rows of some data; what may not be known is refused.
 

@@ -17,6 +17,7 @@ from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.counting import CodedColumns, Codes, coded_columns, count_sets, extend_labels
+from dagora.stats.indicators import IndicatorMoments, table_indicator_moments
 from dagora.stats.moments import table_moments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 
@@ -74,6 +75,10 @@ class TableStatistics:
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of that many basis functions of each continuous column."""
         return table_basis_moments(self._table, functions)
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the columns, the squares of the continuous ones, and indicators of levels."""
+        return table_indicator_moments(self._table)
 
     @cached_property
     def _codes(self) -> Codes:

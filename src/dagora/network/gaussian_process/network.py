@@ -16,8 +16,8 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError, GraphError, OptionError
 from dagora.graph.dag import DAG
+from dagora.network.drawing import check_rows, seed_sequence
 from dagora.network.gaussian_process.regression import Process, Regression
-from dagora.network.sample import check_rows, seed_sequence
 
 Array = NDArray[np.float64]
 

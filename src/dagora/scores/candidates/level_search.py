@@ -29,6 +29,7 @@ from dagora.scores.candidates.pruning import Grown, rules_for
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
 from dagora.scores.local_score import TIE, BlockScore, LocalScore
+from dagora.scores.mixed.bic_mixed import MixedBIC
 from dagora.wording import option
 
 # The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
@@ -155,7 +156,8 @@ class LevelSearch:
         free = [int(alive.allowed.sum()) if len(alive.sets) else 0 for alive in self._alive]
         grown = sum(len(alive.sets) * n for alive, n in zip(self._alive, free, strict=True)) / size
         families = min(sum(math.comb(n, size) for n in free), grown)
-        rows = self._score.n_rows if isinstance(self._score, DiscreteScore) else GAUSSIAN_ROWS
+        counting = isinstance(self._score, DiscreteScore | MixedBIC)
+        rows = self._score.n_rows if counting else GAUSSIAN_ROWS
         allowed = min(self._affordable, self._run.budget.left * ROWS_PER_SECOND / 2) / max(1, rows)
         # Unless parents are restricted, a set is counted once for all size + 1 choices of the child in it.
         if families / (1 if self._narrowed else size + 1) <= allowed:

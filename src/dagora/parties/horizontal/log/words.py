@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dagora.errors import DagoraError, FormatError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, RELEASE, Plan
 from dagora.wording import shown
 
 # Tables that are named before the rest is only counted.
@@ -55,6 +55,8 @@ def plan_in_words(plan: Plan) -> list[str]:
         lines.append("means, variances and covariances of the continuous columns")
     if BASIS in plan.questions:
         lines.append(f"means and covariances of {plan.functions} functions of each continuous column")
+    if INDICATORS in plan.questions:
+        lines.append("means and covariances of continuous columns, their squares, and indicators of levels")
     if plan.shows:
         lines.append(f"shown as this site's own, not summed: {', '.join(plan.shows)}")
     if plan.privacy is not None:
@@ -83,6 +85,7 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
         )
     noise = f", with noise (rho {event['rho']:.4g})" if "rho" in event else ""
     what = {MOMENTS: "sums and products of the continuous columns", BASIS: "sums and products of functions"}
+    what[INDICATORS] = "sums and products of columns, squares and indicators of levels"
     what[RELEASE] = "a release"
     return f"into the sum: {what.get(event['asks'], event['asks'])}, {event['numbers']} numbers{noise}"
 

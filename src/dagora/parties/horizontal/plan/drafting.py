@@ -9,6 +9,7 @@ from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
+    INDICATORS,
     LARGEST_ROWS,
     MOMENTS,
     MOST_CELLS,
@@ -59,6 +60,7 @@ def draft_plan(
             privacy=privacy,
         )
     questions = [COUNTS] * (discrete > 0) + [MOMENTS] * (discrete < len(codebook.columns))
+    questions += [INDICATORS] * (len(questions) > 1)
     tables = min(NO_LIMIT, worst_case(discrete, columns_per_table) + 1) if discrete else 0
     return Plan(
         sites=dict(sorted(sites.items())),

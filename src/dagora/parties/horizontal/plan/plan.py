@@ -31,8 +31,8 @@ SHOWN_BY = {
     "average": ("local-weights",),
     "best": ("local-weights",),
 }
-COUNTS, MOMENTS, BASIS, RELEASE = "counts", "moments", "basis", "release"
-QUESTIONS = (COUNTS, MOMENTS, BASIS, RELEASE)
+COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
+QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE)
 LARGEST_ROWS = 1 << 22
 MOST_ROWS = 1 << 40
 MOST_CELLS = 1 << 22
@@ -56,7 +56,7 @@ class Plan:
 
     `questions` are the kinds of sums (`counts` of tables of at most `columns_per_table` columns,
     `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
-    column; `release`: once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the
+    column; `indicators`: moments of continuous columns, their squares and indicators of levels; `release`: once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the
     tasks whose answers each site shows as its own. `largest_rows` bounds the rows of all sites together.
     `method` and `settings` say what the coordinator does with the sums: its word.
     """

@@ -7,7 +7,7 @@ from math import prod
 
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
-from dagora.parties.horizontal.plan.plan import COUNTS, MOMENTS, RELEASE, worst_case
+from dagora.parties.horizontal.plan.plan import COUNTS, INDICATORS, MOMENTS, RELEASE, worst_case
 from dagora.parties.horizontal.policy.policy import Policy
 
 ROWS_PER_CELL, FEWEST_ROWS_PER_CELL = 10, 3
@@ -19,8 +19,9 @@ def draft_policy(
     """A policy with the usual limits, where all sites together have about so many rows."""
     discrete = sum(not coding.continuous for coding in codebook)
     kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
+    kinds += [INDICATORS] * (len(kinds) > 1)
     columns, cells = drafted_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
-    tables = worst_case(discrete, columns) + 1 + (len(codebook.columns) > discrete)
+    tables = worst_case(discrete, columns) + 1 + sum(kind != COUNTS for kind in kinds)
     return Policy(
         coordinator=coordinator,
         sites=sites,

@@ -47,6 +47,7 @@ coordinator = {_quoted(policy.coordinator)}
 methods = {_listed(policy.methods)}
 
 # Kinds of sums: "counts" of joint tables, "moments" (means and covariances), "basis" (moments of functions),
+# "indicators" (moments of continuous columns, their squares, and indicators of levels),
 # "release" (pairs of columns or moments, once, with noise).
 questions = {_listed(policy.questions)}
 

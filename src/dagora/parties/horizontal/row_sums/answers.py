@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.stats.basis import basis_features
+from dagora.stats.indicators import feature_starts
 from dagora.stats.statistics import flatten, running_sum
 
 # Rows that are multiplied at a time.
@@ -77,10 +78,37 @@ def basis_moments(rows: CodedRows, functions: int) -> NDArray[np.int64]:
     return total
 
 
+def indicator_moments(rows: CodedRows) -> NDArray[np.int64]:
+    """The number of rows, and sums and products of continuous columns, their squares, and indicators.
+
+    These are the features of `stats.indicators`: z and z² as integers up to 2ᵇ, and 2ᵇ where a level is seen.
+    """
+    starts = feature_starts(rows.schema)
+    size = int(starts[-1])
+    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    for start in range(0, rows.n_rows, BLOCK):
+        some = slice(start, start + BLOCK)
+        features = np.zeros((size, rows.codes[:, some].shape[1]), dtype=np.int64)
+        number = 0
+        for place, cardinality in enumerate(rows.schema.cardinalities.tolist()):
+            own = features[starts[place] : starts[place + 1]]
+            if cardinality == 0:
+                own[0] = rows.numbers[number, some]
+                # Squares of up to 26 bits are exact in a double.
+                own[1] = np.rint(np.ldexp(np.square(own[0].astype(np.float64)), -rows.bits))
+                number += 1
+            else:
+                levels = np.arange(1, cardinality)[:, None]
+                own[:] = (rows.codes[place, some] == levels).astype(np.int64) << rows.bits
+        total += first_and_second(features, rows.bits)
+    return total
+
+
 SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {
     "counts": joint_counts,
     "moments": moments,
     "basis": basis_moments,
+    "indicators": indicator_moments,
 }
 
 

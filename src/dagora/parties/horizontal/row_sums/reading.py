@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dagora.errors import DataError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.stats.basis import BasisMoments
+from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.statistics import Moments
 
 # A standard deviation of fewer steps of the fixed point than this is not known well enough.
@@ -39,6 +40,16 @@ def read_basis_moments(
         np.array([getattr(coding, part) for coding in columns]) for part in ("centre", "half_width")
     )
     return BasisMoments(functions, centre, width, scaled)
+
+
+def read_indicator_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> IndicatorMoments:
+    """Moments of the widened table, from the sums of `answers.indicator_moments`."""
+    starts = feature_starts(codebook.schema)
+    scaled = scaled_moments(sums, int(starts[-1]), bits)
+    numbers = starts[:-1][codebook.schema.cardinalities == 0]
+    own = Moments(scaled.n, scaled.mean[numbers], scaled.scatter[np.ix_(numbers, numbers)])
+    check_ranges(own, codebook.continuous, bits)
+    return IndicatorMoments(scaled, starts)
 
 
 def scaled_moments(sums: NDArray[np.int64], size: int, bits: int) -> Moments:

@@ -21,10 +21,10 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.replies import collect, tell
 from dagora.parties.horizontal.row_sums.noisy_release import read_release, release_size
-from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_moments
+from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_indicator_moments, read_moments
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
 from dagora.parties.horizontal.session.federation import Question as Content
 from dagora.parties.horizontal.session.questions import (
@@ -38,6 +38,7 @@ from dagora.parties.horizontal.session.questions import (
 from dagora.parties.transport.messages import Array, Field, encode
 from dagora.parties.transport.transport import Transport, reason_to_tell
 from dagora.stats.basis import BasisMoments
+from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
@@ -129,6 +130,11 @@ class CoordinatorSession:
         """Moments of basis functions of all rows, from one sum."""
         sums = self._sum_over_rows(Question(BASIS, functions=functions))
         return read_basis_moments(sums, self.plan.codebook, self._bits, functions)
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the widened table of all rows, from one sum."""
+        sums = self._sum_over_rows(Question(INDICATORS))
+        return read_indicator_moments(sums, self.plan.codebook, self._bits)
 
     @property
     def _bits(self) -> int:

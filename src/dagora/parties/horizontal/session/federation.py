@@ -24,10 +24,16 @@ from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook, fraction_bits
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.plan.plan import LARGEST_ROWS, MOST_CELLS
-from dagora.parties.horizontal.row_sums.answers import basis_moments, joint_counts, moments
-from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_moments
+from dagora.parties.horizontal.row_sums.answers import (
+    basis_moments,
+    indicator_moments,
+    joint_counts,
+    moments,
+)
+from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_indicator_moments, read_moments
 from dagora.parties.transport.messages import Value
 from dagora.stats.basis import BasisMoments
+from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments
 
 Question = Mapping[str, Value]
@@ -71,6 +77,9 @@ class Federation(Protocol):
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of that many basis functions of each continuous column over all sites."""
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of columns, squares and indicators of levels over all sites."""
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name: not secret."""
@@ -145,6 +154,11 @@ class OpenFederation:
         return read_basis_moments(
             np.asarray(sums), self.codebook, fraction_bits(self.largest_rows), functions
         )
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the widened table from the sum of the sites' sums."""
+        sums = np.sum([indicator_moments(rows) for rows in self._rows], axis=0, dtype=np.int64)
+        return read_indicator_moments(np.asarray(sums), self.codebook, fraction_bits(self.largest_rows))
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name."""

@@ -1,6 +1,7 @@
 """The coordinator's questions as messages under the tag "ask", and how a site reads them.
 
 A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
+`indicators` (moments of columns, squares and indicators of levels),
 `release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed), or `done`. Whatever
 arrives becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and
 once, sizes within the plan's limits. What computes on rows sees only numbers that this module has checked.
@@ -23,8 +24,9 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import ProtocolError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, MOST_CELLS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, MOST_CELLS, RELEASE, Plan
 from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
+from dagora.stats.indicators import feature_starts
 from dagora.stats.statistics import flatten
 
 ASK = "ask"
@@ -56,6 +58,9 @@ class Question:
         if self.kind == COUNTS:
             cards = schema.cardinalities
             return sum(prod(int(cards[column]) for column in some) for some in self.sets)
+        if self.kind == INDICATORS:
+            columns = int(feature_starts(schema)[-1])
+            return 1 + columns + columns * (columns + 1) // 2
         columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions)
         return 1 + columns + columns * (columns + 1) // 2
 
@@ -80,6 +85,7 @@ _FIELDS: dict[str, dict[str, Field]] = {
     COUNTS: {"kind": str, "columns": Array("i8", (None,)), "offsets": Array("i8", (None,))},
     MOMENTS: {"kind": str},
     BASIS: {"kind": str, "functions": int},
+    INDICATORS: {"kind": str},
     RELEASE: {"kind": str},
     SHOWN: {"kind": str, "task": str, "content": dict},
     DONE: {"kind": str},

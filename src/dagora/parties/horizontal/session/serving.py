@@ -24,7 +24,7 @@ from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, MOMENTS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.policy.policy import Policy
 from dagora.parties.horizontal.replies import refusal
 from dagora.parties.horizontal.row_sums.answers import SUMMED
@@ -203,13 +203,13 @@ class _Service:
         self.asked |= fresh
 
     def _count_sum(self, question: Question) -> None:
-        """Count a sum of which a plan has one: moments, moments of basis functions, a release."""
+        """Count a sum of which a plan has one: moments (plain, of basis functions, of indicators), a release."""
         if question.kind in self.sums_asked:
             if question.kind == RELEASE:
                 raise ProtocolError("the coordinator asks for the release a second time")
             self.repeated += 1
         self.sums_asked.add(question.kind)
-        if question.kind in {MOMENTS, BASIS}:
+        if question.kind in {MOMENTS, BASIS, INDICATORS}:
             named = self.history.named(question.kind, (), question.functions)
             self.policy.may_count(self.history, len(named - self.history.sums))
 

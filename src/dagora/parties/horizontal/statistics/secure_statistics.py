@@ -20,6 +20,7 @@ from dagora.errors import DataError, RowsUnavailableError
 from dagora.parties.horizontal.plan.plan import MOST_CELLS
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.stats.basis import BasisMoments
+from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 from dagora.wording import option
 
@@ -131,3 +132,11 @@ class SecureStatistics:
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of basis functions of the continuous columns."""
         return self.federation.basis_moments(functions)
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the columns, the squares of the continuous ones, and indicators of levels."""
+        return self._indicator_moments
+
+    @cached_property
+    def _indicator_moments(self) -> IndicatorMoments:
+        return self.federation.indicator_moments()

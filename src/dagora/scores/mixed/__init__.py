@@ -1,0 +1,1 @@
+"""Scores of families with discrete and continuous columns."""

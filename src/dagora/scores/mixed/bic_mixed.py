@@ -1,0 +1,178 @@
+"""BIC of families whose columns are discrete, continuous, or both: any column may be a parent of any other.
+
+With discrete columns A and continuous columns X, a set scores
+  g(A, X) = BIC(A) + Gaussian BIC(X) + m · gain(A, X) − c (ln m)/2 · parameters(A, X)
+and a family g(child ∪ parents) − g(parents). `dependence` explains the last two. The first two are those of
+the scores `bic` and `bic-gaussian`, to which this one is equal where all columns are of one kind: `gain` is
+used only where a table has both. As g is a function of the set, equivalent graphs have the same score.
+
+It needs counts of the discrete columns and one matrix of second moments of the widened table. The degenerate
+Gaussian score of Andrews, Ramsey & Cooper (2019) uses such a matrix, without counts and squares.
+
+A family with as many features (z, z², indicators) as rows fits perfectly, which means nothing: it scores −∞.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind, Schema
+from dagora.events import Watch, unwatched
+from dagora.scores.bic_gaussian import GaussianBIC
+from dagora.scores.discrete import DiscreteScore, distinct
+from dagora.scores.gaussian import FlatFamilies
+from dagora.scores.information import penalised_likelihood
+from dagora.scores.lattice import unique_families, unique_sets
+from dagora.scores.local_score import Family
+from dagora.scores.mixed.dependence import Dependence, Widened, dependence
+from dagora.scores.noise import discrete_noise_edges, noise_doubts
+from dagora.scores.usable_moments import refuse_unusable
+from dagora.stats.indicators import POWERS, require_indicator_moments
+from dagora.stats.statistics import Moments, Statistics, flatten
+
+Floats = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+
+class MixedBIC:
+    """Bayesian information criterion of any columns; `penalty` is a factor on the price of a parameter."""
+
+    def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
+        self._schema = statistics.schema
+        self._rows = statistics.n_rows
+        self._penalty = penalty
+        self._price = penalty * np.log(max(1, self._rows)) / 2
+        self._continuous = np.array([variable.kind is Kind.CONTINUOUS for variable in self._schema])
+        # The position of each continuous column among its kind.
+        self._rank = np.cumsum(self._continuous) - 1
+        self._counted = penalised_likelihood(statistics, self._price, penalty)
+        self._lines = continuous_part(statistics, penalty) if self._continuous.any() else None
+        both = self._continuous.any() and not self._continuous.all()
+        self._widened = widened(statistics, self._continuous) if both else None
+
+    @property
+    def schema(self) -> Schema:
+        """The variables that are scored."""
+        return self._schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows behind the score."""
+        return self._rows
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every question about discrete columns goes over the rows of a table here."""
+        return self._counted.counts_rows and not self._continuous.all()
+
+    def told(self) -> list[str]:
+        """How many columns of each kind are scored together."""
+        continuous = int(self._continuous.sum())
+        if self._widened is None:
+            return []
+        return [
+            f"{len(self._schema) - continuous} discrete and {continuous} continuous columns were scored "
+            "together, by counts, linear regressions and squares"
+        ]
+
+    def doubts(self) -> list[str]:
+        """Whether chance alone brings many edges."""
+        if self._widened is None:
+            return self._lines.doubts() if self._lines else self._counted.doubts()
+        levels = np.where(self._continuous, POWERS + 1, self._schema.cardinalities).astype(np.float64)
+
+        def expected(penalty: float) -> float:
+            return discrete_noise_edges(levels, self._price * penalty / self._penalty)
+
+        return noise_doubts(expected, self._penalty, self._rows, len(levels))
+
+    def families(self, families: Sequence[Family]) -> Floats:
+        """Scores of many families of any sizes."""
+        values = np.empty(len(families))
+        if not len(families):
+            return values
+        kind = self._continuous
+        own = [[parent for parent in parents if kind[parent] == kind[child]] for child, parents in families]
+        numbers = [k for k, (child, _) in enumerate(families) if kind[child]]
+        levels = [k for k, (child, _) in enumerate(families) if not kind[child]]
+        if levels:
+            values[levels] = self._counted.families([(families[k][0], own[k]) for k in levels])
+        if numbers and self._lines is not None:
+            rank = self._rank.tolist()
+            values[numbers] = self._lines.families(
+                [(rank[families[k][0]], [rank[parent] for parent in own[k]]) for k in numbers]
+            )
+        if self._widened is not None:
+            sets = [tuple(sorted((child, *parents))) for child, parents in families]
+            sets += [tuple(sorted(parents)) for _, parents in families]
+            different, place = distinct(sets)
+            found = dependence(self._widened, *flatten(different))
+            values = self._adding(values, found, found, place[: len(families)], place[len(families) :])
+        return values
+
+    def block(self, children: Columns, parents: Columns, watch: Watch = unwatched) -> Floats:
+        """Scores of many families of one size, whose parents are ascending rows."""
+        values = np.empty(len(children))
+        numbers = self._continuous[children]
+        own = self._continuous[parents] == numbers[:, None]
+        sizes = own.sum(axis=1)
+        for size in np.unique(sizes[~numbers]):
+            rows = np.flatnonzero(~numbers & (sizes == size))
+            chosen = parents[rows][own[rows]].reshape(len(rows), size)
+            values[rows] = self._counted.block(children[rows], chosen, watch)
+        if numbers.any() and self._lines is not None:
+            for size in np.unique(sizes[numbers]):
+                rows = np.flatnonzero(numbers & (sizes == size))
+                chosen = self._rank[parents[rows][own[rows]]].reshape(len(rows), size)
+                values[rows] = self._lines.block(self._rank[children[rows]], chosen, watch)
+        if self._widened is not None:
+            d = len(self._schema)
+            joint, place = unique_families(children, parents, d)
+            given, given_place = unique_sets(parents, d)
+            found, before = (dependence(self._widened, *flatten(sets)) for sets in (joint, given))
+            values = self._adding(values, found, before, place, given_place)
+        return values
+
+    def _adding(
+        self, values: Floats, joint: Dependence, given: Dependence, place: Columns, given_place: Columns
+    ) -> Floats:
+        """Add what the joint sets gain over the parents' sets, at its price."""
+        gain = joint.gains[place] - given.gains[given_place]
+        parameters = joint.parameters[place] - given.parameters[given_place]
+        total: Floats = values + self._rows * gain - self._price * parameters
+        total[joint.features[place] + 1 >= self._rows] = -np.inf
+        return total
+
+
+@dataclass(frozen=True)
+class ContinuousPart:
+    """The continuous columns of some statistics, as the Gaussian score asks for them."""
+
+    schema: Schema
+    found: Moments
+
+    def moments(self) -> Moments:
+        """Their moments."""
+        return self.found
+
+
+def continuous_part(statistics: Statistics, penalty: float) -> GaussianBIC:
+    """The Gaussian score of the continuous columns among others."""
+    schema = Schema(variable for variable in statistics.schema if variable.kind is Kind.CONTINUOUS)
+    moments = statistics.moments()
+    variances = np.diag(moments.scatter) / max(1, moments.n)
+    refuse_unusable(schema.names, moments.mean, variances, "the score bic-mixed")
+    return GaussianBIC(ContinuousPart(schema, moments), penalty=penalty)
+
+
+def widened(statistics: Statistics, continuous: NDArray[np.bool_]) -> Widened:
+    """Correlations of the features of all columns; those of a feature that does not vary are zero."""
+    found = require_indicator_moments(statistics)
+    scatter = found.moments.scatter
+    spread = np.sqrt(np.diag(scatter))
+    scale = np.where(spread > 0, spread, 1.0)
+    return Widened(scatter / scale / scale[:, None], found.starts, continuous)

@@ -1,0 +1,120 @@
+"""Second moments of a widened table: what relates columns of both kinds without rows.
+
+A continuous column becomes two features, z and z², with z the column at any centre and scale. A discrete
+column of r levels becomes r − 1, the indicators of all levels but the first. Regressions of any of these on
+any others need only n, the means and the covariances of all features, which are sums over rows, as moments
+are. What is computed from determinants of these covariances depends neither on centres and scales nor on
+which level has no indicator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind, Schema
+from dagora.data.table import Table
+from dagora.errors import DataError, RowsUnavailableError
+from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.statistics import Moments, Statistics, running_sum
+from dagora.wording import option
+
+# Features of a continuous column: itself and its square.
+POWERS = 2
+# The most features of a table: their covariances fill about 32 MiB, and half of that in a message.
+MOST_FEATURES = 2048
+# Features of so many columns are held for a whole block of rows; of more, for fewer rows.
+WIDTH = 256
+
+
+@dataclass(frozen=True, slots=True)
+class IndicatorMoments:
+    """Moments of the features of all columns; those of column i are `starts[i]` to `starts[i + 1]`."""
+
+    moments: Moments
+    starts: NDArray[np.int64]
+
+    def in_order(self, places: NDArray[np.int64]) -> IndicatorMoments:
+        """The same with the columns in another order."""
+        own = [np.arange(self.starts[place], self.starts[place + 1]) for place in places.tolist()]
+        turn = np.concatenate([np.zeros(0, dtype=np.int64), *own])
+        found = self.moments
+        moments = Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
+        return IndicatorMoments(moments, running_sum(np.array([len(some) for some in own], dtype=np.int64)))
+
+
+@runtime_checkable
+class HasIndicatorMoments(Protocol):
+    """Statistics that can also give the moments of a widened table."""
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the columns, the squares of the continuous ones, and indicators of levels."""
+
+
+def require_indicator_moments(statistics: Statistics) -> IndicatorMoments:
+    """The moments of a widened table; an error where statistics cannot give them."""
+    if isinstance(statistics, HasIndicatorMoments):
+        return statistics.indicator_moments()
+    raise RowsUnavailableError(
+        "columns of both kinds need moments of indicators of levels, which these statistics do not give: "
+        f"discretise the continuous columns ({option('discretise', 'quantile')}), or leave one kind out"
+    )
+
+
+def feature_starts(schema: Schema) -> NDArray[np.int64]:
+    """Where the features of each column begin, and how many there are in all; too many are refused.
+
+    >>> from dagora.data.schema import Variable
+    >>> feature_starts(Schema([Variable("a", Kind.DISCRETE, ("lo", "mid", "hi")), Variable("x", Kind.CONTINUOUS)]))
+    array([0, 2, 4])
+    """
+    sizes = [
+        POWERS if variable.kind is Kind.CONTINUOUS else max(0, len(variable.levels) - 1)
+        for variable in schema
+    ]
+    if sum(sizes) > MOST_FEATURES:
+        name = schema[int(np.argmax(sizes))].name
+        raise DataError(
+            f"the columns have {sum(sizes):,} levels in all, at most {MOST_FEATURES:,} are possible beside "
+            f"continuous columns: leave '{name}' out ({option('drop', name)}), or merge its levels"
+        )
+    return running_sum(np.array(sizes, dtype=np.int64))
+
+
+def table_indicator_moments(table: Table) -> IndicatorMoments:
+    """Moments of a table's features, by blocks of rows; not finite where values are too large.
+
+    >>> table = Table.from_numpy([[0, -1.0], [1, 0.0], [1, 1.0], [0, 0.0]], names=["a", "x"], discrete=["a"])
+    >>> table_indicator_moments(table).moments.mean  # of the indicator, of z, and of its square
+    array([0.5, 0. , 1. ])
+    """
+    starts = feature_starts(table.schema)
+    scales = [
+        (float(column.mean()), float(column.std()) or 1.0)
+        if variable.kind is Kind.CONTINUOUS and table.n_rows
+        else (0.0, 1.0)
+        for variable, column in zip(table.schema, table.columns, strict=True)
+    ]
+    size = int(starts[-1])
+    total = Moments(0, np.zeros(size), np.zeros((size, size)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = max(1, min(BLOCK_ROWS, BLOCK_ROWS * WIDTH // max(1, size)))
+        for start in range(0, table.n_rows, step):
+            stop = min(table.n_rows, start + step)
+            features = np.empty((size, stop - start))
+            for place, (variable, column) in enumerate(zip(table.schema, table.columns, strict=True)):
+                own = features[starts[place] : starts[place + 1]]
+                block = column[start:stop]
+                if variable.kind is Kind.CONTINUOUS:
+                    centre, scale = scales[place]
+                    own[0] = (block - centre) / scale
+                    own[1] = own[0] * own[0]
+                else:
+                    own[:] = block == np.arange(1, len(own) + 1)[:, None]
+            mean = features.mean(axis=1)
+            features -= mean[:, None]
+            total = merge_moments(total, Moments(stop - start, mean, features @ features.T))
+    return IndicatorMoments(total, starts)
