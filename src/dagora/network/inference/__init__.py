@@ -1,0 +1,1 @@
+"""Networks that answer: exact inference on discrete, Gaussian and mixed networks, and weighted sampling."""

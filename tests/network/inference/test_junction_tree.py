@@ -1,0 +1,135 @@
+"""The junction tree against the whole joint distribution of small networks."""
+
+import numpy as np
+import pytest
+
+from dagora.errors import OptionError
+from dagora.graph.dag import DAG
+from dagora.network.inference import junction_tree
+from dagora.network.inference.arithmetic import LEAST_SPAN
+from dagora.network.inference.elimination import eliminate, members, moral_bits
+from dagora.network.inference.junction_tree import JunctionTree
+from dagora.network.networks import DiscreteNetwork
+from tests.network.inference.random_networks import given, joint_array, marginal, random_discrete
+
+
+def random_evidence(network, seed):
+    rng = np.random.default_rng(seed)
+    observed = [node for node in network.graph if rng.random() < 0.4]
+    return {node: int(rng.integers(len(network.levels[node]))) for node in observed}
+
+
+@pytest.fixture(params=["numbers", "logarithms"])
+def arithmetic(request, monkeypatch):
+    """With a span of zero, every product is too wide for plain numbers."""
+    if request.param == "logarithms":
+        monkeypatch.setattr("dagora.network.inference.arithmetic.LEAST_SPAN", np.inf)
+    return request.param
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_families_and_marginals_are_those_of_the_joint_distribution(seed, arithmetic):
+    network = random_discrete(6, seed)
+    evidence = random_evidence(network, seed)
+    joint = given(network, joint_array(network), evidence)
+    tree = JunctionTree(network)
+    found = tree.calibrate(evidence)
+    codes = np.full((3, 6), -1)
+    codes[1] = [evidence.get(node, -1) for node in network.graph]
+    rows = tree.calibrate_many(codes)
+    with np.errstate(divide="ignore"):
+        expected = np.log(joint.sum())
+    assert found.log_probability == pytest.approx(expected, abs=1e-12)
+    assert rows.log_probabilities == pytest.approx([0, expected, 0], abs=1e-12)
+    if joint.sum() == 0:
+        return
+    for node in network.graph:
+        family = marginal(network, joint, (*network.graph.parents(node), node)) / joint.sum()
+        np.testing.assert_allclose(found.family(node), family, atol=1e-12)
+        np.testing.assert_allclose(rows.family(node)[1], family, atol=1e-12)
+        alone = marginal(network, joint, [node]) / joint.sum()
+        np.testing.assert_allclose(found.marginal(node), alone, atol=1e-12)
+        np.testing.assert_allclose(rows.marginal(node)[1], alone, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_expected_counts_are_the_sum_over_rows(seed, monkeypatch):
+    monkeypatch.setattr(junction_tree, "CELLS_AT_ONCE", 100)  # several parts
+    network = random_discrete(5, seed)
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(-1, len(network.levels[node]), 40) for node in network.graph], axis=1)
+    weights = rng.uniform(0, 3, 40)
+    tree = JunctionTree(network)
+    counts, log_probabilities = tree.expected_families(codes, weights)
+    expected = {node: np.zeros_like(network.tables[node]) for node in network.graph}
+    for row, weight, found in zip(codes, weights, log_probabilities, strict=True):
+        one = tree.calibrate({node: int(c) for node, c in zip(network.graph, row, strict=True) if c >= 0})
+        assert found == pytest.approx(one.log_probability)
+        if np.isfinite(found):
+            for node in network.graph:
+                expected[node] += weight * one.family(node)
+    for node in network.graph:
+        np.testing.assert_allclose(counts[node], expected[node], atol=1e-10)
+
+
+def naive_bayes(children):
+    """Two classes; of the children, half speak strongly for one class and half for the other."""
+    names = ["class", *(f"x{i}" for i in range(children))]
+    graph = DAG(names, [("class", name) for name in names[1:]])
+    tables = {"class": np.array([0.4, 0.6])}
+    for i, name in enumerate(names[1:]):
+        table = np.array([[0.999, 0.001], [0.001, 0.999]])
+        tables[name] = table if i < children / 2 else table[::-1]
+    return DiscreteNetwork(graph, dict.fromkeys(names, ("no", "yes")), tables)
+
+
+def test_a_thousand_contradicting_observations_do_not_underflow():
+    network = naive_bayes(1000)
+    assert 500 * np.log(0.001) < LEAST_SPAN
+    evidence = {name: 1 for name in network.graph if name != "class"}
+    tree = JunctionTree(network)
+    found = tree.calibrate(evidence)
+    expected = 500 * (np.log(0.999) + np.log(0.001))
+    assert found.log_probability == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(found.marginal("class"), [0.4, 0.6], rtol=1e-9)
+    rows = tree.calibrate_many(np.array([[-1, *[1] * 1000], [-1] * 1001]))
+    assert rows.log_probabilities == pytest.approx([expected, 0], rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(rows.marginal("class"), [[0.4, 0.6], [0.4, 0.6]], rtol=1e-9)
+
+
+def test_other_parameters_use_the_same_tree():
+    network, other = random_discrete(6, 3), random_discrete(6, 3)
+    for node in other.graph:
+        other.tables[node][...] = np.random.default_rng(5).dirichlet(
+            np.ones(other.tables[node].shape[-1]), other.tables[node].shape[:-1]
+        )
+    tree = JunctionTree(network)
+    before = {node: tree.calibrate().marginal(node) for node in network.graph}
+    again = tree.with_tables(other.tables)
+    for node in network.graph:
+        np.testing.assert_allclose(
+            again.calibrate().marginal(node), marginal(other, joint_array(other), [node])
+        )
+        np.testing.assert_array_equal(tree.calibrate().marginal(node), before[node])
+
+
+def test_a_tree_that_is_too_wide_is_refused_with_its_width():
+    names = [f"x{i}" for i in range(24)]
+    graph = DAG(names, [(tail, head) for i, tail in enumerate(names[:12]) for head in names[12:]])
+    levels = dict.fromkeys(names, ("no", "yes"))
+    tables = {name: np.full([2] * (1 + len(graph.parents(name))), 0.5) for name in names}
+    network = DiscreteNetwork(graph, levels, tables)
+    with pytest.raises(OptionError, match=r"^the network has width 12: its tables need 1\d\d,\d\d\d cells"):
+        JunctionTree(network, most_cells=100_000)
+    assert JunctionTree(network).width == 12
+
+
+def test_orders_go_stage_by_stage():
+    ladder = moral_bits([(i, i + 1) for i in range(9)], 10)
+    order = eliminate(
+        ladder, [2] * 10, [sum(1 << i for i in range(0, 10, 2)), sum(1 << i for i in range(1, 10, 2))]
+    )
+    assert {v % 2 for v in order.order[:5]} == {0}
+    assert order.width == 2
+    assert sorted(order.order) == list(range(10))
+    assert members(order.neighbours[order.order[-1]]) == []
