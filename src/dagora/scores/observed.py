@@ -18,6 +18,7 @@ from dagora.events import Watch, unwatched
 from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
+from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.stats.observed.set_likelihoods import MOST_CELLS
 from dagora.stats.observed.statistics import IncompleteStatistics
 
@@ -26,12 +27,20 @@ Floats = NDArray[np.float64]
 BATCH = 64
 
 
+def bic(statistics: IncompleteStatistics, *, penalty: float = 1.0) -> ObservedBIC:
+    """BIC on what was seen of a discrete table; `penalty` is a factor on the price of a parameter."""
+    require_discrete(statistics, "bic")
+    return ObservedBIC(statistics, penalty=penalty)
+
+
 class ObservedBIC:
     """BIC on what was seen; sets of too many cells score −∞. `penalty` is a factor on a parameter's price."""
 
+    slow = True
+
     def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
-        require_discrete(statistics, "bic")
         self._statistics = statistics
+        self._penalty = penalty
         self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
         self._price = penalty * np.log(max(1, statistics.n_rows)) / 2
         self._known: dict[tuple[int, ...], float] = {(): 0.0}
@@ -46,6 +55,19 @@ class ObservedBIC:
     def n_rows(self) -> int:
         """Number of rows behind the score."""
         return self._statistics.n_rows
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every question goes over the rows: it does."""
+        return True
+
+    def doubts(self) -> list[str]:
+        """Whether chance alone brings many edges."""
+
+        def expected(penalty: float) -> float:
+            return discrete_noise_edges(self._cardinalities, self._price * penalty / self._penalty)
+
+        return noise_doubts(expected, self._penalty, self.n_rows, len(self._cardinalities))
 
     def told(self) -> list[str]:
         """What the name alone does not say."""

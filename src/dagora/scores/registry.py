@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from dagora.data.schema import Kind, Schema
 from dagora.loading import load
 from dagora.options import Option, check_options, find_in_any_case
-from dagora.stats.statistics import HasOwnScores
+from dagora.stats.statistics import HasHoles, HasOwnScores
 
 if TYPE_CHECKING:
     from dagora.scores.local_score import LocalScore
@@ -20,7 +20,7 @@ class Score:
     """A score's entry; `factory` is imported only when the score is used.
 
     `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that equivalent graphs have the same score, `needs_rows` that counts and moments are not
-    enough and the rows themselves are needed.
+    enough and the rows themselves are needed, `observed` is the factory for tables with holes.
     """
 
     name: str
@@ -31,13 +31,17 @@ class Score:
     equivalent: bool
     options: tuple[Option, ...] = ()
     needs_rows: bool = False
+    observed: str = ""
 
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Create the score for some data."""
         values = check_options(f"the score {self.name}", self.options, options)
         if isinstance(statistics, HasOwnScores):
             return cast("LocalScore", statistics.score(self.name, values))
-        return cast("LocalScore", load(self.factory)(statistics, **values))
+        if isinstance(statistics, HasHoles) and not self.observed:
+            statistics.refuse(f"the score {self.name}")
+        factory = self.observed if isinstance(statistics, HasHoles) else self.factory
+        return cast("LocalScore", load(factory)(statistics, **values))
 
 
 GP_OPTIONS = (
@@ -56,7 +60,8 @@ PENALTY = Option(
 
 SCORES = (
     Score("bic", "log-likelihood − (ln m)/2 per free parameter", Kind.DISCRETE,
-          "dagora.scores.information:bic", "Schwarz 1978", True, (PENALTY,)),
+          "dagora.scores.information:bic", "Schwarz 1978", True, (PENALTY,),
+          observed="dagora.scores.observed:bic"),
     Score("aic", "log-likelihood − 1 per free parameter", Kind.DISCRETE,
           "dagora.scores.information:aic", "Akaike 1974", True),
     Score("bdeu", "marginal likelihood, uniform Dirichlet prior", Kind.DISCRETE,
@@ -65,7 +70,8 @@ SCORES = (
     Score("k2", "marginal likelihood, flat Dirichlet prior", Kind.DISCRETE,
           "dagora.scores.k2:k2", "Cooper & Herskovits 1992", False),
     Score("bic-gaussian", "BIC of linear regressions with Gaussian noise", Kind.CONTINUOUS,
-          "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True, (PENALTY,)),
+          "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True, (PENALTY,),
+          observed="dagora.scores.bic_gaussian:GaussianBIC"),
     Score("bge", "marginal likelihood, normal-Wishart prior", Kind.CONTINUOUS,
           "dagora.scores.bge:BGe", "Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014", True,
           (Option("alpha_mu", "float", 1.0, "prior sample size of the mean", low=0.0, open_low=True),
@@ -74,7 +80,7 @@ SCORES = (
                   "(units do not matter), or 1 in the units of the columns", choices=("columns", "unit")))),
     Score("bic-mixed", "BIC of columns of one kind or of both", "mixed",
           "dagora.scores.mixed.bic_mixed:MixedBIC", "Schwarz 1978; Andrews, Ramsey & Cooper 2019", True,
-          (PENALTY,)),
+          (PENALTY,), observed="dagora.scores.mixed.observed_mixed:ObservedMixedBIC"),
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
           (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),)),
@@ -96,6 +102,11 @@ def score_named(name: str) -> Score:
 
 def default_score(schema: Schema) -> Score:
     """BIC for discrete tables, Gaussian BIC for continuous ones, mixed BIC for those with both."""
-    if len(schema.kinds) > 1:
+    return default_score_of(schema.kinds)
+
+
+def default_score_of(kinds: frozenset[Kind]) -> Score:
+    """The default score of columns of these kinds."""
+    if len(kinds) > 1:
         return score_named("bic-mixed")
-    return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")
+    return score_named("bic-gaussian" if Kind.CONTINUOUS in kinds else "bic")

@@ -13,6 +13,7 @@ import numpy as np
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.stats.indicators import IndicatorMoments, require_indicator_moments
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import (
     CellCounts,
     ColumnSets,
@@ -36,7 +37,7 @@ def in_name_order(statistics: Statistics) -> Statistics:
     names = statistics.schema.names
     if list(names) == sorted(names) or isinstance(statistics, HasPrivacy | HasOwnScores):
         return statistics
-    if type(statistics) is TableStatistics:
+    if type(statistics) is TableStatistics or isinstance(statistics, IncompleteStatistics):
         return statistics.in_order(sorted(names))
     return NameOrder(statistics)
 

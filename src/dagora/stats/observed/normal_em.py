@@ -101,11 +101,11 @@ def normal_moments(values: Floats, seen: NDArray[np.bool_], tolerance: float = T
     return found
 
 
-def check_estimable(n_rows: int, columns: int) -> None:
+def check_estimable(n_rows: int, columns: int, what: str = "continuous columns") -> None:
     """Refuse tables with too few rows for a covariance of all columns."""
     if n_rows <= columns + 1:
         raise DataError(
-            f"{n_rows} rows are too few to model the missing cells of {columns} continuous columns: leave "
+            f"{n_rows} rows are too few to model the missing cells of {columns} {what}: leave "
             f"columns out ({option('drop')}), or choose {option('missing', 'drop')}"
         )
 

@@ -19,6 +19,7 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
+from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.observed.normal_em import check_estimable, normal_moments
 from dagora.stats.observed.set_likelihoods import MOST_CELLS, observed_likelihoods
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten
@@ -103,6 +104,28 @@ class IncompleteStatistics:
     def moments(self) -> Moments:
         """Maximum-likelihood moments of the continuous columns, by EM."""
         return self._moments
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Maximum-likelihood moments of columns, squares and indicators, by EM."""
+        return self._indicator_moments
+
+    @cached_property
+    def _indicator_moments(self) -> IndicatorMoments:
+        starts = feature_starts(self.schema)
+        features = np.zeros((self.n_rows, int(starts[-1])))
+        seen = np.empty(features.shape, dtype=np.bool_)
+        for i, (variable, column) in enumerate(zip(self.schema, self._table.columns, strict=True)):
+            own = features[:, starts[i] : starts[i + 1]]
+            here = self._table.seen[i]
+            seen[:, starts[i] : starts[i + 1]] = here[:, None]
+            if variable.kind is Kind.CONTINUOUS:
+                spread = float(column[here].std()) or 1.0
+                own[:, 0] = (column - column[here].mean()) / spread
+                own[:, 1] = own[:, 0] ** 2
+            else:
+                own[:] = column[:, None] == np.arange(1, own.shape[1] + 1)
+        check_estimable(self.n_rows, features.shape[1], "columns, squares and levels")
+        return IndicatorMoments(normal_moments(features, seen), starts)
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:  # noqa: ARG002
         """Refuse: rows would have to be complete."""
