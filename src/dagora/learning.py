@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from dagora.compiling import compilation
+from dagora.data.columns.hole_pattern import holes_in_words
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, split_reading
 from dagora.data.schema import Kind
@@ -204,7 +205,7 @@ class Searching:
         penalty = cast("float", self.score_options.get("penalty", 1.0))
         holes = source.rows if isinstance(source.rows, IncompleteStatistics) else None
         if holes is not None and self.entry.in_both_orders:
-            # Draws follow the columns: in the order of their names, the graph does not depend on their places.
+            # Draws follow the columns: by name, the graph does not depend on where they stand.
             holes = cast("IncompleteStatistics", in_name_order(holes))
         filling = filling_of(holes, run.seed, penalty) if holes is not None and rounds else None
         if holes is None or filling is None or self.score is None:
@@ -291,10 +292,16 @@ class Source:
         return () if self.overview is None else self.overview.warnings
 
     @property
+    def dropped_rows(self) -> str:
+        """How many rows were dropped, in words; empty where none was."""
+        return "" if self.overview is None else self.overview.dropped_rows
+
+    @property
     def lost_cells(self) -> list[str]:
         """How many rows were dropped and how many missing cells were modelled, in words."""
-        overview = self.overview
-        return [] if overview is None else [overview.dropped_rows, overview.modelled_cells]
+        if isinstance(self.rows, IncompleteStatistics):
+            return [holes_in_words(self.rows.table.pattern)]
+        return [self.dropped_rows]
 
     @property
     def account(self) -> dict[str, Any]:

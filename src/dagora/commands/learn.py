@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import Reading, data_options
+from dagora.commands.data_options import Reading, data_options_with_model
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.rehearsal import rehearsing
 
@@ -27,24 +27,31 @@ Examples:
 @click.command("learn", short_help="Learn a network from a table.", epilog=EXAMPLES)
 @click.argument("data")
 @learn_options
-@data_options
-def command(*, data: str, request: LearnRequest, reading: Reading) -> None:
+@click.option(
+    "--em-rounds",
+    type=click.IntRange(0),
+    default=6,
+    show_default=True,
+    help="Most rounds of structural EM where missing cells are modelled.",
+)
+@data_options_with_model
+def command(*, data: str, request: LearnRequest, em_rounds: int, reading: Reading) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
 
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
     from dagora.learning import learn
-    from dagora.stats.table import TableStatistics
+    from dagora.stats.accepting import as_statistics
 
     request.check()
     request.check_overwriting(data)
-    table = None if is_jkl(data) else request.read(reading, data)
+    table = None if is_jkl(data) else request.read_any(reading, data)
     source = table or read_scores(data, reading)
     request.check_data(source.names, None if table is None else table.schema)
     with request.progress(table, data) as on_event, rehearsing(request.method):
-        result = learn(source, on_event=on_event, **request.settings)
-    request.present(result, None if table is None else TableStatistics(table), Path(data).name)
+        result = learn(source, on_event=on_event, em_rounds=em_rounds, **request.settings)
+    request.present(result, None if table is None else as_statistics(table), Path(data).name)
 
 
 def is_jkl(path: str) -> bool:
@@ -57,6 +64,6 @@ def read_scores(path: str, reading: Reading) -> Candidates:
     from dagora.errors import OptionError
     from dagora.scores.candidates.jkl import read_jkl
 
-    if reading != Reading():
+    if reading != Reading(missing="auto"):
         raise OptionError(f"{path} holds scores and no rows: leave out the options about columns and cells")
     return read_jkl(path)

@@ -47,6 +47,12 @@ file (.bif or .json) that brings its own graph.
     is_flag=True,
     help="Fourier model as in the published code of its paper, not as in its text.",
 )
+@click.option(
+    "--missing",
+    metavar="HOW:SHARE",
+    help="Punch holes: mcar:0.2 (completely at random), mar:0.2 (by values seen) or mnar:0.2 (by the values "
+    "that go missing).",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @click.option(
     "-o", "--output", required=True, metavar="DATA", help="File for the table: .csv .tsv .parquet .feather"
@@ -65,6 +71,7 @@ def command(
     noise_scale: float,
     nonlinearity: float | None,
     published: bool,
+    missing: str | None,
     seed: int,
     output: str,
     truth: str | None,
@@ -72,6 +79,7 @@ def command(
     """Simulate a table from a random graph or from a known network."""
     from dagora.commands.outputs import check_target
     from dagora.commands.writing import Files
+    from dagora.data.punching import parse_holes, punch_holes
     from dagora.data.readers import file_format
     from dagora.data.writers import write_table
     from dagora.formats.registry import find_format, read_network, write_graph, write_network
@@ -80,6 +88,8 @@ def command(
 
     file_format(output)
     check_target(output)
+    if missing is not None:
+        parse_holes(missing)
     if truth:
         find_format(truth)
         check_target(truth)
@@ -113,7 +123,8 @@ def command(
         files.write(truth, partial(write_network, network))
     else:
         files.write(truth, partial(write_graph, graph))
-    files.write(output, partial(write_table, table))
+    written = table if missing is None else punch_holes(table, missing, seed)
+    files.write(output, partial(write_table, written))
     files.end()
 
 

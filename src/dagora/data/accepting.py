@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dagora.data.columns.column_names import kept_positions
-from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
+from dagora.data.columns.hole_pattern import check_holes
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.discretise import discretise
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.readers import read_any
@@ -34,8 +35,8 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
     table = as_any_table(data, reading)
     if isinstance(table, IncompleteTable):
         raise DataError(
-            f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: `complete` "
-            "has those without a hole, impute fills them"
+            f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: "
+            "`complete` has those without a hole, impute fills them"
         )
     return table
 
@@ -67,11 +68,13 @@ def with_columns_dropped(table: IncompleteTable, reading: ReadingOptions) -> Inc
     settled = [name for name in reading.stated() if name not in ("drop", "missing")]
     if settled or reading.missing not in ("error", "auto", "model"):
         raise OptionError(
-            f"{option(settled[0] if settled else 'missing')} is settled when a table with holes is made: pass "
-            "the file or frame itself"
+            f"{option(settled[0] if settled else 'missing')} is settled when a table with holes is made: "
+            "pass the file or frame itself"
         )
-    kept = [table.names[i] for i in kept_positions(table.names, reading)]
-    return table if len(kept) == len(table.names) else table.select(kept)
+    names = [table.names[i] for i in kept_positions(table.names, reading)]
+    kept = table if len(names) == len(table.names) else table.select(names)
+    check_holes(kept.names, kept.seen)
+    return kept
 
 
 def reread(table: Table, reading: ReadingOptions) -> Table:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.data.columns.column_type import Column
+from dagora.data.columns.column_type import Column, seen_cells
+from dagora.data.columns.hole_pattern import hole_pattern
 from dagora.data.columns.overview import Overview
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.wording import announce
@@ -71,17 +72,13 @@ class IncompleteTable:
     def from_columns(cls, columns: Sequence[Column], overview: Overview | None = None) -> IncompleteTable:
         """Make a table from typed columns, as readers hand them out.
 
-        >>> from dagora.data.schema import Variable
+        >>> from dagora.data.schema import Kind, Variable
         >>> column = Column(Variable("x", Kind.CONTINUOUS), np.array([0.5, np.nan]), np.array([False, True]))
         >>> IncompleteTable.from_columns([column]).missing
         1
         """
-        seen = [
-            np.ones(len(column.values), dtype=np.bool_) if column.missing is None else ~column.missing
-            for column in columns
-        ]
         schema = Schema(column.variable for column in columns)
-        return cls(schema, tuple(column.values for column in columns), np.array(seen), overview)
+        return cls(schema, tuple(column.values for column in columns), seen_cells(columns), overview)
 
     def announced(self) -> IncompleteTable:
         """Give the warnings about how the source was understood to the user of Python; return the table."""
@@ -91,7 +88,7 @@ class IncompleteTable:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.seen.shape[1]
+        return int(self.seen.shape[1])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,6 +99,16 @@ class IncompleteTable:
     def missing(self) -> int:
         """Number of cells that are missing."""
         return int(self.seen.size - np.count_nonzero(self.seen))
+
+    @cached_property
+    def pattern(self) -> dict[str, Any]:
+        """How many cells are missing, in which columns and in which patterns.
+
+        >>> whole = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]])
+        >>> IncompleteTable.of(whole, [[True, False], [True, True]]).pattern["columns"]
+        {'x0': 1}
+        """
+        return hole_pattern(self.names, self.seen)
 
     @property
     def complete(self) -> Table:
@@ -142,7 +149,7 @@ AnyTable = Table | IncompleteTable
 def table_of(columns: Sequence[Column], overview: Overview | None = None) -> AnyTable:
     """A table of typed columns; one with holes where a cell is missing.
 
-    >>> from dagora.data.schema import Variable
+    >>> from dagora.data.schema import Kind, Variable
     >>> table_of([Column(Variable("x", Kind.CONTINUOUS), np.array([0.5]))])
     Table(1 rows, 1 columns)
     """

@@ -52,7 +52,7 @@ def parse_holes(holes: str) -> tuple[str, float]:
     ('mar', 0.4)
     >>> parse_holes("mar")
     Traceback (most recent call last):
-    dagora.errors.OptionError: holes are mcar, mar or mnar with a share above 0 and below 1, such as mcar:0.2, not 'mar'
+    dagora.errors.OptionError: holes are mcar, mar or mnar with a share above 0 and below 1, such as ...
     """
     mechanism, _, share = holes.partition(":")
     try:
@@ -61,8 +61,7 @@ def parse_holes(holes: str) -> tuple[str, float]:
         number = 0.0
     if mechanism not in MECHANISMS or not 0 < number < 1:
         raise OptionError(
-            "holes are mcar, mar or mnar with a share above 0 and below 1, such as mcar:0.2, "
-            f"not '{holes}'"
+            f"holes are mcar, mar or mnar with a share above 0 and below 1, such as mcar:0.2, not '{holes}'"
         )
     return mechanism, number
 

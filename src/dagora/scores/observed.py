@@ -83,7 +83,9 @@ class ObservedBIC:
         self._learn_about([*joint, *given], unwatched)
         fit = np.array([self._gain(*pair) for pair in zip(joint, given, strict=True)])
         levels = np.array([self._cardinalities[child] for child, _ in families])
-        return fit - self._price * (levels - 1) * np.array([self._cells(parents) for parents in given])
+        cells = np.array([self._cells(parents) for parents in given])
+        values: Floats = fit - self._price * (levels - 1) * cells
+        return values
 
     def block(
         self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
@@ -98,8 +100,11 @@ class ObservedBIC:
         of_joint = np.array([self._known[one] for one in joint_sets])[place]
         of_given = np.array([self._known[one] for one in given_sets])[parent_place]
         cells = np.array([self._cells(one) for one in given_sets])[parent_place]
-        fit = np.where(np.isfinite(of_joint), of_joint, -np.inf) - np.where(np.isfinite(of_given), of_given, 0)
-        return fit - self._price * (self._cardinalities[children] - 1) * cells
+        fit = np.where(np.isfinite(of_joint), of_joint, -np.inf) - np.where(
+            np.isfinite(of_given), of_given, 0
+        )
+        values: Floats = fit - self._price * (self._cardinalities[children] - 1) * cells
+        return values
 
     def _gain(self, joint: tuple[int, ...], given: tuple[int, ...]) -> float:
         whole = self._known[joint]

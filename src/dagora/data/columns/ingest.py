@@ -16,7 +16,7 @@ import numpy as np
 
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_names, declare_kinds
-from dagora.data.columns.column_type import Column, check_type, count_from_one, type_column
+from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
 from dagora.data.columns.hole_pattern import check_holes, hole_pattern
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import DATES, why_left_out
@@ -119,13 +119,15 @@ def keep_holes(
     why_not = "" if reading.why_not_model is None else reading.why_not_model(kinds)
     if why_not and reading.missing == "model":
         raise DataError(
-            f"{why_not}, so missing cells cannot be modelled: choose {option('missing', 'drop')} to leave out "
-            f"such rows, or {option('missing', 'level')} to make missing a level of a discrete column"
+            f"{why_not}, so missing cells cannot be modelled: choose {option('missing', 'drop')} to leave "
+            f"out such rows, or {option('missing', 'level')} to make missing a level of a discrete column"
         )
     if why_not:
         raise DataError(f"{refusal}{both_kinds(typed, kept)}")
-    check_holes(typed)
-    return tuple(typed), replace(overview, holes=hole_pattern(typed))
+    names = [column.variable.name for column in typed]
+    seen = seen_cells(typed)
+    check_holes(names, seen)
+    return tuple(typed), replace(overview, holes=hole_pattern(names, seen))
 
 
 def look_at(
@@ -328,7 +330,9 @@ def refusing_missing(kept: Sequence[RawColumn]) -> str:
 def both_kinds(typed: Sequence[Column], kept: Sequence[RawColumn]) -> str:
     """A hint for tables with columns of both kinds that nobody declared."""
     kinds = {c.variable.kind for c, column in zip(typed, kept, strict=True) if not column.declared}
-    cut_too = f"columns are of both kinds, so cut the continuous ones too ({option('discretise', 'quantile')})"
+    cut_too = (
+        f"columns are of both kinds, so cut the continuous ones too ({option('discretise', 'quantile')})"
+    )
     return f"; {cut_too}" if len(kinds) > 1 else ""
 
 

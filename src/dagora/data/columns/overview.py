@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dagora.data.columns.column_type import Column
+from dagora.data.columns.hole_pattern import holes_in_words
 from dagora.data.schema import Kind, Variable
 
 LEFT_OUT = "left out"
@@ -71,14 +72,7 @@ class Overview:
         >>> Overview((), rows=300, holes={"cells": 90, "of": 900, "rows": 80}).modelled_cells
         '90 of 900 cells (10.0 %) in 80 rows are missing, and are modelled as missing at random'
         """
-        if not self.holes:
-            return ""
-        cells, whole, rows = (self.holes[name] for name in ("cells", "of", "rows"))
-        verb, verb_too = ("is", "is") if cells == 1 else ("are", "are")
-        return (
-            f"{cells} of {whole} cells ({100 * cells / whole:.1f} %) in {rows} row{'s' * (rows != 1)} {verb} "
-            f"missing, and {verb_too} modelled as missing at random"
-        )
+        return holes_in_words(self.holes)
 
     @property
     def dropped_rows(self) -> str:

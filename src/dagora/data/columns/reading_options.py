@@ -14,7 +14,7 @@ from dagora.events import Budget
 from dagora.wording import option
 
 POLICIES = ("error", "drop", "level")
-# Where missing cells can be modelled, they may be; `auto` does so where it is possible, and else refuses them.
+# Where missing cells can be modelled; `auto` does so if method and score can, and else refuses them.
 WITH_MODEL = (*POLICIES, "model", "auto")
 
 
@@ -111,6 +111,7 @@ def split_reading(
     numbers_for: str = "",
     only: Collection[str] | None = None,
     why_not_model: WhyNotModel | None = None,
+    levels: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[ReadingOptions, dict[str, Any]]:
     """Separate reading options from others in the keyword arguments of a call.
 
@@ -119,7 +120,12 @@ def split_reading(
     """
     reading = {name: value for name, value in options.items() if name in PUBLIC}
     read = ReadingOptions(
-        **reading, wanted=wanted, numbers_for=numbers_for, only=only, why_not_model=why_not_model
+        **reading,
+        wanted=wanted,
+        levels=levels or {},
+        numbers_for=numbers_for,
+        only=only,
+        why_not_model=why_not_model,
     )
     return read, {name: value for name, value in options.items() if name not in PUBLIC}
 

@@ -115,11 +115,11 @@ class BucketTree:
         width = int(self.levels.max(initial=1))
         found = np.zeros((len(self.nodes), codes.shape[1], width))
         self._pass(network, codes, np.ones(codes.shape[1]), marginals=found)
-        return [
-            found[i, codes[i] == self.levels[i], : self.levels[i]] for i in range(len(self.nodes))
-        ]
+        return [found[i, codes[i] == self.levels[i], : self.levels[i]] for i in range(len(self.nodes))]
 
-    def draw(self, network: DiscreteNetwork, codes: NDArray[np.int32], seed: Sequence[int]) -> NDArray[np.int32]:
+    def draw(
+        self, network: DiscreteNetwork, codes: NDArray[np.int32], seed: Sequence[int]
+    ) -> NDArray[np.int32]:
         """The rows with every hole filled by a draw given what was seen, all holes of a row together."""
         drawn = codes.copy()
         self._pass(network, codes, np.ones(codes.shape[1]), drawn=drawn, state=random_state(*seed))
@@ -174,9 +174,7 @@ def eliminate(families: Sequence[Sequence[int]], levels: Ints) -> tuple[list[Buc
 
     def cost(variable: int) -> tuple[int, float, int]:
         near = list(neighbours[variable])
-        fill = sum(
-            1 for a, one in enumerate(near) for other in near[a + 1 :] if other not in neighbours[one]
-        )
+        fill = sum(1 for a, one in enumerate(near) for other in near[a + 1 :] if other not in neighbours[one])
         return fill, float(logs[variable] + sum(logs[one] for one in near)), variable
 
     costs = {variable: cost(variable) for variable in left}
@@ -202,9 +200,7 @@ def eliminate(families: Sequence[Sequence[int]], levels: Ints) -> tuple[list[Buc
     return buckets, bucket_of
 
 
-def spread(
-    table: Floats, axes: Sequence[int], members: Sequence[int], shape: Sequence[int]
-) -> Floats:
+def spread(table: Floats, axes: Sequence[int], members: Sequence[int], shape: Sequence[int]) -> Floats:
     """A table over some of the members, shaped so that it multiplies one over all of them."""
     ordered = sorted(range(len(axes)), key=lambda a: members.index(axes[a]))
     size = [shape[k] if member in axes else 1 for k, member in enumerate(members)]

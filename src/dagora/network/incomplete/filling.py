@@ -74,12 +74,14 @@ class DiscreteFilling:
             graph, self._table, start=self._network, tolerance=ROUGHLY, budget=budget
         )
         self._network = found.network
-        parameters = sum(table.size - table.size // table.shape[-1] for table in found.network.tables.values())
-        return found.log_likelihood - self._price * parameters
+        parameters = sum(
+            table.size - table.size // table.shape[-1] for table in found.network.tables.values()
+        )
+        return float(found.log_likelihood - self._price * parameters)
 
     def complete(self, turn: int) -> Completion:
         """Draw completions from the network."""
-        assert self._network is not None  # noqa: S101 - `fit` comes first
+        assert self._network is not None  # `fit` comes first
         tree = BucketTree(self._network)
         codes = node_codes(self._network, self._table)
         draws = [tree.draw(self._network, codes, (self._seed, turn, k)) for k in range(DRAWS)]

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.errors import DataError
+from dagora.data.schema import Kind
+from dagora.errors import DataError, OptionError
 from dagora.events import Budget
 from dagora.network.fit import check_sizes, regress
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
 from dagora.network.incomplete.matching import node_codes
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.observed.normal_em import PatternedRows, moments_of
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -32,6 +34,32 @@ if TYPE_CHECKING:
     from dagora.stats.statistics import Moments
 
     Floats = NDArray[np.float64]
+
+KINDS = "the graph has discrete and continuous columns, whose missing cells cannot be modelled together"
+
+
+def fit_with_holes(
+    graph: DAG,
+    statistics: IncompleteStatistics,
+    *,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    name: str = "network",
+) -> Network:
+    """Fit the parameters of a graph to what was seen of a table, by EM."""
+    table = statistics.table.select(graph.nodes)
+    if len(table.schema.kinds) > 1:
+        raise DataError(
+            f"{KINDS}: choose {option('missing', 'drop')}, or cut the continuous ones into intervals"
+        )
+    if table.schema.kinds == {Kind.DISCRETE}:
+        return fit_discrete_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
+    if pseudocount or ess is not None:
+        raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
+    values = np.stack(table.columns, axis=1)
+    start = IncompleteStatistics(table).moments()
+    return fit_gaussian_with_holes(graph, values, table.seen.T, start, name).network
+
 
 # EM ends where a step gains less than this share of a unit of log-likelihood per row.
 TOLERANCE = 1e-6

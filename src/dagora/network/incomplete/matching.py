@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
-from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork
 
@@ -34,7 +33,9 @@ def node_codes(network: DiscreteNetwork, table: AnyTable) -> NDArray[np.int32]:
         column = given.schema.index(node)
         variable = given.schema[column]
         if variable.kind is not Kind.DISCRETE:
-            raise DataError(f"column '{node}' is continuous, but discrete in the network: declare it discrete")
+            raise DataError(
+                f"column '{node}' is continuous, but discrete in the network: declare it discrete"
+            )
         place = {level: k for k, level in enumerate(levels)}
         recode = np.array([place.get(level, -1) for level in variable.levels] or [0], dtype=np.int32)
         found = np.where(given.seen[column], recode[given.columns[column]], len(levels))
@@ -45,9 +46,7 @@ def node_codes(network: DiscreteNetwork, table: AnyTable) -> NDArray[np.int32]:
     return codes
 
 
-def node_values(
-    network: GaussianNetwork, table: AnyTable
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def node_values(network: GaussianNetwork, table: AnyTable) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The values of the network's nodes, a row for each case, and which of them were seen."""
     given = with_holes(table)
     values = np.zeros((given.n_rows, len(network.graph)))
@@ -61,11 +60,3 @@ def node_values(
                 )
             values[:, i], seen[:, i] = given.columns[column], given.seen[column]
     return values, seen
-
-
-def completed(table: IncompleteTable, filled: dict[str, NDArray[np.generic]]) -> Table:
-    """The table with the cells of some columns replaced; no hole may be left."""
-    columns = tuple(
-        np.asarray(filled.get(name, column)) for name, column in zip(table.names, table.columns, strict=True)
-    )
-    return Table(table.schema, columns, table.overview)

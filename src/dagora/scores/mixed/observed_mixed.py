@@ -1,7 +1,7 @@
 """BIC of columns of both kinds on a table with holes: `bic-mixed` on what was seen.
 
-The discrete part is the likelihood of what was seen of its columns (see `scores/observed`), the moments of the
-widened table come by EM for the normal distribution, with all features of a hole missing together.
+The discrete part is the likelihood of what was seen of its columns (see `scores/observed`), the moments of
+the widened table come by EM for the normal distribution, with all features of a hole missing together.
 """
 
 from __future__ import annotations

@@ -39,10 +39,11 @@ def hole_warnings(table: IncompleteTable) -> list[str]:
         return []
     columns = {hole for (hole, _), value in tests.items() if value * len(tests) < LEVEL}
     more = f", and those of {len(columns) - 1} more columns on others" if len(columns) > 1 else ""
-    return [
+    told = (
         f"holes in '{table.names[i]}' depend on the values of '{table.names[j]}'{more}: the model takes that "
         "into account, but not whether they depend on the missing values themselves, which no data can show"
-    ]
+    )
+    return [told]
 
 
 def hole_test(table: IncompleteTable, hole: int, other: int) -> float:

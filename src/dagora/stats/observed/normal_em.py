@@ -119,7 +119,7 @@ def expect_rows(
     covariance: Floats,
     left: Floats,
 ) -> float:
-    """Fill the holes of sorted rows by their means, add up the covariances left, return the log-likelihood."""
+    """Fill holes of sorted rows by their means, add up covariances left, return the log-likelihood."""
     d = len(mean)
     factor = np.zeros((d, d))
     weights = np.zeros((d, d))

@@ -71,7 +71,7 @@ def saturated_likelihood(
     number: int,
     tolerance: float,
 ) -> float:
-    """g of one set from the counts of its patterns, a hole being one more level of each column."""
+    """Find g of one set from the counts of its patterns, a hole being one more level of each column."""
     size = len(levels)
     whole = np.zeros(number)
     digits = np.empty(size, dtype=np.int64)

@@ -143,7 +143,7 @@ class IncompleteStatistics:
         """Say that something needs complete rows, and what to do."""
         missing, cells = self._table.missing, self._table.seen.size
         raise DataError(
-            f"{missing} of {cells} cells {'is' if missing == 1 else 'are'} missing, and {what} needs complete "
-            f"rows: choose {option('missing', 'drop')} to leave out such rows, or "
+            f"{missing} of {cells} cells {'is' if missing == 1 else 'are'} missing, and {what} needs "
+            f"complete rows: choose {option('missing', 'drop')} to leave out such rows, or "
             f"{option('missing', 'level')} to make missing a level of a discrete column"
         )
