@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from dagora.compiling import compilation
-from dagora.data.columns.hole_pattern import holes_in_words
+from dagora.data.columns.hole_pattern import check_holes, holes_in_words
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, split_reading
 from dagora.data.schema import Kind
@@ -320,6 +320,8 @@ def read_source(data: object, jobs: int, reading: ReadingOptions | None = None) 
         return Source(scored=data)
     source = Source(rows=as_statistics(data, jobs, reading))
     check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
+    if isinstance(source.rows, IncompleteStatistics):
+        check_holes(source.names, source.rows.table.seen)
     return source
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
-from dagora.data.columns.hole_pattern import check_holes
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.discretise import discretise
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
@@ -72,9 +71,7 @@ def with_columns_dropped(table: IncompleteTable, reading: ReadingOptions) -> Inc
             "pass the file or frame itself"
         )
     names = [table.names[i] for i in kept_positions(table.names, reading)]
-    kept = table if len(names) == len(table.names) else table.select(names)
-    check_holes(kept.names, kept.seen)
-    return kept
+    return table if len(names) == len(table.names) else table.select(names)
 
 
 def reread(table: Table, reading: ReadingOptions) -> Table:

@@ -17,7 +17,7 @@ import numpy as np
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_names, declare_kinds
 from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
-from dagora.data.columns.hole_pattern import check_holes, hole_pattern
+from dagora.data.columns.hole_pattern import hole_pattern
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import DATES, why_left_out
 from dagora.data.columns.intervals import cut
@@ -125,9 +125,7 @@ def keep_holes(
     if why_not:
         raise DataError(f"{refusal}{both_kinds(typed, kept)}")
     names = [column.variable.name for column in typed]
-    seen = seen_cells(typed)
-    check_holes(names, seen)
-    return tuple(typed), replace(overview, holes=hole_pattern(names, seen))
+    return tuple(typed), replace(overview, holes=hole_pattern(names, seen_cells(typed)))
 
 
 def look_at(

@@ -179,10 +179,10 @@ def completed(
         if values is None:
             variables.append(variable)
             columns.append(column)
-        elif variable.kind is Kind.DISCRETE:
+        elif variable.name in levels:
             variables.append(Variable(variable.name, Kind.DISCRETE, tuple(levels[variable.name])))
             columns.append(values.astype(np.uint16))
         else:
-            variables.append(variable)
+            variables.append(Variable(variable.name, Kind.CONTINUOUS))
             columns.append(np.ascontiguousarray(values, dtype=np.float64))
     return Table(Schema(variables), tuple(columns))

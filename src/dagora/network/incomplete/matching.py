@@ -32,13 +32,13 @@ def node_codes(network: DiscreteNetwork, table: AnyTable) -> NDArray[np.int32]:
             continue
         column = given.schema.index(node)
         variable = given.schema[column]
-        if variable.kind is not Kind.DISCRETE:
+        if variable.kind is not Kind.DISCRETE and given.seen[column].any():
             raise DataError(
                 f"column '{node}' is continuous, but discrete in the network: declare it discrete"
             )
         place = {level: k for k, level in enumerate(levels)}
         recode = np.array([place.get(level, -1) for level in variable.levels] or [0], dtype=np.int32)
-        found = np.where(given.seen[column], recode[given.columns[column]], len(levels))
+        found = np.where(given.seen[column], recode[given.columns[column].astype(np.int64)], len(levels))
         if (found < 0).any():
             unknown = variable.levels[given.columns[column][np.argmax(found < 0)]]
             raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
@@ -54,7 +54,7 @@ def node_values(network: GaussianNetwork, table: AnyTable) -> tuple[NDArray[np.f
     for i, node in enumerate(network.graph):
         if node in given.names:
             column = given.schema.index(node)
-            if given.schema[column].kind is not Kind.CONTINUOUS:
+            if given.schema[column].kind is not Kind.CONTINUOUS and given.seen[column].any():
                 raise DataError(
                     f"column '{node}' is discrete, but continuous in the network: declare it continuous"
                 )
