@@ -48,8 +48,9 @@ MISTAKES: list[tuple[str, str, str | None]] = [
     ("learn tabs.csv", r"try --separator '\t'", r"learn tabs.csv --separator '\t'"),
     ("learn people.csv --separator ';;'", "one character", "learn people.csv --separator ,"),
     ("learn mixed.csv", "--discretise quantile", "learn mixed.csv --discretise quantile"),
-    ("learn holes.csv", "--missing drop", "learn holes.csv --missing drop"),
-    ("learn holes.csv", "--missing level", "learn holes.csv --missing level"),
+    ("learn holes.csv --missing error", "--missing model", "learn holes.csv --missing model"),
+    ("learn holes.csv --missing error", "--missing drop", "learn holes.csv --missing drop"),
+    ("learn holes.csv --score bdeu", "--missing level", "learn holes.csv --score bdeu --missing level"),
     ("learn number_holes.csv --missing level", "--missing drop", "learn number_holes.csv --missing drop"),
     (
         "learn number_holes.csv --missing level",

@@ -42,7 +42,7 @@ def command(*, data: str, request: LearnRequest, em_rounds: int, reading: Readin
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
     from dagora.learning import learn
-    from dagora.stats.accepting import as_statistics
+    from dagora.stats.accepting import statistics_of
 
     request.check()
     request.check_overwriting(data)
@@ -51,7 +51,7 @@ def command(*, data: str, request: LearnRequest, em_rounds: int, reading: Readin
     request.check_data(source.names, None if table is None else table.schema)
     with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(source, on_event=on_event, em_rounds=em_rounds, **request.settings)
-    request.present(result, None if table is None else as_statistics(table), Path(data).name)
+    request.present(result, None if table is None else statistics_of(table), Path(data).name)
 
 
 def is_jkl(path: str) -> bool:

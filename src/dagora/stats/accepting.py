@@ -6,7 +6,7 @@ from typing import cast
 
 from dagora.data.accepting import as_any_table, as_table
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.data.incomplete import IncompleteTable
+from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.errors import OptionError
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -26,5 +26,9 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
         return cast("Statistics", data)
     if reading is None or reading.why_not_model is None:
         return TableStatistics(as_table(data, reading), jobs)
-    table = as_any_table(data, reading)
+    return statistics_of(as_any_table(data, reading), jobs)
+
+
+def statistics_of(table: AnyTable, jobs: int = 1) -> Statistics:
+    """The statistics of a table, with holes or without."""
     return IncompleteStatistics(table) if isinstance(table, IncompleteTable) else TableStatistics(table, jobs)
