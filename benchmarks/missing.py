@@ -106,7 +106,9 @@ def main() -> None:
                     started = time.process_time()
                     graph, network = learn(whole, punched)
                     spent = time.process_time() - started
-                    loss = np.nan if network is None else best - dagora.log_likelihood(network, new) / NEW_ROWS
+                    loss = (
+                        np.nan if network is None else best - dagora.log_likelihood(network, new) / NEW_ROWS
+                    )
                     found[way].append((dagora.compare(graph, truth.graph).cpdag.shd, loss, spent))
             cells = [" / ".join(f"{x:.{k}f}" for x, k in zip(np.mean(all_, axis=0), (1, 2, 1), strict=True))
                      for all_ in found.values()]  # fmt: skip
@@ -125,7 +127,9 @@ def main() -> None:
                     dagora.fit(truth.graph, whole, ess=1.0),
                 )
                 losses.append([best - dagora.log_likelihood(one, new) / NEW_ROWS for one in networks])
-            print(f"| {holes} | " + " | ".join(f"{x:.2f}" for x in np.mean(losses, axis=0)) + " |", flush=True)
+            print(
+                f"| {holes} | " + " | ".join(f"{x:.2f}" for x in np.mean(losses, axis=0)) + " |", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -49,6 +49,23 @@ def random_continuous(rng, rows, columns):
     return continuous_table(sample[:, rng.permutation(columns)])
 
 
+def random_mixed(rng, rows, kinds):
+    """Columns of these kinds, a number of levels or 0 for numbers, that depend on the ones before them."""
+    signal, variables, columns = np.zeros(rows), [], []
+    for position, levels in enumerate(kinds):
+        signal = signal * rng.uniform(-1, 1) + rng.normal(size=rows)
+        if levels:
+            cuts = np.quantile(signal, np.arange(1, levels) / levels)
+            variables.append(
+                Variable(f"x{position}", Kind.DISCRETE, tuple(f"{k:05d}" for k in range(levels)))
+            )
+            columns.append(np.searchsorted(cuts, signal).astype(np.uint16))
+        else:
+            variables.append(Variable(f"x{position}", Kind.CONTINUOUS))
+            columns.append(signal + 0.1 * signal**2)
+    return Table(Schema(variables), tuple(columns))
+
+
 def random_dag(rng, size, density=0.4, names=None):
     """A random graph whose order is hidden by a permutation."""
     matrix = np.triu(rng.random((size, size)) < density, 1)

@@ -39,10 +39,12 @@ from tests.random_tables import (
     random_continuous,
     random_dag,
     random_discrete,
+    random_mixed,
 )
 
 TABLE = random_discrete(np.random.default_rng(0), 300, [2, 3, 2, 3, 2])
 NUMBERS = random_continuous(np.random.default_rng(1), 100, 4)
+BOTH = random_mixed(np.random.default_rng(2), 100, [2, 0, 3, 0])
 # Scores that integrate take their time.
 FEW_NUMBERS = random_continuous(np.random.default_rng(1), 20, 3)
 DEAR = {"gp": {"estimator": "laplace"}, "gp2": {"estimator": "laplace"}}
@@ -52,7 +54,7 @@ DEAR = {"gp": {"estimator": "laplace"}, "gp2": {"estimator": "laplace"}}
 @pytest.mark.parametrize("score", [entry.name for entry in SCORES])
 def test_every_method_runs_on_every_score(method, score):
     numbers = FEW_NUMBERS if score in DEAR else NUMBERS
-    table = TABLE if score_named(score).kind is Kind.DISCRETE else numbers
+    table = {Kind.DISCRETE: TABLE, "mixed": BOTH}.get(score_named(score).kind, numbers)
     options = DEAR.get(score, {})
     if method_named(method).needs_equivalence and not score_named(score).equivalent:
         with pytest.raises(OptionError, match="equivalent"):

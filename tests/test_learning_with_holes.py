@@ -108,7 +108,11 @@ NEVER = {"a": ["x", "y", None, None] * 20, "b": [None, None, "x", "y"] * 20, "c"
     ("data", "options", "words"),
     [
         (punched(chain(60), 0.2), {"score": "bdeu"}, 'cells are missing.*missing="drop"'),
-        (punched(chain(60), 0.2), {"score": "bdeu", "missing": "model"}, "the score bdeu needs complete rows"),
+        (
+            punched(chain(60), 0.2),
+            {"score": "bdeu", "missing": "model"},
+            "the score bdeu needs complete rows",
+        ),
         (punched(lines(60), 0.2), {"method": "notears"}, 'cells are missing.*missing="drop"'),
         (punched(lines(60), 0.2), {"method": "notears", "missing": "model"}, "notears needs complete rows"),
         (punched(chain(60), 0.2), {"missing": "error"}, 'missing="model" would learn from what is there'),
@@ -130,9 +134,9 @@ def test_what_cannot_be_modelled_is_refused_in_one_line(data: dict, options: dic
 @pytest.mark.parametrize(
     "call",
     [
-        lambda data: dagora.candidates(data),
+        dagora.candidates,
         lambda data: dagora.score(data, dagora.DAG("abcd")),
-        lambda data: dagora.sample(data),
+        dagora.sample,
         lambda data: dagora.candidates(data, missing="model"),
     ],
 )
@@ -142,7 +146,9 @@ def test_other_doors_refuse_holes(call: object) -> None:
 
 
 def test_a_table_with_holes_is_written_and_read_again(tmp_path) -> None:
-    table = dagora.punch_holes(dagora.Table.from_frame(__import__("pandas").DataFrame(chain(50))), "mcar:0.3", 1)
+    table = dagora.punch_holes(
+        dagora.Table.from_frame(__import__("pandas").DataFrame(chain(50))), "mcar:0.3", 1
+    )
     from dagora.data.accepting import as_any_table
     from dagora.data.columns.reading_options import ReadingOptions
 

@@ -33,6 +33,10 @@ class RowsWatched(TableStatistics):
 def small(kind: str) -> Table:
     """Two columns of a kind."""
     rng = np.random.default_rng(1)
+    if kind == "mixed":
+        return Table.from_numpy(
+            np.column_stack([rng.normal(size=40), rng.integers(0, 2, 40)]), "ab", discrete=["b"]
+        )
     values = rng.normal(size=(40, 2)) if kind == "continuous" else rng.integers(0, 2, size=(40, 2))
     return Table.from_numpy(values, "ab", **{kind: ["a", "b"]})
 

@@ -211,21 +211,20 @@ def test_data_that_tell_nothing(enumeration: Sampler) -> None:
     found = sample(codes, "exact", draws=50)
     assert any("constant" in warning and "'w'" in warning for warning in found.warnings)
     mixed = pd.DataFrame({"u": np.linspace(0, 1, 30), "v": ["no", "yes"] * 15})
-    with pytest.raises(DataError, match=r"'v'.*'u'"):
-        sample(mixed, "exact")
+    assert any("many rows" in warning for warning in sample(mixed, "exact", draws=50).warnings)
 
 
 # gp2 takes seconds a family, and the code behind this test does not tell it from gp.
 @pytest.mark.parametrize("score", [e for e in SCORES if e.name != "gp2"], ids=lambda entry: entry.name)
 def test_scores_that_are_no_marginal_likelihood(enumeration: Sampler, score: Score) -> None:
-    table = TABLE if score.kind.value == "discrete" else NUMBERS
+    table = TABLE if score.kind == "discrete" else NUMBERS
     if score.name in REFUSED:
         with pytest.raises(OptionError, match=f"{score.name}.*no log probability"):
             sample(table, "exact", score=score.name)
         return
     found = sample(table, "exact", score=score.name, draws=20)
     noted = [warning for warning in found.warnings if "marginal likelihood" in warning]
-    assert len(noted) == (score.name in {"bic", "aic", "bic-gaussian"})
+    assert len(noted) == (score.name in {"bic", "aic", "bic-gaussian", "bic-mixed"})
 
 
 def test_options_reach_score_and_sampler(enumeration: Sampler) -> None:

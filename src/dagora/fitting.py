@@ -60,9 +60,11 @@ def fit(
     name: str = "network",
     **reading: Any,
 ) -> Network | GaussianProcessNetwork:
-    """Fit the parameters of a graph whose nodes are columns of any data, all discrete or all continuous.
+    """Fit the parameters of a graph whose nodes are columns of any data.
 
-    Without a `score`: probability tables, or linear regressions with Gaussian noise. `pseudocount` is added
+    Without a `score`: probability tables, or linear regressions with Gaussian noise; with columns of both
+    kinds, a regression for each configuration of the discrete parents, logistic for a discrete node. A
+    configuration of too few rows gets the regression over all rows. `pseudocount` is added
     to every cell of a table; `ess` spreads an equivalent sample size over each table's cells instead. With
     `score="gp"` or `"gp2"`: Gaussian processes with that score's kernel and priors (`published` as for the
     score), which predict, draw rows, and have functions with bands. Columns that are not nodes of the graph

@@ -32,7 +32,7 @@ from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.jkl import read_jkl
 from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.estimation import estimation, told_of
-from dagora.scores.local_score import LocalScore, graph_score
+from dagora.scores.local_score import LocalScore, check_possible, graph_score
 from dagora.scores.registry import Score, default_score, default_score_of, score_named
 from dagora.search.auto import ColumnOrders
 from dagora.search.column_order import in_column_order
@@ -133,6 +133,7 @@ def learn(
 
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
     local = None if chosen is None else chosen.make(source.statistics, **score_options)
+    check_possible(local, known)
     searching = Searching(entry, chosen, method_options, score_options)
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
@@ -420,6 +421,7 @@ def candidates(
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
     known.check_nodes(local.schema.names)
+    check_possible(local, known)
     return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))
 
 

@@ -105,8 +105,8 @@ SAMPLERS = (
 APPROXIMATIONS = {
     "bic": "exp(BIC) approximates a marginal likelihood only with many rows: prefer bdeu, a real one",
     "bic-gaussian": "exp(BIC) approximates a marginal likelihood only with many rows: prefer bge, a real one",
-    "bic-mixed": "exp(BIC) approximates a marginal likelihood only with many rows: where discrete columns come "
-    "before continuous ones, prefer bayes-mixed, a real one",
+    "bic-mixed": "exp(BIC) approximates a marginal likelihood only with many rows: where discrete columns "
+    "come before continuous ones, prefer bayes-mixed, a real one",
     "aic": "exp(AIC) is no marginal likelihood and favours many edges: prefer bdeu, a real one",
 }
 REFUSED = {

@@ -27,6 +27,7 @@ from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.run import Run
 from dagora.samplers import check_score, sampler_named
 from dagora.scores.estimation import estimation, told_of
+from dagora.scores.local_score import check_possible
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.wording import announce, option
 
@@ -64,9 +65,9 @@ def sample(
     From `discrete` to `separator`, the options say how the data are to be understood; `read_table` explains
     them. Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
     arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous, bdeu for discrete
-    and bic-mixed for columns of both kinds. With `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a
-    Gaussian-process score, and weighted by that more accurate estimator. What the result's `warnings` say is
-    also given to Python's `warnings`.
+    and bic-mixed for columns of both kinds. With `reweight` (qmc or bridge) graphs are drawn under the
+    Laplace approximation of a Gaussian-process score, and weighted by that more accurate estimator. What the
+    result's `warnings` say is also given to Python's `warnings`.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -107,6 +108,7 @@ def sample(
     sampler_options, score_options = split_options(entry, chosen, options)
     run = Run(known, seed, clock, jobs, on_event)
     local = asked = chosen.make(statistics, **score_options)
+    check_possible(local, known)
     found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
     found = replace(
         found, message="; ".join(filter(None, (found.message, *told_of(local), source.dropped_rows)))

@@ -57,7 +57,10 @@ def test_holes_are_simulated_learned_through_and_filled(run: Callable, tmp_path:
     [
         ("learn {survey} --score bdeu", "--missing drop"),
         ("learn {survey} --score bdeu --missing model", "the score bdeu needs complete rows"),
-        ("simulate --sem gaussian --nodes 3 --degree 1 --rows 9 -o {folder}/x.csv --missing some", "mcar:0.2"),
+        (
+            "simulate --sem gaussian --nodes 3 --degree 1 --rows 9 -o {folder}/x.csv --missing some",
+            "mcar:0.2",
+        ),
         ("impute {survey} {survey} -o {folder}/x.csv", "survey.csv"),
     ],
 )

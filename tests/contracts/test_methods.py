@@ -36,8 +36,10 @@ from dagora.parties.horizontal.tasks import TASKS
 from dagora.result import STATUSES, Result
 from dagora.scores.registry import SCORES, Score
 from dagora.stats.basis import BasisMoments
+from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import CellCounts, Contingency, Moments
 
+MIXED = "mixed"
 KINDS = (Kind.DISCRETE, Kind.CONTINUOUS)
 PARTS = ("required", "forbidden", "tiers", "max_parents")
 # The parts of knowledge that a method refuses; every other part it obeys.
@@ -82,15 +84,23 @@ def named(value: object) -> str:
 
 CASES = [(method, kind) for method in METHODS for kind in kinds_of(method)]
 
+# Both kinds of columns in one table, which every method on scores takes too.
+BOTH = [*CASES, *((method, MIXED) for method in METHODS if maximises_a_score(method))]
+
 each_method = pytest.mark.parametrize("method", METHODS, ids=named)
 each_scored_method = pytest.mark.parametrize("method", list(filter(maximises_a_score, METHODS)), ids=named)
 each_score = pytest.mark.parametrize("score", SCORES, ids=named)
 each_case = pytest.mark.parametrize(("method", "kind"), CASES, ids=named)
+each_case_and_both = pytest.mark.parametrize(("method", "kind"), BOTH, ids=named)
 
 
 @cache
-def table_of(kind: Kind) -> Table:
+def table_of(kind: Kind | str) -> Table:
     """Seven columns with enough edges that knowledge can contradict what the data say."""
+    if kind == MIXED:
+        return dagora.simulate(
+            dagora.random_dag("er", 7, 1.5, seed=2), "mixed", 300, seed=3, relations="shift"
+        ).table
     if kind is Kind.DISCRETE:
         names = ["growth", "light", "season", "cloud", "soil", "watering", "temperature"]
         return sample(greenhouse(), 1500, seed=5).select(names)
@@ -119,7 +129,7 @@ def learn(method: Method, data: object, **given: object) -> Result:
 
 
 @cache
-def plain_result(method: Method, kind: Kind) -> Result:
+def plain_result(method: Method, kind: Kind | str) -> Result:
     return learn(method, table_of(kind))
 
 
@@ -195,8 +205,8 @@ def test_obeys_knowledge_or_says_what_it_cannot(method: Method, kind: Kind, part
     assert graph.edges or graph.undirected
 
 
-@each_case
-def test_obeys_all_knowledge_together(method: Method, kind: Kind) -> None:
+@each_case_and_both
+def test_obeys_all_knowledge_together(method: Method, kind: Kind | str) -> None:
     names = table_of(kind).names
     knowledge = Knowledge(
         required=[(names[6], names[0])],
@@ -222,8 +232,8 @@ def test_refuses_knowledge_about_strangers(method: Method) -> None:
         dagora.learn(table_of(Kind.DISCRETE), method.name, knowledge={"forbidden": [["stranger", "growth"]]})
 
 
-@each_case
-def test_same_seed_same_answer(method: Method, kind: Kind) -> None:
+@each_case_and_both
+def test_same_seed_same_answer(method: Method, kind: Kind | str) -> None:
     table = table_of(kind)
     copy = Table(table.schema, tuple(column.copy() for column in table.columns))
     first = learn(method, table, seed=4, **randomised(method))
@@ -261,8 +271,8 @@ for method in here.METHODS:
     assert all(same(Result.from_json(line), result) for line, result in zip(there, here, strict=True))
 
 
-@each_case
-def test_the_score_is_the_graphs_score(method: Method, kind: Kind) -> None:
+@each_case_and_both
+def test_the_score_is_the_graphs_score(method: Method, kind: Kind | str) -> None:
     result = plain_result(method, kind)
     assert result.status in STATUSES
     assert result.graph.nodes == table_of(kind).names
@@ -278,8 +288,8 @@ def test_the_score_is_the_graphs_score(method: Method, kind: Kind) -> None:
     assert all(score <= result.score + 1e-9 * abs(result.score) for score in steps)
 
 
-@each_case
-def test_any_order_of_the_columns(method: Method, kind: Kind) -> None:
+@each_case_and_both
+def test_any_order_of_the_columns(method: Method, kind: Kind | str) -> None:
     table = table_of(kind)
     turned = table.select(table.names[::-1])
     result = learn(method, turned)
@@ -464,8 +474,8 @@ def test_a_level_seen_once(method: Method) -> None:
     assert result.score is None or math.isfinite(result.score)
 
 
-@each_case
-def test_fewer_rows_than_columns(method: Method, kind: Kind) -> None:
+@each_case_and_both
+def test_fewer_rows_than_columns(method: Method, kind: Kind | str) -> None:
     table = table_of(kind).take(np.arange(5))
     result = learn(method, table)
     assert any("fewer rows" in warning and "(5)" in warning for warning in result.warnings)
@@ -496,15 +506,14 @@ def test_a_score_takes_its_kind_of_column_and_no_other(score: Score) -> None:
     assert result.graph.edges
     assert result.score == pytest.approx(dagora.score(table, result.graph, score=score.name), rel=1e-9)
     assert result.score > dagora.score(table, DAG(table.names), score=score.name)
+    if score.kind == MIXED:
+        return
     right, wrong = table_of(score.kind), table_of(other(score.kind)).take(np.arange(400))
     odd = Schema([*right.schema.variables[:3], wrong.schema[4]])
     mixed = Table(odd, (*(column[:400] for column in right.columns[:3]), wrong.columns[4]))
     with pytest.raises(DataError, match=f"'{wrong.names[4]}'"):
         dagora.learn(mixed, score=score.name)
-    with pytest.raises(
-        DataError, match=f"'{wrong.names[4]}'.*'{right.names[0]}'|'{right.names[0]}'.*'{wrong.names[4]}'"
-    ):
-        dagora.learn(mixed)
+    assert dagora.learn(mixed).score_name == "bic-mixed"
 
 
 @pytest.mark.parametrize(
@@ -556,6 +565,20 @@ class SecureSums:
         centre, half_width = (low + high)[:, 0] / 2, (high - low)[:, 0] / 2
         return BasisMoments(functions, centre, half_width, Moments(self.n_rows, mean, scatter))
 
+    def indicator_moments(self) -> IndicatorMoments:
+        features, sizes = [], []
+        for variable, column in zip(self.schema, self._table.columns, strict=True):
+            if variable.kind is Kind.CONTINUOUS:
+                own = [column, column**2]
+            else:
+                own = [(column == level).astype(float) for level in range(1, len(variable.levels))]
+            features += own
+            sizes.append(len(own))
+        matrix = np.array(features)
+        scatter = np.cov(matrix, bias=True) * self.n_rows
+        moments = Moments(self.n_rows, matrix.mean(axis=1), scatter)
+        return IndicatorMoments(moments, np.cumsum([0, *sizes]))
+
     def rows(self) -> Table:
         raise RowsUnavailableError("the rows stay with their owners: choose a method that needs only sums")
 
@@ -578,7 +601,9 @@ def test_sums_are_enough(method: Method, score: Score) -> None:
     assert apart.graph == pooled.graph
     assert (apart.status, apart.warnings) == (pooled.status, pooled.warnings)
     for key, value in pooled.stats.items():
-        assert key.endswith("_seconds") or apart.stats[key] == pytest.approx(value, rel=1e-12)
+        # How often ILP solves its program depends on the last bits of scores that are not exact.
+        counted = not key.endswith("_seconds") and (method.name, score.kind) != ("ilp", MIXED)
+        assert not counted or apart.stats[key] == pytest.approx(value, rel=1e-12)
     if score.kind is Kind.DISCRETE:
         assert apart.score == pooled.score, "counts are exact, and so is what is made of them"
     else:

@@ -168,13 +168,6 @@ def test_columns_outside_the_graph_are_left_alone():
     np.testing.assert_allclose(fit(DAG("k"), TableStatistics(table)).tables["k"], [1 / 3, 2 / 3])
 
 
-def test_mixed_columns_are_refused():
-    schema = Schema([Variable("k", Kind.DISCRETE, ("u", "v")), Variable("a", Kind.CONTINUOUS)])
-    table = Table(schema, (np.array([0, 1], dtype=np.uint16), np.array([0.0, 1.0])))
-    with pytest.raises(DataError, match="discrete and continuous"):
-        fit(DAG("ka"), TableStatistics(table))
-
-
 def test_a_node_that_is_no_column_is_refused():
     with pytest.raises(DataError, match="'d'"):
         fit(DAG("ad"), statistics(ROWS))

@@ -196,6 +196,9 @@ def test_a_graph_without_edges_is_noise():
         ({"published": True}, "belong to the sem 'fourier'"),
         ({"sem": "fourier", "nonlinearity": -0.1}, "nonlinearity must be"),
         ({"sem": "fourier", "nonlinearity": float("inf")}, "nonlinearity must be"),
+        ({"relations": "clg"}, "relations belongs to the sem 'mixed', not to 'gaussian'"),
+        ({"sem": "mixed", "relations": "bent"}, "relations is one of clg, shift, both, curved, not 'bent'"),
+        ({"sem": "mixed", "noise_scale": 2.0}, "'mixed' has no noise_scale"),
     ],
 )
 def test_bad_options(arguments, message):
@@ -208,3 +211,35 @@ def test_values_beyond_floating_point_are_refused():
     chain = DAG(names, pairwise(names))
     with pytest.raises(OptionError, match="'x4' overflow"):
         simulate(chain, "gaussian", 10, seed=0, weight_range=(1e100, 1e100))
+
+
+@pytest.mark.parametrize("relations", ["clg", "shift", "both", "curved"])
+def test_half_of_a_mixed_table_is_discrete_and_follows_its_mechanisms(relations):
+    simulation = simulate(GRAPH, "mixed", ROWS, seed=4, relations=relations)
+    table = simulation.table
+    kinds = {variable.name: variable.kind for variable in table.schema}
+    assert sum(kind is Kind.DISCRETE for kind in kinds.values()) == 3
+    if relations in {"clg", "shift"}:
+        assert not [
+            (a, b) for a, b in GRAPH.edges if kinds[a] is Kind.CONTINUOUS and kinds[b] is Kind.DISCRETE
+        ]
+    X = matrix(table)
+    for i, node in enumerate(GRAPH):
+        parents = X[:, list(GRAPH.parent_indices(i))]
+        mechanism = simulation.mechanisms[node]
+        told = mechanism(parents)
+        if kinds[node] is Kind.CONTINUOUS:
+            noise = (X[:, i] - told[:, 0]) / mechanism.deviations[mechanism.configurations(parents)]
+            assert stats.kstest(noise, "norm").pvalue > LEVEL
+        else:
+            shares = np.exp(told) / np.exp(told).sum(axis=1, keepdims=True)
+            seen = np.eye(shares.shape[1])[X[:, i].astype(int)]
+            # The levels drawn, beside their probabilities: overall, and along each parent.
+            for weight in (np.ones(ROWS), *parents.T):
+                error = (weight[:, None] * (seen - shares)).sum(axis=0)
+                spread = np.sqrt((weight[:, None] ** 2 * shares * (1 - shares)).sum(axis=0))
+                assert (np.abs(error) < 4.5 * spread).all()
+        curved = relations == "curved" and any(
+            kinds[parent] is Kind.CONTINUOUS for parent in GRAPH.parents(node)
+        )
+        assert mechanism.squares.any() == curved

@@ -20,8 +20,8 @@ Examples:
   dagora simulate --nodes 20 --degree 2 --sem gaussian --rows 1000 --seed 1 -o data.csv --truth truth.json
   dagora simulate --sem bif:alarm.bif.gz --rows 10000 --seed 1 -o alarm.csv --truth alarm.json
 
---sem is one of gaussian, exponential, gumbel, logistic, poisson, mlp, fourier, or bif:FILE for a network
-file (.bif or .json) that brings its own graph.
+--sem is one of gaussian, exponential, gumbel, logistic, poisson, mlp, fourier, mixed, or bif:FILE for a
+network file (.bif or .json) that brings its own graph.
 """
 
 
@@ -53,6 +53,11 @@ file (.bif or .json) that brings its own graph.
     help="Punch holes: mcar:0.2 (completely at random), mar:0.2 (by values seen) or mnar:0.2 (by the values "
     "that go missing).",
 )
+@click.option(
+    "--relations",
+    type=click.Choice(["clg", "shift", "both", "curved"]),
+    help="How columns depend on each other in the mixed model.  [default: both]",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @click.option(
     "-o", "--output", required=True, metavar="DATA", help="File for the table: .csv .tsv .parquet .feather"
@@ -72,6 +77,7 @@ def command(
     nonlinearity: float | None,
     published: bool,
     missing: str | None,
+    relations: str | None,
     seed: int,
     output: str,
     truth: str | None,
@@ -104,6 +110,7 @@ def command(
             (degree, "--degree"),
             (nonlinearity, "--nonlinearity"),
             (published or None, "--published"),
+            (relations, "--relations"),
         ):
             if value is not None:
                 raise OptionError(f"{flag} does not go with --sem bif:FILE, which brings its own graph")
@@ -116,7 +123,16 @@ def command(
         if truth and find_format(truth).name == "BIF":
             raise OptionError(f"{truth}: a random graph has no tables for BIF; write the truth as .json")
         graph, table = from_random_graph(
-            kind or "er", nodes, degree, sem, rows, seed, noise_scale, nonlinearity, published=published
+            kind or "er",
+            nodes,
+            degree,
+            sem,
+            rows,
+            seed,
+            noise_scale,
+            nonlinearity,
+            published=published,
+            relations=relations,
         )
     files = Files()
     if network is not None and truth and find_format(truth).name == "BIF":
@@ -139,6 +155,7 @@ def from_random_graph(
     nonlinearity: float | None,
     *,
     published: bool,
+    relations: str | None,
 ) -> tuple[DAG, Table]:
     """Draw a graph and a table from it."""
     from dagora.graph.random_graphs import random_dag
@@ -150,6 +167,13 @@ def from_random_graph(
         raise OptionError("a random graph needs --nodes and --degree")
     graph = random_dag(kind, nodes, degree, seed)
     simulation = simulate(
-        graph, sem, rows, seed, noise_scale=noise_scale, nonlinearity=nonlinearity, published=published
+        graph,
+        sem,
+        rows,
+        seed,
+        noise_scale=noise_scale,
+        nonlinearity=nonlinearity,
+        published=published,
+        relations=relations,
     )
     return graph, simulation.table

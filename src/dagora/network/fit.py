@@ -1,4 +1,4 @@
-"""Fit the parameters of a graph from sums over rows: probability tables or linear-Gaussian regressions.
+"""Fit the parameters of a graph: probability tables, linear-Gaussian regressions, or both.
 
 Discrete: P(x = k | parents = j) = (N_jk + a) / (N_j + a·r), with N the joint counts, r the levels of x and a
 the pseudo-count of a cell: 0 is maximum likelihood, `ess` / (r·q) with q parent configurations is the
@@ -9,6 +9,12 @@ Continuous: the least-squares regression of x on its parents from the scatter ma
 S_PP⁺ S_Px, and the maximum-likelihood sd √(RSS / n). Where parents are collinear and many coefficients fit
 equally well, the pseudo-inverse S_PP⁺ takes those of least norm in standardised parents (directions whose
 relative variance is below 1e-10 are left out). A constant parent gets 0.
+
+Both kinds in one graph: a continuous node has such a regression for each configuration of its discrete
+parents. A configuration of fewer than k + `SPARE_ROWS` rows, for k continuous parents, gets the regression
+over all rows. A discrete node with continuous parents has a multinomial logistic regression
+(`softmax_fit`) for each configuration of its discrete parents; one of fewer than `ROWS_PER_COEFFICIENT` rows
+per coefficient gets the one over all rows. Both need the rows themselves; the rest is fitted from sums.
 """
 
 from __future__ import annotations
@@ -22,14 +28,20 @@ from dagora.data.columns.reading_options import split_reading
 from dagora.data.schema import Kind
 from dagora.errors import DataError, OptionError
 from dagora.graph.cpdag import require_dag
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
+from dagora.network.regressions import Lines, Softmax
+from dagora.network.softmax_fit import fit_softmax
 from dagora.stats.accepting import as_statistics
+from dagora.stats.grouped import GroupedRows
+from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dagora.data.schema import Schema
+    from dagora.data.table import Table
     from dagora.graph.dag import DAG
-    from dagora.stats.statistics import Moments, Statistics
+    from dagora.stats.statistics import Statistics
 
 MAX_ENTRIES = 50_000_000
 """Probabilities that the tables of one network may hold together (400 MB)."""
@@ -43,6 +55,15 @@ RELATIVE_RANK = 1e-10
 CONSTANT = 1e-13
 """A column whose sd is below this share of its mean is constant: rounding alone can leave as much."""
 
+SPARE_ROWS = 3
+"""Rows beyond its slopes that a configuration needs for a regression of its own."""
+
+ROWS_PER_COEFFICIENT = 5
+"""Rows for each coefficient that a configuration needs for a logistic regression of its own."""
+
+MOST_COEFFICIENTS = 2000
+"""Coefficients of one logistic regression; a step of its fit solves that many equations."""
+
 
 def fit(
     graph: DAG,
@@ -53,7 +74,7 @@ def fit(
     name: str = "network",
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Network:
-    """Fit the parameters of a graph whose nodes are columns of any data, all discrete or all continuous.
+    """Fit the parameters of a graph whose nodes are columns of any data.
 
     `pseudocount` is added to every cell of a table; `ess` spreads an equivalent sample size over each table's
     cells instead. Columns that are not nodes of the graph are ignored. Options of `read_table`, such as
@@ -71,11 +92,6 @@ def fit(
         raise OptionError(f"fit has no option '{next(iter(unknown))}'")
     statistics = as_statistics(data, reading=options)
     kinds = {statistics.schema[statistics.schema.index(node)].kind for node in graph}
-    if len(kinds) > 1:
-        raise DataError(
-            "the graph has discrete and continuous columns, but parameters can be fitted to one kind only: "
-            "discretise the continuous columns, or leave one kind out"
-        )
     if (
         not isinstance(pseudocount, int | float | np.number)
         or pseudocount < 0
@@ -86,6 +102,8 @@ def fit(
         raise OptionError(f"ess must be a finite number above 0, not {ess!r}")
     if ess is not None and pseudocount:
         raise OptionError("give either pseudocount or ess, not both")
+    if len(kinds) > 1:
+        return fit_mixed(graph, statistics, pseudocount, ess, name)
     if kinds == {Kind.CONTINUOUS}:
         if pseudocount or ess is not None:
             raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
@@ -98,7 +116,17 @@ def fit_discrete(
 ) -> DiscreteNetwork:
     """Fit every node's conditional probability table."""
     schema = statistics.schema
-    families = {node: [schema.index(member) for member in (*graph.parents(node), node)] for node in graph}
+    tables = fit_tables(graph, list(graph), statistics, pseudocount, ess)
+    levels = {node: schema[schema.index(node)].levels for node in graph}
+    return DiscreteNetwork(graph, levels, tables, name)
+
+
+def fit_tables(
+    graph: DAG, nodes: list[str], statistics: Statistics, pseudocount: float, ess: float | None
+) -> dict[str, NDArray[np.float64]]:
+    """Fit the tables of some nodes, whose parents are discrete."""
+    schema = statistics.schema
+    families = {node: [schema.index(member) for member in (*graph.parents(node), node)] for node in nodes}
     shapes = {
         node: tuple(schema[column].cardinality for column in columns) for node, columns in families.items()
     }
@@ -109,8 +137,7 @@ def fit_discrete(
         prior = pseudocount if ess is None else ess / prod(shape)
         contingency = statistics.contingency(columns)
         tables[node] = conditional_table(shape, contingency.cells, contingency.counts, prior)
-    levels = {node: schema[columns[-1]].levels for node, columns in families.items()}
-    return DiscreteNetwork(graph, levels, tables, name)
+    return tables
 
 
 def check_sizes(shapes: dict[str, tuple[int, ...]]) -> None:
@@ -166,6 +193,91 @@ def fit_gaussian(graph: DAG, statistics: Statistics, name: str) -> GaussianNetwo
         intercepts[node] = float(moments.mean[position[node]] - moments.mean[parents] @ coefficients[node])
         sds[node] = sqrt(variance)
     return GaussianNetwork(graph, intercepts, coefficients, sds, name)
+
+
+def fit_mixed(
+    graph: DAG, statistics: Statistics, pseudocount: float, ess: float | None, name: str
+) -> MixedNetwork:
+    """Fit tables, lines and softmaxes, each where the kinds of a node and its parents call for it."""
+    schema = statistics.schema
+    levels = {node: schema[schema.index(node)].levels for node in graph}
+    levels = {node: own for node, own in levels.items() if schema[schema.index(node)].kind is Kind.DISCRETE}
+    counted = [n for n in graph if n in levels and all(parent in levels for parent in graph.parents(n))]
+    table = statistics.rows()
+    if table.n_rows < 1:
+        raise DataError("the data have no rows: parameters cannot be fitted")
+    grouped = GroupedRows(table)
+    lines, choices = {}, {}
+    for node in graph:
+        discrete = [parent for parent in graph.parents(node) if parent in levels]
+        numbers = [parent for parent in graph.parents(node) if parent not in levels]
+        if node not in levels:
+            check_sizes({node: (*(len(levels[parent]) for parent in discrete), len(numbers) + 2)})
+            lines[node] = fit_lines(grouped, schema, schema.index(node), *places(schema, discrete, numbers))
+        elif numbers:
+            check_softmax(node, [len(levels[parent]) for parent in discrete], len(levels[node]), len(numbers))
+            choices[node] = fit_choice(table, schema.index(node), *places(schema, discrete, numbers))
+    tables = fit_tables(graph, counted, statistics, pseudocount, ess)
+    return MixedNetwork(graph, levels, tables, choices, lines, name)
+
+
+def places(schema: Schema, *groups: list[str]) -> list[list[int]]:
+    """The positions of columns, group by group."""
+    return [[schema.index(name) for name in group] for group in groups]
+
+
+def check_softmax(node: str, configurations: list[int], levels: int, numbers: int) -> None:
+    """Refuse a logistic regression that is too large to be fitted."""
+    size = (levels - 1) * (numbers + 1)
+    if size > MOST_COEFFICIENTS:
+        raise DataError(
+            f"'{node}' has {levels} levels and {numbers} continuous parents: {size:,} coefficients, at most "
+            f"{MOST_COEFFICIENTS:,} can be fitted; merge its levels, or learn with fewer parents"
+        )
+    check_sizes({node: (*configurations, levels * (numbers + 1))})
+
+
+def fit_lines(
+    grouped: GroupedRows, schema: Schema, node: int, discrete: list[int], numbers: list[int]
+) -> Lines:
+    """Fit a regression for each configuration; one of too few rows gets that over all rows."""
+    shape = tuple(schema[column].cardinality for column in discrete)
+    k = len(numbers)
+
+    def line(moments: Moments) -> tuple[float, NDArray[np.float64], float]:
+        slopes, variance = regress(moments, k, list(range(k)))
+        return float(moments.mean[k] - moments.mean[:k] @ slopes), slopes, sqrt(variance)
+
+    whole = grouped.moments([], [*numbers, node])
+    intercept, slopes, sd = line(Moments(int(whole.counts[0]), whole.means[0], whole.scatters[0]))
+    lines = Lines(np.full(shape, intercept), np.broadcast_to(slopes, (*shape, k)).copy(), np.full(shape, sd))
+    found = grouped.moments(discrete, [*numbers, node])
+    for cell, n, mean, scatter in zip(found.cells, found.counts, found.means, found.scatters, strict=True):
+        if n >= k + SPARE_ROWS:
+            own = tuple(cell.tolist())
+            lines.intercepts[own], lines.slopes[own], lines.sds[own] = line(Moments(int(n), mean, scatter))
+    return lines
+
+
+def fit_choice(table: Table, node: int, discrete: list[int], numbers: list[int]) -> Softmax:
+    """Fit a logistic regression for each configuration; one of too few rows gets that over all rows."""
+    levels = table.schema[node].cardinality
+    shape = tuple(table.schema[column].cardinality for column in discrete)
+    codes, values = table.codes(node), np.stack([table.values(column) for column in numbers], axis=1)
+    intercepts, slopes = fit_softmax(codes, values, levels)
+    choice = Softmax(
+        np.broadcast_to(intercepts, (*shape, levels)).copy(),
+        np.broadcast_to(slopes, (*shape, *slopes.shape)).copy(),
+    )
+    if not discrete:
+        return choice
+    enough = ROWS_PER_COEFFICIENT * (levels - 1) * (len(numbers) + 1)
+    cells = np.ravel_multi_index(tuple(table.codes(column) for column in discrete), shape)
+    for cell, n in zip(*np.unique(cells, return_counts=True), strict=True):
+        if n >= enough:
+            own, rows = np.unravel_index(cell, shape), cells == cell
+            choice.intercepts[own], choice.slopes[own] = fit_softmax(codes[rows], values[rows], levels)
+    return choice
 
 
 def regress(moments: Moments, child: int, parents: list[int]) -> tuple[NDArray[np.float64], float]:

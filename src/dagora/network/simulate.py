@@ -4,7 +4,8 @@
 Gumbel(0, 1); the last two are not centred (means 1 and 0.577), as in Zheng et al. (2018). `mlp`, `fourier`: a
 nonlinear function (see `mechanisms`) plus scale · N(0, 1). `logistic`: x ~ Bernoulli(σ(Σ w·parent)), a
 discrete column of levels 0 and 1. `poisson`: x ~ Poisson(exp(Σ w·parent)), a count; its column is continuous.
-The predictor Σ w·parent of a root is 0.
+The predictor Σ w·parent of a root is 0. `mixed`: half of the columns discrete, related in one of four ways
+(see `mixed_mechanisms`).
 
 With the usual weights, ±[0.5, 2], the rates of a Poisson model overflow after a few generations, because
 large counts cause larger ones. Its weights are therefore ±[0.1, 0.5] by default, and its predictor is clipped
@@ -34,6 +35,7 @@ from dagora.network.mechanisms import (
     draw_perceptron,
     sigmoid,
 )
+from dagora.network.mixed_mechanisms import RELATIONS, SLOPES, simulate_mixed
 from dagora.wording import option, spoken
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ NOISES: Mapping[str, Noise] = {
 }
 """The additive noise of each model that has one."""
 
-SEMS = ("gaussian", "exponential", "gumbel", "logistic", "poisson", "mlp", "fourier")
+SEMS = ("gaussian", "exponential", "gumbel", "logistic", "poisson", "mlp", "fourier", "mixed")
 WEIGHT_RANGE: Range = (0.5, 2.0)
 POISSON_WEIGHT_RANGE: Range = (0.1, 0.5)
 POISSON_CLIP = 5.0
@@ -88,13 +90,15 @@ def simulate(
     weight_range: Range | None = None,
     nonlinearity: float | None = None,
     published: bool = False,
+    relations: str | None = None,
 ) -> Simulation:
     """Draw mechanisms for a graph and rows from them; `SEMS` lists the models.
 
     `noise_scale` is one number or one per node, in the graph's order. `weight_range` is the range of the
     weights' sizes (of β under `fourier`). `nonlinearity` (λ, default 1, 0 is linear) and `published` (the
-    simulator of the paper's code, see `mechanisms`) belong to `fourier`. The mechanisms depend on
-    the graph and the seed, not on the number of rows.
+    simulator of the paper's code, see `mechanisms`) belong to `fourier`. `relations` (default `both`) belongs
+    to `mixed`: clg, shift, both or curved (see `mixed_mechanisms`). The mechanisms depend on the
+    graph and the seed, not on the number of rows.
 
     >>> from dagora.graph.dag import DAG
     >>> truth = DAG(["cause", "effect"], [("cause", "effect")])
@@ -110,8 +114,14 @@ def simulate(
     mechanism_source, noise_source = seed_sequence(seed).spawn(2)
     scales = check_scales(graph, sem, noise_scale)
     sizes = check_range(sem, weight_range)
+    chosen = check_relations(sem, relations)
     draw = choose_draw(sem, sizes, nonlinearity, published=published)
     mechanism_rng = np.random.default_rng(mechanism_source)
+    if sem == "mixed":
+        configured, table = simulate_mixed(
+            graph, chosen, sizes, rows, mechanism_rng, np.random.default_rng(noise_source)
+        )
+        return Simulation(graph, table, sem, configured, None, None)
     mechanisms = {node: draw(len(graph.parents(node)), mechanism_rng) for node in graph}
     values = generate(graph, sem, mechanisms, scales, rows, np.random.default_rng(noise_source))
     return Simulation(
@@ -187,10 +197,19 @@ def choose_draw(
     return lambda parents, rng: drawer(parents, sizes, rng)
 
 
+def check_relations(sem: str, relations: str | None) -> str:
+    """How columns of a mixed table are related; other models have no such choice."""
+    if relations is not None and sem != "mixed":
+        raise OptionError(f"{option('relations')} belongs to the sem 'mixed', not to '{sem}'")
+    if relations is not None and relations not in RELATIONS:
+        raise OptionError(f"{option('relations')} is one of {', '.join(RELATIONS)}, not '{relations}'")
+    return relations or "both"
+
+
 def check_range(sem: str, weight_range: Range | None) -> Range:
     """Range of the weights' sizes: the given one, checked, or the model's default."""
     if weight_range is None:
-        return POISSON_WEIGHT_RANGE if sem == "poisson" else WEIGHT_RANGE
+        return {"poisson": POISSON_WEIGHT_RANGE, "mixed": SLOPES}.get(sem, WEIGHT_RANGE)
     try:
         low, high = map(float, weight_range)
     except (TypeError, ValueError):

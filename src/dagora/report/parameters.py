@@ -21,11 +21,15 @@ MOST_CELLS = 1_000_000
 
 def few_enough(graph: DAG, schema: Schema) -> bool:
     """Whether the tables of a graph are small enough to be fitted; a page shows only part of a long one."""
-    if Kind.CONTINUOUS in schema.kinds:
-        return Kind.DISCRETE not in schema.kinds
-    levels = {variable.name: len(variable.levels) for variable in schema}
-    cells = (prod(levels[name] for name in (node, *graph.parents(node))) for node in graph)
-    return sum(cells) <= MOST_CELLS
+    levels = {variable.name: len(variable.levels) for variable in schema if variable.kind is Kind.DISCRETE}
+    cells = 0
+    for node in graph:
+        family = (node, *graph.parents(node))
+        # A number has a coefficient for each configuration of the levels.
+        cells += prod(levels[name] for name in family if name in levels) * (
+            1 + sum(name not in levels for name in family)
+        )
+    return cells <= MOST_CELLS
 
 
 def parameters(network: Network | GaussianProcessNetwork) -> Section:
@@ -83,7 +87,12 @@ def _distributions(network: DiscreteNetwork) -> str:
 
 def _mixed(network: MixedNetwork) -> str:
     """A table per node: probabilities, or one regression per combination of the discrete parents' levels."""
-    return "".join(
+    note = (
+        '<p class="soft">Relative frequencies, and regressions for each combination of the levels of '
+        "discrete parents. A combination with too few rows has the regression over all rows, or equal "
+        "probabilities.</p>"
+    )
+    return note + "".join(
         _distribution(network, node) if node in network.tables else _node_regressions(network, node)
         for node in network.graph
     )

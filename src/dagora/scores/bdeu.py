@@ -20,6 +20,11 @@ from dagora.stats.statistics import Cells, Statistics
 def bdeu(statistics: Statistics, *, ess: float = 1.0) -> DiscreteScore:
     """Bayesian Dirichlet equivalent uniform score with equivalent sample size `ess`."""
     require_discrete(statistics, "bdeu")
+    return bdeu_of(statistics, ess)
+
+
+def bdeu_of(statistics: Statistics, ess: float) -> DiscreteScore:
+    """The same on the discrete columns of any table."""
     if not (math.isfinite(ess) and ess > 0):
         raise OptionError(f"ess must be a positive number, not {ess}")
 

@@ -18,6 +18,7 @@ from dagora.data.schema import Schema
 from dagora.errors import GraphError
 from dagora.events import Budget, Watch, unwatched
 from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
 from dagora.stats.statistics import Moments
 
 # A child's position and its parents' positions.
@@ -84,6 +85,14 @@ class TellingScore(Protocol):
 
 
 @runtime_checkable
+class ChoosyScore(Protocol):
+    """A score under which some edges are impossible: a family with such an edge scores −∞."""
+
+    def check_knowledge(self, knowledge: Knowledge) -> None:
+        """Refuse knowledge that requires an impossible edge."""
+
+
+@runtime_checkable
 class EstimatedScore(Protocol):
     """A score whose numbers are estimates."""
 
@@ -126,6 +135,12 @@ def families_at_once(score: LocalScore, budget: Budget) -> int:
         return EXPENSIVE_FAMILIES
     rows = score.n_rows if getattr(score, "counts_rows", False) else 1
     return max(1, min(LIMITED_FAMILIES, ROWS_AT_ONCE // rows))
+
+
+def check_possible(score: object, knowledge: Knowledge) -> None:
+    """Refuse knowledge that requires what is impossible under a score."""
+    if isinstance(score, ChoosyScore):
+        score.check_knowledge(knowledge)
 
 
 def align(graph: DAG, names: Sequence[str]) -> DAG:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class Score:
     """A score's entry; `factory` is imported only when the score is used.
 
-    `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that equivalent graphs have the same score, `needs_rows` that counts and moments are not
-    enough and the rows themselves are needed, `observed` is the factory for tables with holes.
+    `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that
+    equivalent graphs have the same score, `needs_rows` that counts and moments are not enough and the rows
+    themselves are needed, `observed` is the factory for tables with holes.
     """
 
     name: str
@@ -81,6 +82,12 @@ SCORES = (
     Score("bic-mixed", "BIC of columns of one kind or of both", "mixed",
           "dagora.scores.mixed.bic_mixed:MixedBIC", "Schwarz 1978; Andrews, Ramsey & Cooper 2019", True,
           (PENALTY,), observed="dagora.scores.mixed.observed_mixed:ObservedMixedBIC"),
+    Score("bayes-mixed", "marginal likelihood, discrete columns before continuous ones", "mixed",
+          "dagora.scores.mixed.bayes_mixed:BayesMixed", "Lauritzen 1992; Bøttcher 2001", False,
+          (Option("ess", "float", 1.0, "equivalent sample size of the prior of tables", low=0.0,
+                  open_low=True),
+           Option("alpha_mu", "float", 1.0, "prior sample size of the means", low=0.0, open_low=True)),
+          needs_rows=True),
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
           (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),)),

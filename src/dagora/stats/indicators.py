@@ -68,7 +68,8 @@ def feature_starts(schema: Schema) -> NDArray[np.int64]:
     """Where the features of each column begin, and how many there are in all; too many are refused.
 
     >>> from dagora.data.schema import Variable
-    >>> feature_starts(Schema([Variable("a", Kind.DISCRETE, ("lo", "mid", "hi")), Variable("x", Kind.CONTINUOUS)]))
+    >>> dose, age = Variable("dose", Kind.DISCRETE, ("lo", "mid", "hi")), Variable("age", Kind.CONTINUOUS)
+    >>> feature_starts(Schema([dose, age]))
     array([0, 2, 4])
     """
     sizes = [

@@ -20,7 +20,7 @@ def test_only_these_are_shown():
 
 
 def test_only_these_are_summed():
-    assert set(SUMMED) == {"counts", "moments", "basis"}
+    assert set(SUMMED) == {"counts", "moments", "basis", "indicators"}
 
 
 def test_every_task_is_there_and_needed_by_a_method():

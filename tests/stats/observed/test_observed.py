@@ -36,9 +36,7 @@ def best_likelihood(table: IncompleteTable, columns: list[int]) -> float:
     shape = [table.schema[i].cardinality for i in columns]
     masks = []
     for row in range(table.n_rows):
-        choice = tuple(
-            int(table.columns[i][row]) if table.seen[i, row] else slice(None) for i in columns
-        )
+        choice = tuple(int(table.columns[i][row]) if table.seen[i, row] else slice(None) for i in columns)
         mask = np.zeros(shape)
         mask[choice] = 1
         masks.append(mask.ravel())
@@ -147,9 +145,7 @@ def test_too_few_rows_for_a_covariance_are_refused() -> None:
 @pytest.mark.parametrize(("holes", "told"), [("mar:0.3", True), ("mcar:0.3", False)])
 def test_holes_that_depend_on_values_seen_are_told(holes: str, told: bool) -> None:
     discrete = discrete_table(1500, [2, 3, 2, 2], 7)
-    continuous = Table(
-        Schema(Variable(n, Kind.CONTINUOUS) for n in "abc"), tuple(numbers(1500, 8).T.copy())
-    )
+    continuous = Table(Schema(Variable(n, Kind.CONTINUOUS) for n in "abc"), tuple(numbers(1500, 8).T.copy()))
     for table in (discrete, continuous):
         warnings = hole_warnings(punch_holes(table, holes, 3))
         assert bool(warnings) is told

@@ -40,6 +40,7 @@ from dagora.parties.horizontal.statistics.columns import ask_columns
 from dagora.parties.horizontal.tasks import TASKS
 from dagora.run import Run
 from dagora.stats.basis import BasisMoments
+from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments
 
 Matrix = NDArray[np.float64]
@@ -195,6 +196,10 @@ class Watched:
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of functions over all rows."""
         return self.inner.basis_moments(functions)
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the widened table over all rows."""
+        return self.inner.indicator_moments()
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, or the mean of all in place of each."""

@@ -8,8 +8,8 @@ With t(P) = price · (r − 1) · q(P), the penalty of parent set P of child X (
 
 Both hold for any price per parameter, so for BIC and AIC. For Gaussian BIC, the likelihood with all allowed
 parents bounds that of every set, so P′ is cut if a subset scores at least that bound minus the penalty of
-|P′| parents. Other scores have no rule here: neither bound holds for the mixed BIC, whose discrete columns can
-gain more than their entropy from continuous ones.
+|P′| parents. Other scores have no rule here. Neither bound holds for the mixed BIC, which has no likelihood
+of at most 0 or of a regression: what columns of both kinds gain from each other is added to it.
 """
 
 from __future__ import annotations

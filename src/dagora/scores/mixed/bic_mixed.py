@@ -25,7 +25,6 @@ from dagora.data.schema import Kind, Schema
 from dagora.events import Watch, unwatched
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import distinct
-from dagora.scores.gaussian import FlatFamilies
 from dagora.scores.information import penalised_likelihood
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
@@ -96,10 +95,8 @@ class MixedBIC:
         continuous = int(self._continuous.sum())
         if self._widened is None:
             return []
-        return [
-            f"{len(self._schema) - continuous} discrete and {continuous} continuous columns were scored "
-            "together, by counts, linear regressions and squares"
-        ]
+        counted = len(self._schema) - continuous
+        return [f"{counted} discrete and {continuous} continuous columns were scored together"]
 
     def doubts(self) -> list[str]:
         """Whether chance alone brings many edges."""

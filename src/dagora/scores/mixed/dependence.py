@@ -120,7 +120,7 @@ def factorise(
     factor: NDArray[np.float64],
     pivots: NDArray[np.float64],
 ) -> None:
-    """Squared pivots of the features from `start` to `stop`, each given those before it; 0 where dependent."""
+    """Squared pivots of the features from `start` to `stop` given those before them; 0 where dependent."""
     for a in range(start, stop):
         i = chosen[a]
         left = correlation[i, i]

@@ -12,7 +12,7 @@ from dagora.parties.horizontal.row_sums.answers import SUMMED, exact_products, j
 from dagora.parties.horizontal.row_sums.reading import read_moments
 from dagora.stats.table import TableStatistics
 
-ARGUMENTS = {"counts": ([(), (0,), (0, 1), (1,)],), "moments": (), "basis": (3,)}
+ARGUMENTS = {"counts": ([(), (0,), (0, 1), (1,)],), "moments": (), "basis": (3,), "indicators": ()}
 
 
 def mixed(rng, rows):

@@ -56,9 +56,10 @@ class Plan:
 
     `questions` are the kinds of sums (`counts` of tables of at most `columns_per_table` columns,
     `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
-    column; `indicators`: moments of continuous columns, their squares and indicators of levels; `release`: once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the
-    tasks whose answers each site shows as its own. `largest_rows` bounds the rows of all sites together.
-    `method` and `settings` say what the coordinator does with the sums: its word.
+    column; `indicators`: moments of continuous columns, their squares and indicators of levels; `release`:
+    once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the tasks whose answers
+    each site shows as its own. `largest_rows` bounds the rows of all sites together. `method` and `settings`
+    say what the coordinator does with the sums: its word.
     """
 
     sites: Mapping[str, str]

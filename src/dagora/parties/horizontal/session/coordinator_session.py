@@ -24,7 +24,11 @@ from dagora.parties.horizontal.plan.coded_rows import fraction_bits
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.replies import collect, tell
 from dagora.parties.horizontal.row_sums.noisy_release import read_release, release_size
-from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_indicator_moments, read_moments
+from dagora.parties.horizontal.row_sums.reading import (
+    read_basis_moments,
+    read_indicator_moments,
+    read_moments,
+)
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
 from dagora.parties.horizontal.session.federation import Question as Content
 from dagora.parties.horizontal.session.questions import (

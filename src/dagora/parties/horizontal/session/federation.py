@@ -30,7 +30,11 @@ from dagora.parties.horizontal.row_sums.answers import (
     joint_counts,
     moments,
 )
-from dagora.parties.horizontal.row_sums.reading import read_basis_moments, read_indicator_moments, read_moments
+from dagora.parties.horizontal.row_sums.reading import (
+    read_basis_moments,
+    read_indicator_moments,
+    read_moments,
+)
 from dagora.parties.transport.messages import Value
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments

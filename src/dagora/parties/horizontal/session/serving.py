@@ -203,7 +203,7 @@ class _Service:
         self.asked |= fresh
 
     def _count_sum(self, question: Question) -> None:
-        """Count a sum of which a plan has one: moments (plain, of basis functions, of indicators), a release."""
+        """Count a sum of which a plan has one: moments of columns, functions or indicators, a release."""
         if question.kind in self.sums_asked:
             if question.kind == RELEASE:
                 raise ProtocolError("the coordinator asks for the release a second time")

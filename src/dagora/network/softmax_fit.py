@@ -1,0 +1,77 @@
+"""Multinomial logistic regression: P(level l) ∝ exp(a_l + b_l · x), by Newton's method.
+
+A small ridge on coefficients of standardised columns keeps them finite where levels are separated perfectly
+or never seen; the first level has coefficients 0. What is maximised is concave, and a step that does not
+raise it is halved (Böhning 1992 has the Hessian).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+RIDGE = 0.01
+MOST_STEPS = 100
+CLOSE = 1e-10
+HALVINGS = 30
+BLOCK_ROWS = 1 << 12
+
+
+def fit_softmax(codes: NDArray[np.integer], values: Matrix, levels: int) -> tuple[Matrix, Matrix]:
+    """Intercepts (levels) and slopes (levels × columns) of level numbers on the columns of a matrix.
+
+    >>> intercepts, slopes = fit_softmax(np.array([0, 0, 1, 1, 0, 1]), np.array([[0.0, 1, 2, 3, 2, 1]]).T, 2)
+    >>> bool(slopes[1, 0] > 0), intercepts[0], slopes[0]
+    (True, np.float64(0.0), array([0.]))
+    """
+    centre, scale = values.mean(axis=0), values.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    design = np.concatenate([np.ones((len(values), 1)), (values - centre) / scale], axis=1)
+    seen = np.eye(levels)[codes][:, 1:]
+    coefficients = np.zeros((levels - 1, design.shape[1]))
+    height, shares = objective(coefficients, design, seen)
+    for _ in range(MOST_STEPS):
+        slope = (seen - shares).T @ design - RIDGE * coefficients
+        step = np.linalg.solve(curvature(shares, design), slope.ravel()).reshape(slope.shape)
+        size = 1.0
+        for _ in range(HALVINGS):
+            reached, there = objective(coefficients + size * step, design, seen)
+            if reached >= height:
+                break
+            size /= 2
+        else:
+            break
+        coefficients, shares, gained = coefficients + size * step, there, reached - height
+        height = reached
+        if gained <= CLOSE * abs(height):
+            break
+    whole = np.concatenate([np.zeros((1, design.shape[1])), coefficients])
+    slopes = whole[:, 1:] / scale
+    return whole[:, 0] - slopes @ centre, slopes
+
+
+def objective(coefficients: Matrix, design: Matrix, seen: Matrix) -> tuple[float, Matrix]:
+    """Log-likelihood less the ridge, and the probabilities of all levels but the first."""
+    logits = design @ coefficients.T
+    top = np.maximum(logits.max(axis=1, initial=0.0), 0.0)
+    weights = np.exp(logits - top[:, None])
+    total = np.exp(-top) + weights.sum(axis=1)
+    fit = (seen * logits).sum() - (top + np.log(total)).sum()
+    return float(fit - RIDGE / 2 * np.square(coefficients).sum()), weights / total[:, None]
+
+
+def curvature(shares: Matrix, design: Matrix) -> Matrix:
+    """Minus the Hessian: Σ over rows of (diag p − p pᵀ) ⊗ x xᵀ, and the ridge."""
+    levels, wide = shares.shape[1], design.shape[1]
+    size = levels * wide
+    found = RIDGE * np.eye(size)
+    for start in range(0, len(design), BLOCK_ROWS):
+        x, p = design[start : start + BLOCK_ROWS], shares[start : start + BLOCK_ROWS]
+        spread = (p[:, :, None] * x[:, None, :]).reshape(len(x), size)
+        found -= spread.T @ spread
+        for level in range(levels):
+            own = slice(level * wide, (level + 1) * wide)
+            found[own, own] += spread[:, own].T @ x
+    return found
