@@ -57,7 +57,7 @@ FLOORS = (
     ("method_registry",),
     ("samplers",),
     ("catalogue",),
-    ("learning", "fitting"),
+    ("learning", "fitting", "imputing"),
     ("sampling",),
     ("federated",),
     ("vertical",),

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from dagora.catalogue import methods as methods
     from dagora.data.columns.overview import Overview as Overview
     from dagora.data.discretise import discretise as discretise
+    from dagora.data.incomplete import IncompleteTable as IncompleteTable
     from dagora.data.inspecting import inspect as inspect
+    from dagora.data.punching import punch_holes as punch_holes
     from dagora.data.readers import read_table as read_table
     from dagora.data.schema import Kind as Kind
     from dagora.data.schema import Schema as Schema
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from dagora.graph.metrics import Comparison as Comparison
     from dagora.graph.metrics import compare as compare
     from dagora.graph.random_graphs import random_dag as random_dag
+    from dagora.imputing import impute as impute
     from dagora.learning import candidates as candidates
     from dagora.learning import learn as learn
     from dagora.learning import score_graph as _score_graph
@@ -96,6 +99,7 @@ _HOMES = {
     "GaussianNetwork": "dagora.network.networks:GaussianNetwork",
     "GaussianProcessNetwork": "dagora.network.gaussian_process.network:GaussianProcessNetwork",
     "GraphError": "dagora.errors:GraphError",
+    "IncompleteTable": "dagora.data.incomplete:IncompleteTable",
     "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
     "KnowledgeError": "dagora.errors:KnowledgeError",
@@ -119,12 +123,14 @@ _HOMES = {
     "compare": "dagora.graph.metrics:compare",
     "discretise": "dagora.data.discretise:discretise",
     "fit": "dagora.fitting:fit",
+    "impute": "dagora.imputing:impute",
     "inspect": "dagora.data.inspecting:inspect",
     "learn": "dagora.learning:learn",
     "learn_federated": "dagora.federated:learn_federated",
     "learn_private": "dagora.vertical:learn_private",
     "log_likelihood": "dagora.network.likelihood:log_likelihood",
     "methods": "dagora.catalogue:methods",
+    "punch_holes": "dagora.data.punching:punch_holes",
     "random_dag": "dagora.graph.random_graphs:random_dag",
     "read_graph": "dagora.formats.registry:read_graph",
     "read_knowledge": "dagora.graph.knowledge:read_knowledge",

@@ -30,6 +30,7 @@ COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
     "inspect": "Show how a table is understood: types, missing cells, columns left out.",
     "learn": "Learn a network from a table.",
+    "impute": "Fill the missing cells of a table from a network.",
     "sample": "Sample networks from their posterior given a table.",
     "federate": "Learn over sites that do not share their rows.",
     "private": "Learn from the columns of two owners who do not share them.",

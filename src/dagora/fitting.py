@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.network.fit import fit as fit_tables_or_lines
+from dagora.network.incomplete.fitting import KINDS
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -14,6 +17,11 @@ if TYPE_CHECKING:
     from dagora.network.networks import Network
 
 PROCESSES = ("gp", "gp2")
+
+
+def why_not_model(kinds: frozenset[Kind]) -> str:
+    """Why missing cells of columns of some kinds cannot be modelled; empty where they can."""
+    return KINDS if len(kinds) > 1 else ""
 
 
 @overload
@@ -60,7 +68,8 @@ def fit(
     to every cell of a table; `ess` spreads an equivalent sample size over each table's cells instead. With
     `score="gp"` or `"gp2"`: Gaussian processes with that score's kernel and priors (`published` as for the
     score), which predict, draw rows, and have functions with bands. Columns that are not nodes of the graph
-    are ignored. Options of `read_table`, such as `missing`, say how a file or frame is to be understood.
+    are ignored. Options of `read_table`, such as `missing`, say how a file or frame is to be understood;
+    `missing="model"` fits tables and regressions by EM to what was seen, as missing at random.
 
     >>> from dagora.graph.dag import DAG
     >>> days = {"rain": ["no", "no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "yes", "yes"]}
@@ -75,6 +84,22 @@ def fit(
     if score is None:
         if published:
             raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
+        from dagora.data.columns.reading_options import split_reading
+        from dagora.graph.cpdag import require_dag
+        from dagora.network.incomplete.fitting import fit_with_holes
+        from dagora.stats.accepting import as_statistics
+        from dagora.stats.observed.statistics import IncompleteStatistics
+
+        require_dag(graph)
+        if isinstance(data, IncompleteTable | IncompleteStatistics) or reading.get("missing") == "model":
+            options, unknown = split_reading(
+                reading, graph.nodes, only=graph.nodes, why_not_model=why_not_model
+            )
+            if unknown:
+                raise OptionError(f"fit has no option '{next(iter(unknown))}'")
+            data, reading = as_statistics(data, reading=options), {}
+            if isinstance(data, IncompleteStatistics):
+                return fit_with_holes(graph, data, pseudocount=pseudocount, ess=ess, name=name)
         return fit_tables_or_lines(graph, data, pseudocount=pseudocount, ess=ess, name=name, **reading)
     if score not in PROCESSES:
         raise OptionError(

@@ -7,12 +7,13 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from dagora.compiling import compilation
+from dagora.data.columns.hole_pattern import check_holes, holes_in_words
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, split_reading
 from dagora.data.interventions import Interventions, Marks, Said
@@ -23,8 +24,9 @@ from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from dagora.method_registry import Method, method_named, methods_with
+from dagora.network.incomplete.filling import Completion, filling_of
 from dagora.options import Option, Value, check_options
-from dagora.result import Result, TracePoint
+from dagora.result import Outcome, Result, TracePoint
 from dagora.run import Run
 from dagora.scores.candidates.candidate_score import CandidateScore
 from dagora.scores.candidates.candidates import Candidates
@@ -32,15 +34,17 @@ from dagora.scores.candidates.jkl import read_jkl
 from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import LocalScore, check_possible, graph_score
-from dagora.scores.registry import Score, default_score, score_named
+from dagora.scores.registry import Score, default_score, default_score_of, score_named
 from dagora.search.auto import ColumnOrders
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
+from dagora.search.structural_em import structural_em
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.name_order import in_name_order
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import HasFederation, HasPrivacy, Statistics
 from dagora.stats.table import TableStatistics
 from dagora.version import __version__
@@ -50,6 +54,8 @@ from dagora.wording import announce, option, spoken
 OWN_OBJECTIVE = frozenset({"statistics", "federation"})
 # Beyond this many columns candidates are rarely complete.
 WIDE = 100
+# Most rounds of structural EM.
+EM_ROUNDS = 6
 
 
 def learn(
@@ -67,12 +73,13 @@ def learn(
     discrete: Iterable[str] = (),
     continuous: Iterable[str] = (),
     drop: Iterable[str] = (),
-    missing: str = "error",
+    missing: str = "auto",
     na: str | Iterable[str] = "auto",
     discretise: str | None = None,
     bins: int | None = None,
     separator: str | None = None,
     interventions: Said | None = None,
+    em_rounds: int = EM_ROUNDS,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn a graph from a file, a data frame, a matrix, a mapping of columns, a table or any `Statistics`.
@@ -82,6 +89,10 @@ def learn(
     `interventions` names the column that says which variables were set from outside in a row, or lists them
     for each row: those rows do not count for what the variable depends on. Options of the method and of the
     score are keyword arguments too; `dagora methods NAME` lists them.
+
+    `missing` may also be "model": learn from what was seen, under the assumption that cells are missing at
+    random. "auto" does so where there are holes and method and score can, and else refuses missing cells.
+    `em_rounds` is the most rounds of structural EM then; with 0, the method runs once on what was seen.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> result = learn(rows, score="bdeu", ess=2)
@@ -109,11 +120,14 @@ def learn(
         marks=marked_column(interventions),
         clock=clock,
         check_width=entry.check_width,
+        why_not_model=None if interventions is not None else partial(why_not_model, entry, score),
     )
     source = read_source(data, jobs, reading, interventions)
     refuse_interventions(entry, source)
     known.check_nodes(source.names)
     known = source.obeying(known, entry)
+    if isinstance(em_rounds, bool) or not isinstance(em_rounds, int) or em_rounds < 0:
+        raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")
     chosen = choose_score(entry, score, source)
     method_options, score_options = split_options(
         entry, chosen, {**source.noise_defaults(entry.name), **options}
@@ -131,23 +145,12 @@ def learn(
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
     local = None if chosen is None else chosen.make(source.statistics, **score_options)
     check_possible(local, known)
-    given, notes, work = learner_input(entry, source, local, run)
-    if entry.in_both_orders and chosen is not None and local is not None:
-        ordered = in_name_order(source.statistics)
-        same = ordered is source.statistics
-        given = ColumnOrders(local, local if same else chosen.make(ordered, **score_options))
-    if isinstance(given, Candidates):
-        compilation.wait_for_helper(clock.left)
-    outcome = entry.load()(given, run, **method_options)
-    if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
-        outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
-    if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
-        # The best graph over some of the parent sets need not be the best over all of them.
-        late = f"{outcome.message}; {run.budget.reason}" if run.budget.exhausted else outcome.message
-        status = "time-limit" if run.budget.exhausted else "finished"
-        outcome = replace(outcome, status=status, message=late)
+    searching = Searching(entry, chosen, method_options, score_options)
+    outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
     settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
+    if isinstance(source.rows, IncompleteStatistics):
+        settings.update(missing="model", em_rounds=em_rounds)
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
         doubts += source.noise.warnings(entry.name)
@@ -163,7 +166,7 @@ def learn(
                 (
                     outcome.message,
                     *told_of(local),
-                    source.dropped_rows,
+                    *source.lost_cells,
                     source.rows_set,
                     *source.noise_account,
                 ),
@@ -185,6 +188,68 @@ def learn(
         data=source.account,
         interventions=source.regimes,
     )
+
+
+@dataclass(frozen=True)
+class Searching:
+    """A method and a score with their options: what learns a graph from statistics."""
+
+    entry: Method
+    score: Score | None
+    method_options: Mapping[str, object]
+    score_options: Mapping[str, object]
+
+    def once(
+        self, source: Source, local: LocalScore | None, run: Run
+    ) -> tuple[Outcome, list[str], dict[str, float]]:
+        """Run the method; also return warnings for the user and numbers about the work done."""
+        given, notes, work = learner_input(self.entry, source, local, run)
+        if self.entry.in_both_orders and self.score is not None and local is not None:
+            ordered = in_name_order(source.statistics)
+            same = ordered is source.statistics
+            given = ColumnOrders(local, local if same else self.score.make(ordered, **self.score_options))
+        if isinstance(given, Candidates):
+            compilation.wait_for_helper(run.budget.left)
+        outcome = self.entry.load()(given, run, **self.method_options)
+        if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
+            outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
+        if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
+            # The best graph over some of the parent sets need not be the best over all of them.
+            late = f"{outcome.message}; {run.budget.reason}" if run.budget.exhausted else outcome.message
+            status = "time-limit" if run.budget.exhausted else "finished"
+            outcome = replace(outcome, status=status, message=late)
+        return outcome, notes, work
+
+    def with_holes(
+        self, source: Source, local: LocalScore | None, run: Run, rounds: int
+    ) -> tuple[Outcome, list[str], dict[str, float]]:
+        """Run the method once, or, where cells are missing, in rounds of structural EM."""
+        penalty = cast("float", self.score_options.get("penalty", 1.0))
+        holes = source.rows if isinstance(source.rows, IncompleteStatistics) else None
+        if holes is not None and self.entry.in_both_orders:
+            # Draws follow the columns: by name, the graph does not depend on where they stand.
+            holes = cast("IncompleteStatistics", in_name_order(holes))
+        filling = filling_of(holes, run.seed, penalty) if holes is not None and rounds else None
+        if holes is None or filling is None or self.score is None:
+            return self.once(source, local, run)
+
+        def search(completion: Completion, run: Run) -> Outcome:
+            n, copies = holes.n_rows, completion.copies
+            scale = copies * math.log(n) / math.log(copies * n)
+            again = replace(self, score_options={**self.score_options, "penalty": penalty * scale})
+            some = Source(rows=completion.statistics)
+            return again.once(some, again.make(completion.statistics), run)[0]
+
+        quiet = replace(run, on_event=lambda event: run.on_event(replace(event, score=None)))
+        start = tabu_search(self.make(holes), quiet)
+        outcome = structural_em(start, filling, search, run, rounds)
+        if outcome.graph.nodes != source.names and isinstance(outcome.graph, DAG):
+            outcome = replace(outcome, graph=outcome.graph.reorder(source.names))
+        return outcome, [], {"rows": float(holes.n_rows)}
+
+    def make(self, statistics: Statistics) -> LocalScore:
+        """The score on some statistics."""
+        return cast("Score", self.score).make(statistics, **self.score_options)
 
 
 @dataclass(frozen=True)
@@ -240,7 +305,8 @@ class Source:
     @property
     def overview(self) -> Overview | None:
         """How the source of the data was understood, where it was a table."""
-        return self.rows.overview if isinstance(self.rows, TableStatistics) else None
+        known = isinstance(self.rows, TableStatistics | IncompleteStatistics)
+        return cast("TableStatistics", self.rows).overview if known else None
 
     @property
     def reading_warnings(self) -> tuple[str, ...]:
@@ -267,6 +333,13 @@ class Source:
         return f"rows in which a variable was set do not count for it ({', '.join(left_out)})"
 
     @property
+    def lost_cells(self) -> list[str]:
+        """How many rows were dropped and how many missing cells were modelled, in words."""
+        if isinstance(self.rows, IncompleteStatistics):
+            return [holes_in_words(self.rows.table.pattern)]
+        return [self.dropped_rows]
+
+    @property
     def account(self) -> dict[str, Any]:
         """How the data were understood, as JSON."""
         return {} if self.overview is None else self.overview.to_dict()
@@ -291,6 +364,8 @@ def read_source(
     rows = as_statistics(data, jobs, reading)
     source = Source(rows if interventions is None else intervened(rows, interventions, jobs))
     check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
+    if isinstance(source.rows, IncompleteStatistics):
+        check_holes(source.names, source.rows.table.seen)
     return source
 
 
@@ -457,6 +532,20 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
     if method.takes in OWN_OBJECTIVE or source.scored is not None:
         return None
     return default_score(source.statistics.schema)
+
+
+def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind]) -> str:
+    """Why missing cells of columns of some kinds cannot be modelled; empty where they can.
+
+    >>> why_not_model(method_named("auto"), None, frozenset({Kind.DISCRETE}))
+    ''
+    >>> why_not_model(method_named("auto"), "bdeu", frozenset({Kind.DISCRETE}))
+    'the score bdeu needs complete rows'
+    """
+    if method.takes in OWN_OBJECTIVE:
+        return f"the method {method.name} needs complete rows"
+    chosen = default_score_of(kinds) if score is None else score_named(score)
+    return "" if chosen.observed else f"the score {chosen.name} needs complete rows"
 
 
 def numbers_for(method: Method | None, score: str | None) -> str:

@@ -142,7 +142,7 @@ def test_what_a_truth_names_is_not_left_out(run: Callable, messy: Path, tmp_path
 
 
 def test_unusable_data_get_one_line_that_says_all(run: Callable, messy: Path) -> None:
-    ran = run("learn", messy)
+    ran = run("learn", messy, "--missing", "error")
     assert ran.code == 2
     (line,) = ran.err.splitlines()
     for part in ("6 cells are missing", "'NA' among numbers", "--missing drop", "--discretise quantile"):

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.gathering import F, gathered
+from dagora.commands.gathering import Decorator, F, gathered
 from dagora.commands.live_line import live_line
 from dagora.events import Budget, Event, Observer
 
 if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
-    from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.data.columns.reading_options import ReadingOptions, WhyNotModel
+    from dagora.data.incomplete import AnyTable
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
 
@@ -42,7 +43,6 @@ class Reading:
         wanted: Collection[str] = (),
         levels: Mapping[str, Collection[str]] | None = None,
         numbers_for: str = "",
-        marks: str | None = None,
         clock: Budget | None = None,
         check_width: Callable[[int], None] | None = None,
     ) -> Table:
@@ -50,19 +50,46 @@ class Reading:
 
         `wanted` and all after it are those of `ReadingOptions`.
         """
+        from dagora.data.table import require_table
+
+        found = self.any_table(
+            path,
+            part=part,
+            wanted=wanted,
+            levels=levels,
+            numbers_for=numbers_for,
+            clock=clock,
+            check_width=check_width,
+        )
+        return require_table(found)
+
+    def any_table(
+        self,
+        path: str,
+        *,
+        part: bool = False,
+        wanted: Collection[str] = (),
+        levels: Mapping[str, Collection[str]] | None = None,
+        numbers_for: str = "",
+        marks: str | None = None,
+        clock: Budget | None = None,
+        check_width: Callable[[int], None] | None = None,
+        why_not_model: WhyNotModel | None = None,
+    ) -> AnyTable:
+        """Read a table that may have holes, if `why_not_model` is given."""
         from dagora.data.columns.reading_options import welcome
-        from dagora.data.readers import read_as
+        from dagora.data.readers import read_any
         from dagora.files import naming
         from dagora.stats.data_warnings import check_learnable
 
         live_line().phase(f"reading {path}")
         asked = replace(
-            self.options(wanted, levels, numbers_for),
+            self.options(wanted, levels, numbers_for, why_not_model),
             marks=marks,
             clock=clock or Budget(),
             check_width=check_width or welcome,
         )
-        table = read_as(Path(path), asked)
+        table = read_any(Path(path), asked)
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
         return table
@@ -72,6 +99,7 @@ class Reading:
         wanted: Collection[str] = (),
         levels: Mapping[str, Collection[str]] | None = None,
         numbers_for: str = "",
+        why_not_model: WhyNotModel | None = None,
     ) -> ReadingOptions:
         """The same options as the library takes them."""
         from dagora.data.columns.reading_options import Listed, ReadingOptions
@@ -88,6 +116,7 @@ class Reading:
             frozenset(wanted),
             levels or {},
             numbers_for,
+            why_not_model=why_not_model,
         )
 
 
@@ -123,7 +152,7 @@ def show_overview(overview: Overview, path: str, *, everything: bool = False, er
 
 @contextmanager
 def overview_first(
-    table: Table | None, path: str, on_event: Observer, *, brief: bool = False
+    table: AnyTable | None, path: str, on_event: Observer, *, brief: bool = False
 ) -> Iterator[Observer]:
     """Say how a table was understood as soon as a learner has found it usable, before its first event.
 
@@ -155,14 +184,22 @@ def show_warnings(warnings: Iterable[str], kind: str = "warning") -> None:
         click.echo(f"dagora: {kind}: {' '.join(warning.split())}", err=True)
 
 
-CELL_OPTIONS = (
-    click.option(
-        "--missing",
-        type=click.Choice(["error", "drop", "level"]),
-        default="error",
-        show_default=True,
-        help="Missing cells: refuse them, drop their rows, or make them a level.",
-    ),
+MISSING = click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "level"]),
+    default="error",
+    show_default=True,
+    help="Missing cells: refuse them, drop their rows, or make them a level.",
+)
+MISSING_WITH_MODEL = click.option(
+    "--missing",
+    type=click.Choice(["auto", "model", "error", "drop", "level"]),
+    default="auto",
+    show_default=True,
+    help="Missing cells: learn from what was seen (model), refuse them, drop their rows, or make them a "
+    "level; auto: model where method and score can, else refuse.",
+)
+WORD_OPTIONS = (
     click.option(
         "--na",
         default="auto",
@@ -179,8 +216,21 @@ CELL_OPTIONS = (
 )
 
 
+CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
+
+
 def data_options(command: F) -> F:
     """Add the reading options to a command, which gets them as one argument `reading`."""
+    return reading_options(command, MISSING)
+
+
+def data_options_with_model(command: F) -> F:
+    """The same for a command that can model missing cells."""
+    return reading_options(command, MISSING_WITH_MODEL)
+
+
+def reading_options(command: F, missing: Decorator) -> F:
+    """Add the reading options to a command."""
     options = (
         click.option(
             "--discrete",
@@ -195,7 +245,8 @@ def data_options(command: F) -> F:
             help="Columns to treat as continuous (or all).",
         ),
         click.option("--drop", multiple=True, metavar="A,B", help="Columns to leave out."),
-        *CELL_OPTIONS,
+        missing,
+        *WORD_OPTIONS,
         click.option(
             "--discretise",
             type=click.Choice(["mean", "width", "quantile"]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import Reading, data_options
+from dagora.commands.data_options import Reading, data_options_with_model
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.rehearsal import rehearsing
 
@@ -34,31 +34,41 @@ Examples:
     "COLUMN:LEVEL=A,LEVEL=B+C. Such a row does not count for what that variable depends on.",
 )
 @learn_options
-@data_options
-def command(*, data: str, interventions: str | None, request: LearnRequest, reading: Reading) -> None:
+@click.option(
+    "--em-rounds",
+    type=click.IntRange(0),
+    default=6,
+    show_default=True,
+    help="Most rounds of structural EM where missing cells are modelled.",
+)
+@data_options_with_model
+def command(
+    *, data: str, interventions: str | None, request: LearnRequest, em_rounds: int, reading: Reading
+) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
 
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
     from dagora.learning import intervened, learn, marked_column
-    from dagora.stats.table import TableStatistics
+    from dagora.stats.accepting import statistics_of
 
     request.check()
     request.check_overwriting(data)
+    asked = {**request.settings, "em_rounds": em_rounds}
     if is_jkl(data):
         scores = read_scores(data, reading)
         request.check_data(scores.names, None)
         with request.progress(None, data) as on_event, rehearsing(request.method):
-            result = learn(scores, on_event=on_event, interventions=interventions, **request.settings)
+            result = learn(scores, on_event=on_event, interventions=interventions, **asked)
         return request.present(result, None, Path(data).name)
-    table = request.read(reading, data, marked_column(interventions))
-    rows: TableStatistics = TableStatistics(table, request.jobs)
+    table = request.read_any(reading, data, marked_column(interventions))
+    rows = statistics_of(table, request.jobs)
     if interventions is not None:
         rows = intervened(rows, interventions, request.jobs)
     request.check_data(rows.schema.names, rows.schema)
     with request.progress(table, data) as on_event, rehearsing(request.method):
-        result = learn(rows, on_event=on_event, **request.settings)
+        result = learn(rows, on_event=on_event, **asked)
     return request.present(result, rows, Path(data).name)
 
 
@@ -72,6 +82,6 @@ def read_scores(path: str, reading: Reading) -> Candidates:
     from dagora.errors import OptionError
     from dagora.scores.candidates.jkl import read_jkl
 
-    if reading != Reading():
+    if reading != Reading(missing="auto"):
         raise OptionError(f"{path} holds scores and no rows: leave out the options about columns and cells")
     return read_jkl(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -17,6 +17,7 @@ from dagora.commands.live_line import quiet_option
 from dagora.files import json_text
 
 if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
     from dagora.data.schema import Schema
     from dagora.data.table import Table
     from dagora.events import Budget, Observer
@@ -61,10 +62,21 @@ class CommonRequest:
 
         return read_graph(self.truth) if self.truth else None
 
-    def read(self, reading: Reading, data: str, marks: str | None = None) -> Table:
+    def read(self, reading: Reading, data: str) -> Table:
         """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
+        from dagora.data.table import require_table
+
+        return require_table(self.read_any(reading, data, model=False))
+
+    def read_any(
+        self, reading: Reading, data: str, marks: str | None = None, *, model: bool = True
+    ) -> AnyTable:
+        """Read a table that may have holes, if method and score can `model` them.
+
+        `marks` is the column that says which variables were set; with it, no holes are modelled.
+        """
         from dagora.formats.registry import find_format, read_network
-        from dagora.learning import as_knowledge, numbers_for
+        from dagora.learning import as_knowledge, numbers_for, why_not_model
         from dagora.method_registry import method_named
         from dagora.network.networks import DiscreteNetwork
 
@@ -74,7 +86,8 @@ class CommonRequest:
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
         known = as_knowledge(self.knowledge, None).mentioned
         method = method_named(self.method) if isinstance(self, LearnRequest) and self.method else None
-        return reading.table(
+        modelling = model and method is not None and marks is None
+        return reading.any_table(
             data,
             wanted=(*wanted, *known),
             levels=levels,
@@ -82,6 +95,7 @@ class CommonRequest:
             marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else None,
+            why_not_model=partial(why_not_model, method, self.score) if modelling else None,
         )
 
     def check_overwriting(self, data: str) -> None:
@@ -100,7 +114,7 @@ class CommonRequest:
             check_report(self.report)
 
     @contextmanager
-    def progress(self, table: Table | None = None, path: str = "") -> Iterator[Observer]:
+    def progress(self, table: AnyTable | None = None, path: str = "") -> Iterator[Observer]:
         """Progress on standard error, and before it how a table was understood; Ctrl-C ends the search."""
         from dagora.commands.progress import progress
 

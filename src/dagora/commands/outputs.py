@@ -108,10 +108,10 @@ def write_picture(
 
 def write_result(result: Result, statistics: Statistics | None, path: str) -> list[str]:
     """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file."""
+    from dagora.fitting import fit
     from dagora.formats.json_format import render_result
     from dagora.formats.registry import find_format, write_graph, write_network
     from dagora.graph.dag import DAG
-    from dagora.network.fit import fit
 
     name = find_format(path).name
     if name == "JSON":
@@ -127,17 +127,20 @@ def write_result(result: Result, statistics: Statistics | None, path: str) -> li
 
 def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
     """The network of a graph with fitted parameters, or the reason why it has none."""
+    from dagora.fitting import fit
     from dagora.graph.dag import DAG
-    from dagora.network.fit import fit
     from dagora.report.parameters import MOST_CELLS, few_enough
+    from dagora.stats.observed.statistics import IncompleteStatistics
     from dagora.stats.table import TableStatistics
 
     if statistics is None:
         return None, "there are no rows to fit them to"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
-    if not isinstance(statistics, TableStatistics):
+    if not isinstance(statistics, TableStatistics | IncompleteStatistics):
         return None, "over sites every table is one more secure sum; -o network.bif asks for them"
+    if isinstance(statistics, IncompleteStatistics) and len(statistics.schema.kinds) > 1:
+        return None, "parameters of tables with both kinds of columns need complete rows"
     if not few_enough(graph, statistics.schema):
         return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
     return fit(graph, statistics, name="learned"), None

@@ -48,6 +48,12 @@ network file (.bif or .json) that brings its own graph.
     help="Fourier model as in the published code of its paper, not as in its text.",
 )
 @click.option(
+    "--missing",
+    metavar="HOW:SHARE",
+    help="Punch holes: mcar:0.2 (completely at random), mar:0.2 (by values seen) or mnar:0.2 (by the values "
+    "that go missing).",
+)
+@click.option(
     "--relations",
     type=click.Choice(["clg", "shift", "both", "curved"]),
     help="How columns depend on each other in the mixed model.  [default: both]",
@@ -70,6 +76,7 @@ def command(
     noise_scale: float,
     nonlinearity: float | None,
     published: bool,
+    missing: str | None,
     relations: str | None,
     seed: int,
     output: str,
@@ -78,6 +85,7 @@ def command(
     """Simulate a table from a random graph or from a known network."""
     from dagora.commands.outputs import check_target
     from dagora.commands.writing import Files
+    from dagora.data.punching import parse_holes, punch_holes
     from dagora.data.readers import file_format
     from dagora.data.writers import write_table
     from dagora.formats.registry import find_format, read_network, write_graph, write_network
@@ -86,6 +94,8 @@ def command(
 
     file_format(output)
     check_target(output)
+    if missing is not None:
+        parse_holes(missing)
     if truth:
         find_format(truth)
         check_target(truth)
@@ -129,7 +139,8 @@ def command(
         files.write(truth, partial(write_network, network))
     else:
         files.write(truth, partial(write_graph, graph))
-    files.write(output, partial(write_table, table))
+    written = table if missing is None else punch_holes(table, missing, seed)
+    files.write(output, partial(write_table, written))
     files.end()
 
 

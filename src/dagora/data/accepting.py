@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from dagora.data.columns.column_names import kept_positions
+from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.discretise import discretise
-from dagora.data.readers import read_as
+from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
+from dagora.data.readers import read_any
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
+from dagora.wording import option
 
 ACCEPTED = "a file's name, a pandas, polars or Arrow frame, a matrix, a mapping of columns, or a Table"
 
@@ -28,18 +31,47 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
     Traceback (most recent call last):
     dagora.errors.DataError: an object of type int is no data: give a file's name, a pandas, ...
     """
+    table = as_any_table(data, reading)
+    if isinstance(table, IncompleteTable):
+        raise DataError(
+            f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: "
+            "`complete` has those without a hole, impute fills them"
+        )
+    return table
+
+
+def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTable:
+    """Make a table that may have holes, where the reading options say that they can be modelled.
+
+    >>> as_any_table({"a": [0, 1, None]}, ReadingOptions(missing="auto", why_not_model=lambda kinds: ""))
+    IncompleteTable(3 rows, 1 columns, 1 of 3 cells missing)
+    """
     reading = reading or ReadingOptions()
     if isinstance(data, Table):
         return reread(data, reading)
+    if isinstance(data, IncompleteTable):
+        return with_columns_dropped(data, reading)
     if isinstance(data, str | Path):
-        return read_as(Path(data), reading).announced()
+        return read_any(Path(data), reading).announced()
     if isinstance(data, Mapping):
-        return Table.of_frame(frame_of(data), reading).announced()
+        return table_of(*columns_of_frame(frame_of(data), reading)).announced()
     if isinstance(data, np.ndarray | list | tuple):
-        return Table.of_matrix(data, None, reading).announced()
+        return table_of(*columns_of_matrix(data, None, reading)).announced()
     if data is None or isinstance(data, bool | int | float | bytes):
         raise DataError(f"an object of type {type(data).__name__} is no data: give {ACCEPTED}")
-    return Table.of_frame(data, reading).announced()
+    return table_of(*columns_of_frame(data, reading)).announced()
+
+
+def with_columns_dropped(table: IncompleteTable, reading: ReadingOptions) -> IncompleteTable:
+    """A table with holes without some columns; all else is settled when it is made."""
+    settled = [name for name in reading.stated() if name not in ("drop", "missing")]
+    if settled or reading.missing not in ("error", "auto", "model"):
+        raise OptionError(
+            f"{option(settled[0] if settled else 'missing')} is settled when a table with holes is made: "
+            "pass the file or frame itself"
+        )
+    names = [table.names[i] for i in kept_positions(table.names, reading)]
+    return table if len(names) == len(table.names) else table.select(names)
 
 
 def reread(table: Table, reading: ReadingOptions) -> Table:

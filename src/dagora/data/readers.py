@@ -25,6 +25,7 @@ from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import TimedFile, check_header
+from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget
@@ -85,10 +86,18 @@ def read_table(
 
 def read_as(file: Path, reading: ReadingOptions) -> Table:
     """Read a table as `read_table` does, with reading options in one piece and without a warning."""
+    table = read_any(file, reading)
+    if isinstance(table, IncompleteTable):
+        raise OptionError(f"{option('missing', 'model')} does not go with a table that may have no holes")
+    return table
+
+
+def read_any(file: Path, reading: ReadingOptions) -> AnyTable:
+    """Read a table that may have holes, where the reading options say that they can be modelled."""
     with naming(file):
         names, columns, text = read_raw(file, reading)
         typed, overview = type_columns(names, columns, reading, text_cells=text, words_nulled=text)
-        return Table.from_columns(typed, with_source(overview, file))
+        return table_of(typed, with_source(overview, file))
 
 
 def look_at_file(file: Path, reading: ReadingOptions) -> Overview:

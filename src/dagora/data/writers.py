@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.data.columns.cells import null_where
 from dagora.data.columns.missing import is_missing_word
+from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.readers import SEPARATORS, file_format
 from dagora.data.schema import Kind
-from dagora.data.table import require_table
+from dagora.data.table import Table, require_table
 from dagora.errors import DataError
 from dagora.files import open_whole
 
@@ -23,13 +25,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from dagora.data.table import Table
-
 ROWS_AT_ONCE = 1 << 16
 
 
-def write_table(table: Table, path: str | os.PathLike[str]) -> None:
+def write_table(table: AnyTable, path: str | os.PathLike[str]) -> None:
     """Write a table; the name's ending says how: .csv .tsv (also .gz) .parquet .feather .arrow.
+
+    Of a table with holes, missing cells are empty.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -46,7 +48,8 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
     <BLANKLINE>
     True
     """
-    require_table(table)
+    if not isinstance(table, IncompleteTable):
+        require_table(table)
     ending = file_format(path)
     for variable in table.schema:
         for level in variable.levels:
@@ -61,29 +64,46 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
             import pyarrow.parquet as pq
 
             # A dictionary larger than its page would lose the levels that no row has.
-            pq.write_table(table.to_arrow(), handle, dictionary_pagesize_limit=1 << 28)
+            pq.write_table(arrow_of(table), handle, dictionary_pagesize_limit=1 << 28)
         else:
             import pyarrow as pa
 
-            arrow = table.to_arrow()
+            arrow = arrow_of(table)
             with pa.ipc.new_file(handle, arrow.schema) as writer:
                 writer.write_table(arrow)
 
 
-def write_delimited(table: Table, handle: BinaryIO, separator: str) -> None:
+def arrow_of(table: AnyTable) -> pa.Table:
+    """The table as Arrow has it; missing cells are null."""
+    if not isinstance(table, IncompleteTable):
+        return table.to_arrow()
+    import pyarrow as pa
+
+    whole = Table(table.schema, table.columns).to_arrow()
+    columns = [
+        null_where(column, pa.chunked_array([pa.array(~seen)]))
+        for column, seen in zip(whole.columns, table.seen, strict=True)
+    ]
+    return pa.table(columns, names=whole.column_names)
+
+
+def write_delimited(table: AnyTable, handle: BinaryIO, separator: str) -> None:
     """Write lines of cells, a block of rows at a time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     handle.write((separator.join(quote(name, separator) for name in table.names) + "\n").encode())
+    seen = table.seen if isinstance(table, IncompleteTable) else None
     levels = [
         pa.array([quote(level, separator) for level in v.levels], pa.large_string()) for v in table.schema
     ]
     for start in range(0, table.n_rows, ROWS_AT_ONCE):
         cells = []
-        for variable, column, words in zip(table.schema, table.columns, levels, strict=True):
-            block = pa.array(column[start : start + ROWS_AT_ONCE])
-            cells.append(words.take(block) if variable.kind is Kind.DISCRETE else write_numbers(block))
+        for i, (variable, column, words) in enumerate(zip(table.schema, table.columns, levels, strict=True)):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            block = pa.array(column[rows], mask=None if seen is None else ~seen[i, rows])
+            text = words.take(block) if variable.kind is Kind.DISCRETE else write_numbers(block)
+            cells.append(text if seen is None else text.fill_null(""))
         lines = pc.binary_join_element_wise(*cells, pa.scalar(separator, pa.large_string()))
         ended = pc.binary_join_element_wise(
             lines, pa.scalar("\n", pa.large_string()), pa.scalar("", pa.large_string())

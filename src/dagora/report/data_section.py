@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dagora.data.columns.hole_pattern import holes_in_words
 from dagora.report.page import Content, Section, folded, table, text
 
 
@@ -20,4 +21,13 @@ def data_section(data: Mapping[str, Any]) -> list[Section]:
         for column in data["columns"]
     ]
     body = f"<p>{text(f'{rows} rows{lost}.')}</p>"
-    return [Section("The data", body + folded("columns", table(head, listed)))]
+    return [Section("The data", body + folded("columns", table(head, listed)) + holes(data.get("holes", {})))]
+
+
+def holes(pattern: Mapping[str, Any]) -> str:
+    """How many cells are missing, and in which patterns."""
+    if not pattern:
+        return ""
+    listed: list[list[Content]] = [[", ".join(each["missing"]), each["rows"]] for each in pattern["patterns"]]
+    said = f"{holes_in_words(pattern)}; {pattern['distinct_patterns']} patterns of holes."
+    return f"<p>{text(said)}</p>" + folded("most frequent patterns", table(("missing", "rows"), listed))

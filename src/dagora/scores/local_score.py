@@ -119,6 +119,11 @@ def is_expensive(score: object) -> bool:
     return bool(getattr(score, "expensive", False))
 
 
+def is_slow(score: object) -> bool:
+    """Whether scoring many families takes minutes; such a score has a true attribute `slow`."""
+    return bool(getattr(score, "slow", False))
+
+
 def families_at_once(score: LocalScore, budget: Budget) -> int:
     """How many families are scored between two looks at the clock: a twentieth of a second, if time counts.
 

@@ -10,7 +10,7 @@ from dagora.loading import load
 from dagora.options import Option, check_options, find_in_any_case
 from dagora.scores.interventional import InterventionalScore
 from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.statistics import HasOwnScores
+from dagora.stats.statistics import HasHoles, HasOwnScores
 
 if TYPE_CHECKING:
     from dagora.scores.local_score import LocalScore
@@ -23,7 +23,7 @@ class Score:
 
     `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that
     equivalent graphs have the same score, `needs_rows` that counts and moments are not enough and the rows
-    themselves are needed.
+    themselves are needed, `observed` is the factory for tables with holes.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Score:
     equivalent: bool
     options: tuple[Option, ...] = ()
     needs_rows: bool = False
+    observed: str = ""
 
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Create the score for some data."""
@@ -42,7 +43,10 @@ class Score:
             return cast("LocalScore", statistics.score(self.name, values))
         if isinstance(statistics, InterventionalStatistics):
             return InterventionalScore(statistics, load(self.factory), values)
-        return cast("LocalScore", load(self.factory)(statistics, **values))
+        if isinstance(statistics, HasHoles) and not self.observed:
+            statistics.refuse(f"the score {self.name}")
+        factory = self.observed if isinstance(statistics, HasHoles) else self.factory
+        return cast("LocalScore", load(factory)(statistics, **values))
 
 
 GP_OPTIONS = (
@@ -61,7 +65,8 @@ PENALTY = Option(
 
 SCORES = (
     Score("bic", "log-likelihood − (ln m)/2 per free parameter", Kind.DISCRETE,
-          "dagora.scores.information:bic", "Schwarz 1978", True, (PENALTY,)),
+          "dagora.scores.information:bic", "Schwarz 1978", True, (PENALTY,),
+          observed="dagora.scores.observed:bic"),
     Score("aic", "log-likelihood − 1 per free parameter", Kind.DISCRETE,
           "dagora.scores.information:aic", "Akaike 1974", True),
     Score("bdeu", "marginal likelihood, uniform Dirichlet prior", Kind.DISCRETE,
@@ -70,7 +75,8 @@ SCORES = (
     Score("k2", "marginal likelihood, flat Dirichlet prior", Kind.DISCRETE,
           "dagora.scores.k2:k2", "Cooper & Herskovits 1992", False),
     Score("bic-gaussian", "BIC of linear regressions with Gaussian noise", Kind.CONTINUOUS,
-          "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True, (PENALTY,)),
+          "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True, (PENALTY,),
+          observed="dagora.scores.bic_gaussian:GaussianBIC"),
     Score("bge", "marginal likelihood, normal-Wishart prior", Kind.CONTINUOUS,
           "dagora.scores.bge:BGe", "Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014", True,
           (Option("alpha_mu", "float", 1.0, "prior sample size of the mean", low=0.0, open_low=True),
@@ -79,7 +85,7 @@ SCORES = (
                   "(units do not matter), or 1 in the units of the columns", choices=("columns", "unit")))),
     Score("bic-mixed", "BIC of columns of one kind or of both", "mixed",
           "dagora.scores.mixed.bic_mixed:MixedBIC", "Schwarz 1978; Andrews, Ramsey & Cooper 2019", True,
-          (PENALTY,)),
+          (PENALTY,), observed="dagora.scores.mixed.observed_mixed:ObservedMixedBIC"),
     Score("bayes-mixed", "marginal likelihood, discrete columns before continuous ones", "mixed",
           "dagora.scores.mixed.bayes_mixed:BayesMixed", "Lauritzen 1992; Bøttcher 2001", False,
           (Option("ess", "float", 1.0, "equivalent sample size of the prior of tables", low=0.0,
@@ -107,6 +113,11 @@ def score_named(name: str) -> Score:
 
 def default_score(schema: Schema) -> Score:
     """BIC for discrete tables, Gaussian BIC for continuous ones, mixed BIC for those with both."""
-    if len(schema.kinds) > 1:
+    return default_score_of(schema.kinds)
+
+
+def default_score_of(kinds: frozenset[Kind]) -> Score:
+    """The default score of columns of these kinds."""
+    if len(kinds) > 1:
         return score_named("bic-mixed")
-    return score_named("bic-gaussian" if Kind.CONTINUOUS in schema.kinds else "bic")
+    return score_named("bic-gaussian" if Kind.CONTINUOUS in kinds else "bic")

@@ -23,7 +23,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.level_search import quick_candidates
-from dagora.scores.local_score import TIE, LocalScore, is_expensive
+from dagora.scores.local_score import TIE, LocalScore, is_expensive, is_slow
 from dagora.search.column_order import in_order_by_score
 from dagora.search.greedy.hill_climb import hill_climb, tabu_search
 from dagora.search.order.order_search import order_search
@@ -47,6 +47,8 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         return order_search(source, run)
     if is_expensive(source.given):
         return said(hill_climb(source.given, run), "hill climbing, as each score of this kind takes long")
+    if is_slow(source.by_name):
+        return said(tabu_search(source.by_name, run), "tabu search, as cells are missing")
     first = tabu_search(source.given, run)
     if run.budget.exhausted:
         return said(first, "tabu search")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from dagora.data.accepting import as_table
+from dagora.data.accepting import as_any_table, as_table
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.errors import OptionError
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
@@ -22,4 +24,11 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
         if said:
             raise OptionError(f"{said[0]} is about reading a table: leave it out for statistics")
         return cast("Statistics", data)
-    return TableStatistics(as_table(data, reading), jobs)
+    if reading is None or reading.why_not_model is None:
+        return TableStatistics(as_table(data, reading), jobs)
+    return statistics_of(as_any_table(data, reading), jobs)
+
+
+def statistics_of(table: AnyTable, jobs: int = 1) -> Statistics:
+    """The statistics of a table, with holes or without."""
+    return IncompleteStatistics(table) if isinstance(table, IncompleteTable) else TableStatistics(table, jobs)

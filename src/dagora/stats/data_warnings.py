@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
+from dagora.stats.observed.hole_tests import hole_warnings
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 from dagora.wording import option
 
@@ -32,10 +35,8 @@ def data_warnings(statistics: Statistics) -> list[str]:
     if n < len(schema):
         found.append(f"there are fewer rows ({n}) than columns ({len(schema)}): expect unreliable edges")
     discrete = [i for i, variable in enumerate(schema) if variable.kind is Kind.DISCRETE]
-    counts = statistics.counts([(i,) for i in discrete])
     constant, once = [], []
-    for k, i in enumerate(discrete):
-        seen = counts.values[counts.offsets[k] : counts.offsets[k + 1]]
+    for i, seen in zip(discrete, level_counts(statistics, discrete), strict=True):
         if len(seen) == 1:
             constant.append(schema[i].name)
         elif np.any(seen == 1):
@@ -44,7 +45,18 @@ def data_warnings(statistics: Statistics) -> list[str]:
         found.append(f"constant columns, at which no edge can be learned: {listing(constant)}")
     if once:
         found.append(f"a level is seen only once in: {listing(once)}")
+    if isinstance(statistics, IncompleteStatistics):
+        found += hole_warnings(statistics.table)
     return found
+
+
+def level_counts(statistics: Statistics, columns: list[int]) -> list[NDArray[np.int64]]:
+    """For each discrete column, how often the levels that occur were seen."""
+    if isinstance(statistics, IncompleteStatistics):
+        table = statistics.table
+        return [np.unique(table.columns[i][table.seen[i]], return_counts=True)[1] for i in columns]
+    counts = statistics.counts([(i,) for i in columns])
+    return [counts.values[counts.offsets[k] : counts.offsets[k + 1]] for k in range(len(columns))]
 
 
 def listing(names: list[str]) -> str:

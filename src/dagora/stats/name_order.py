@@ -14,6 +14,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.stats.indicators import IndicatorMoments, require_indicator_moments
 from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import (
     CellCounts,
     ColumnSets,
@@ -37,7 +38,9 @@ def in_name_order(statistics: Statistics) -> Statistics:
     names = statistics.schema.names
     if list(names) == sorted(names) or isinstance(statistics, HasPrivacy | HasOwnScores):
         return statistics
-    if type(statistics) is TableStatistics or isinstance(statistics, InterventionalStatistics):
+    if type(statistics) is TableStatistics or isinstance(
+        statistics, InterventionalStatistics | IncompleteStatistics
+    ):
         return statistics.in_order(sorted(names))
     return NameOrder(statistics)
 

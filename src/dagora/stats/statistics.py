@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol, runtime_checkable
+from typing import NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +156,17 @@ class HasPrivacy(Protocol):
 
     def defaults(self, method: str) -> Mapping[str, Value]:
         """Options of a method that noise changes."""
+
+
+@runtime_checkable
+class HasHoles(Protocol):
+    """Statistics of a table with holes: what was seen, where rows need not be complete."""
+
+    def likelihoods(self, column_sets: ColumnSets) -> NDArray[np.float64]:
+        """For each set of discrete columns, the largest log-likelihood of what was seen of it."""
+
+    def refuse(self, what: str) -> NoReturn:
+        """Say that something needs complete rows, and what to do."""
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ because a measurement would otherwise become a discrete column of a thousand lev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,16 @@ class Column:
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
     why: str = ""
+
+
+def seen_cells(columns: Sequence[Column]) -> NDArray[np.bool_]:
+    """Which cells were seen, a row for each column."""
+    return np.array(
+        [
+            np.ones(len(column.values), dtype=np.bool_) if column.missing is None else ~column.missing
+            for column in columns
+        ]
+    )
 
 
 def count_from_one(position: int) -> int:

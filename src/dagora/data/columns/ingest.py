@@ -21,9 +21,11 @@ from dagora.data.columns.column_type import (
     Column,
     check_type,
     count_from_one,
+    seen_cells,
     type_column,
 )
 from dagora.data.columns.dates import as_days, spells_dates
+from dagora.data.columns.hole_pattern import hole_pattern
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import DATES, why_left_out
 from dagora.data.columns.intervals import cut
@@ -96,11 +98,14 @@ def type_columns(
     rows = count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
     filled = [column for column in kept if column.name != reading.marks]
-    if reading.missing == "error" and any(column.missing for column in filled):
+    holes = any(column.missing for column in filled)
+    if reading.missing == "error" and holes:
         refuse_missing(raw, filled, reading)
+    if reading.missing in ("auto", "model") and holes:
+        return keep_holes(raw, kept, reading)
     row_number: RowNumber = count_from_one
     dropped = 0
-    if reading.missing == "drop" and any(column.missing for column in filled):
+    if reading.missing == "drop" and holes:
         complete = complete_rows(filled)
         if not complete.any():
             refuse_all_rows(filled)
@@ -113,6 +118,25 @@ def type_columns(
     made = tuple(map(add_missing_level, typed))
     with_level = {column.variable.name: column.variable for column in made if reading.missing == "level"}
     return made, overview.with_levels(with_level)
+
+
+def keep_holes(
+    raw: Sequence[RawColumn], kept: Sequence[RawColumn], reading: ReadingOptions
+) -> tuple[tuple[Column, ...], Overview]:
+    """Type columns whose missing cells will be modelled; refuse them where that cannot be done."""
+    refusal = refusing_missing(kept)
+    typed, overview = type_all(raw, kept, reading, count_from_one, 0)
+    kinds = frozenset(column.variable.kind for column in typed)
+    why_not = "" if reading.why_not_model is None else reading.why_not_model(kinds)
+    if why_not and reading.missing == "model":
+        raise DataError(
+            f"{why_not}, so missing cells cannot be modelled: choose {option('missing', 'drop')} to leave "
+            f"out such rows, or {option('missing', 'level')} to make missing a level of a discrete column"
+        )
+    if why_not:
+        raise DataError(f"{refusal}{both_kinds(typed, kept)}")
+    names = [column.variable.name for column in typed]
+    return tuple(typed), replace(overview, holes=hole_pattern(names, seen_cells(typed)))
 
 
 def look_at(
@@ -272,7 +296,7 @@ def prepare(
         cells = parsed
     if words is None:
         levels = reading.levels.get(raw.name, ())
-        found = find_holes(cells, wanted=reading.missing != "error", levels=levels, declared=raw.declared)
+        found = find_holes(cells, wanted=reading.expects_holes, levels=levels, declared=raw.declared)
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
     raw.left_out = None if wanted else why_left_out(raw.name, cells)
@@ -297,22 +321,38 @@ def keep_rows(column: RawColumn, complete: NDArray[np.bool_], *, text_cells: boo
 
 def refuse_missing(raw: Sequence[RawColumn], kept: Sequence[RawColumn], reading: ReadingOptions) -> NoReturn:
     """Refuse missing cells: how many there are, where the first one is, and all that is to be chosen."""
+    refusal = refusing_missing(kept)
+    typed, _ = type_all(raw, kept, reading, count_from_one, 0)
+    kinds = frozenset(column.variable.kind for column in typed)
+    model = (
+        f"; {option('missing', 'model')} would learn from what is there"
+        if reading.why_not_model is not None and not reading.why_not_model(kinds)
+        else ""
+    )
+    raise DataError(f"{refusal}{both_kinds(typed, kept)}{model}")
+
+
+def refusing_missing(kept: Sequence[RawColumn]) -> str:
+    """The sentence that refuses missing cells, while the cells are still there."""
     incomplete = [column for column in kept if column.missing]
     first, total = incomplete[0], sum(column.missing for column in incomplete)
     row = first.cells.is_null().index(value=True).as_py() + 1
     read = ", ".join(f"'{word}'" for word in dict.fromkeys(w for column in incomplete for w in column.holes))
     also = f" ({read} among numbers counts as missing)" if read else ""
-    typed, _ = type_all(raw, kept, reading, count_from_one, 0)
-    mixed = (
-        f"; columns are of both kinds, so cut the continuous ones too ({option('discretise', 'quantile')})"
-        if len({c.variable.kind for c, column in zip(typed, kept, strict=True) if not column.declared}) > 1
-        else ""
-    )
-    raise DataError(
+    return (
         f"{total} {'cell is' if total == 1 else 'cells are'} missing{also}, the first in column "
         f"'{first.name}', data row {row}: choose {option('missing', 'drop')} to leave out such rows, or "
-        f"{option('missing', 'level')} to make missing a level of a discrete column{mixed}"
+        f"{option('missing', 'level')} to make missing a level of a discrete column"
     )
+
+
+def both_kinds(typed: Sequence[Column], kept: Sequence[RawColumn]) -> str:
+    """A hint for tables with columns of both kinds that nobody declared."""
+    kinds = {c.variable.kind for c, column in zip(typed, kept, strict=True) if not column.declared}
+    cut_too = (
+        f"columns are of both kinds, so cut the continuous ones too ({option('discretise', 'quantile')})"
+    )
+    return f"; {cut_too}" if len(kinds) > 1 else ""
 
 
 def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:

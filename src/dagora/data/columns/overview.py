@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dagora.data.columns.column_type import Column
+from dagora.data.columns.hole_pattern import holes_in_words
 from dagora.data.schema import Kind, Variable
 
 LEFT_OUT = "left out"
@@ -61,6 +62,17 @@ class Overview:
     warnings: tuple[str, ...] = ()
     source: str | None = None
     sha256: str | None = None
+    holes: Mapping[str, Any] = field(default_factory=dict)
+    """How many cells are missing, where and in which patterns, if they are to be modelled."""
+
+    @property
+    def modelled_cells(self) -> str:
+        """How many cells are missing and modelled, in words; empty where none is.
+
+        >>> Overview((), rows=300, holes={"cells": 90, "of": 900, "rows": 80}).modelled_cells
+        '90 of 900 cells (10.0 %) in 80 rows are missing, and are modelled as missing at random'
+        """
+        return holes_in_words(self.holes)
 
     @property
     def dropped_rows(self) -> str:
@@ -130,6 +142,7 @@ class Overview:
             "rows_dropped": self.dropped,
             "reading": dict(self.reading),
             "columns": [column.to_dict() for column in self.columns],
+            **({"holes": dict(self.holes)} if self.holes else {}),
         }
 
     def lines(self, *, everything: bool = True) -> list[str]:
@@ -150,7 +163,8 @@ class Overview:
         if len(shown) < len(self.columns):
             lines.append(f"  … and {len(self.columns) - len(shown)} more columns without missing cells")
         told = self.dropped_rows in self.warnings
-        return [*lines, *([] if told or not self.dropped else [self.dropped_rows])]
+        lost = [] if told or not self.dropped else [self.dropped_rows]
+        return [*lines, *lost, *filter(None, [self.modelled_cells])]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

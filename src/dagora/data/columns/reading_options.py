@@ -8,17 +8,24 @@ from typing import Any
 
 from dagora.data.columns.intervals import check_intervals
 from dagora.data.columns.missing import missing_words
+from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.events import Budget
 from dagora.wording import option
 
 POLICIES = ("error", "drop", "level")
+# Where missing cells can be modelled; `auto` does so if method and score can, and else refuses them.
+WITH_MODEL = (*POLICIES, "model", "auto")
 
 
 class Listed(str):
     """A name, or several with commas between them, as written on a command line."""
 
     __slots__ = ()
+
+
+# Says of columns of some kinds why their missing cells cannot be modelled; nothing where they can.
+WhyNotModel = Callable[[frozenset[Kind]], str]
 
 
 def welcome(columns: int) -> None:
@@ -34,7 +41,8 @@ class ReadingOptions:
     that takes numbers only: then codes are numbers, too. `only` are the columns to look at (None: all).
     `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it
     is a level. `clock` is the time that reading may take, too. `check_width` is told the number of columns
-    before any is read, and may refuse it.
+    before any is read, and may refuse it. `why_not_model` says whether missing cells can be modelled (None:
+    never).
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -55,12 +63,14 @@ class ReadingOptions:
     marks: str | None = None
     clock: Budget = field(default_factory=Budget, compare=False)
     check_width: Callable[[int], None] = welcome
+    why_not_model: WhyNotModel | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("discrete", "continuous", "drop"):
             object.__setattr__(self, name, as_names(name, getattr(self, name)))
-        if self.missing not in POLICIES:
-            raise OptionError(f"missing must be one of {', '.join(POLICIES)}, not '{self.missing}'")
+        policies = POLICIES if self.why_not_model is None else WITH_MODEL
+        if self.missing not in policies:
+            raise OptionError(f"missing must be one of {', '.join(policies)}, not '{self.missing}'")
         if not isinstance(self.na, str):
             object.__setattr__(self, "na", as_names("na", self.na))
         missing_words(self.na)
@@ -75,8 +85,13 @@ class ReadingOptions:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in said.items()
-            if value != PUBLIC[name]
+            if value != PUBLIC[name] and (name, value) != ("missing", "auto")
         }
+
+    @property
+    def expects_holes(self) -> bool:
+        """Whether the user has said what to do with missing cells."""
+        return self.missing not in ("error", "auto")
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -98,6 +113,8 @@ def split_reading(
     wanted: Collection[str] = frozenset(),
     numbers_for: str = "",
     only: Collection[str] | None = None,
+    why_not_model: WhyNotModel | None = None,
+    levels: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[ReadingOptions, dict[str, Any]]:
     """Separate reading options from others in the keyword arguments of a call.
 
@@ -105,13 +122,21 @@ def split_reading(
     {'ess': 10}
     """
     reading = {name: value for name, value in options.items() if name in PUBLIC}
-    return ReadingOptions(**reading, wanted=wanted, numbers_for=numbers_for, only=only), {
-        name: value for name, value in options.items() if name not in PUBLIC
-    }
+    read = ReadingOptions(
+        **reading,
+        wanted=wanted,
+        levels=levels or {},
+        numbers_for=numbers_for,
+        only=only,
+        why_not_model=why_not_model,
+    )
+    return read, {name: value for name, value in options.items() if name not in PUBLIC}
 
 
 # What is not said by a user, but by what the table is read for.
-INTERNAL = frozenset({"wanted", "levels", "numbers_for", "only", "marks", "clock", "check_width"})
+INTERNAL = frozenset(
+    {"wanted", "levels", "numbers_for", "only", "marks", "clock", "check_width", "why_not_model"}
+)
 # The options that a user knows, with their defaults.
 PUBLIC: dict[str, Any] = {
     entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in INTERNAL

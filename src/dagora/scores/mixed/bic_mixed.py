@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,23 @@ Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
 
+class CountedScore(Protocol):
+    """A score of discrete families: of counts, or of what was seen where cells are missing."""
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every question goes over the rows of a table here."""
+
+    def doubts(self) -> list[str]:
+        """Whether chance alone brings many edges."""
+
+    def families(self, families: Sequence[Family]) -> Floats:
+        """Scores of many families of any sizes."""
+
+    def block(self, children: Columns, parents: Columns, watch: Watch = unwatched) -> Floats:
+        """Scores of many families of one size."""
+
+
 class MixedBIC:
     """Bayesian information criterion of any columns; `penalty` is a factor on the price of a parameter."""
 
@@ -48,10 +66,14 @@ class MixedBIC:
         self._continuous = np.array([variable.kind is Kind.CONTINUOUS for variable in self._schema])
         # The position of each continuous column among its kind.
         self._rank = np.cumsum(self._continuous) - 1
-        self._counted = penalised_likelihood(statistics, self._price, penalty)
+        self._counted = self._counting(statistics)
         self._lines = continuous_part(statistics, penalty) if self._continuous.any() else None
         both = self._continuous.any() and not self._continuous.all()
         self._widened = widened(statistics, self._continuous) if both else None
+
+    def _counting(self, statistics: Statistics) -> CountedScore:
+        """The score of families of discrete columns alone."""
+        return penalised_likelihood(statistics, self._price, self._penalty)
 
     @property
     def schema(self) -> Schema:

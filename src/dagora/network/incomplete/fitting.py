@@ -1,0 +1,233 @@
+"""Fit the parameters of a graph to a table with holes, by EM.
+
+Discrete: expected counts of every family given what was seen, exactly (see `bucket_tree`), then the
+probabilities of largest likelihood (or, with a prior, of largest posterior mean) from those counts, and again
+until the likelihood hardly grows. Gaussian: the same with expected moments. The likelihood never falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.data.schema import Kind
+from dagora.errors import DataError, OptionError
+from dagora.events import Budget
+from dagora.network.fit import check_sizes, regress
+from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
+from dagora.network.incomplete.matching import node_codes
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.stats.observed.normal_em import PatternedRows, moments_of
+from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from dagora.data.incomplete import IncompleteTable
+    from dagora.graph.dag import DAG
+    from dagora.stats.statistics import Moments
+
+    Floats = NDArray[np.float64]
+
+KINDS = "the graph has discrete and continuous columns, whose missing cells cannot be modelled together"
+
+
+def fit_with_holes(
+    graph: DAG,
+    statistics: IncompleteStatistics,
+    *,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    name: str = "network",
+) -> Network:
+    """Fit the parameters of a graph to what was seen of a table, by EM."""
+    table = statistics.table.select(graph.nodes)
+    if len(table.schema.kinds) > 1:
+        raise DataError(
+            f"{KINDS}: choose {option('missing', 'drop')}, or cut the continuous ones into intervals"
+        )
+    if table.schema.kinds == {Kind.DISCRETE}:
+        return fit_discrete_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
+    if pseudocount or ess is not None:
+        raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
+    values = np.stack(table.columns, axis=1)
+    start = IncompleteStatistics(table).moments()
+    return fit_gaussian_with_holes(graph, values, table.seen.T, start, name).network
+
+
+# EM ends where a step gains less than this share of a unit of log-likelihood per row.
+TOLERANCE = 1e-6
+MOST_STEPS = 500
+
+
+@dataclass(frozen=True)
+class DiscreteFit:
+    """A network, the log-likelihood of what was seen under it, and that after every step of EM."""
+
+    network: DiscreteNetwork
+    log_likelihood: float
+    steps: tuple[float, ...]
+
+
+def fit_discrete_with_holes(
+    graph: DAG,
+    table: IncompleteTable,
+    *,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    name: str = "network",
+    start: DiscreteNetwork | None = None,
+    tolerance: float = TOLERANCE,
+    budget: Budget | None = None,
+) -> DiscreteFit:
+    """Probability tables by EM; families that a `start` has too begin with its tables."""
+    clock = budget or Budget()
+    schema = table.schema
+    levels = {node: schema[schema.index(node)].levels for node in graph}
+    shapes = {node: tuple(len(levels[one]) for one in (*graph.parents(node), node)) for node in graph}
+    check_sizes(shapes)
+    priors = {node: pseudocount if ess is None else ess / prod(shapes[node]) for node in graph}
+    tables = first_tables(graph, table, shapes, start)
+    network = DiscreteNetwork(graph, levels, tables, name)
+    tree = BucketTree(network)
+    if not tree.fits:
+        raise TooWideError(
+            f"the graph is too wide to expect its missing cells exactly ({tree.cells:,} cells, at most "
+            f"{MOST_CELLS:,}): learn with fewer parents ({option('max_parents', 3)}), or choose "
+            f"{option('missing', 'drop')}"
+        )
+    codes, weights = distinct_rows(node_codes(network, table))
+    steps: list[float] = []
+    for _ in range(MOST_STEPS):
+        counts, log_likelihood = tree.expectations(network, codes, weights)
+        steps.append(log_likelihood)
+        if len(steps) > 1 and steps[-1] - steps[-2] < tolerance * table.n_rows:
+            break
+        tables = {node: normalised(counts[node] + priors[node]) for node in graph}
+        network = DiscreteNetwork(graph, levels, tables, name)
+        if clock.exhausted:
+            break
+    return DiscreteFit(network, steps[-1], tuple(steps))
+
+
+class TooWideError(DataError):
+    """A graph whose buckets need more cells than allowed."""
+
+
+def distinct_rows(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Floats]:
+    """The distinct rows, and how often each occurs."""
+    rows = np.ascontiguousarray(codes.T)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    return np.ascontiguousarray(rows[first].T), counts.astype(np.float64)
+
+
+def first_tables(
+    graph: DAG,
+    table: IncompleteTable,
+    shapes: Mapping[str, tuple[int, ...]],
+    start: DiscreteNetwork | None,
+) -> dict[str, Floats]:
+    """Tables to begin EM with: those of the start, or of the rows in which the whole family was seen.
+
+    One more row is spread over every table, so that no probability is 0 before anything was expected.
+    """
+    found = {}
+    for node in graph:
+        family = (*graph.parents(node), node)
+        if start is not None and node in start.graph and start.graph.parents(node) == graph.parents(node):
+            found[node] = start.tables[node]
+            continue
+        columns = [table.schema.index(one) for one in family]
+        seen = table.seen[columns].all(axis=0)
+        counts = np.full(shapes[node], 1.0 / prod(shapes[node]))
+        np.add.at(counts, tuple(table.columns[i][seen] for i in columns), 1.0)
+        found[node] = normalised(counts)
+    return found
+
+
+def normalised(counts: Floats) -> Floats:
+    """Counts as distributions along the last axis; where there is nothing, all levels are as likely."""
+    totals = counts.sum(axis=-1, keepdims=True)
+    empty = totals <= 0
+    share: Floats = np.where(empty, 1.0 / counts.shape[-1], counts / np.where(empty, 1.0, totals))
+    return share
+
+
+@dataclass(frozen=True)
+class GaussianFit:
+    """A network, the log-likelihood of what was seen under it, and the moments that are expected under it."""
+
+    network: GaussianNetwork
+    log_likelihood: float
+    moments: Moments
+    steps: tuple[float, ...]
+
+
+def fit_gaussian_with_holes(
+    graph: DAG,
+    values: Floats,
+    seen: NDArray[np.bool_],
+    start: Moments,
+    name: str = "network",
+    budget: Budget | None = None,
+) -> GaussianFit:
+    """Regressions by EM from some moments; the columns of `values` are the graph's nodes."""
+    clock = budget or Budget()
+    rows = PatternedRows.of(values, seen)
+    network = regressions(graph, start, name)
+    moments = start
+    steps: list[float] = []
+    for _ in range(MOST_STEPS):
+        expected = rows.expect(*implied(network))
+        moments = moments_of(expected)
+        steps.append(expected.log_likelihood)
+        if len(steps) > 1 and steps[-1] - steps[-2] < TOLERANCE * len(values):
+            break
+        network = regressions(graph, moments, name)
+        if clock.exhausted:
+            break
+    return GaussianFit(network, steps[-1], moments, tuple(steps))
+
+
+def regressions(graph: DAG, moments: Moments, name: str) -> GaussianNetwork:
+    """Every node's regression on its parents; the moments' columns are the graph's nodes."""
+    place = {node: i for i, node in enumerate(graph)}
+    intercepts, coefficients, sds = {}, {}, {}
+    for node in graph:
+        parents = [place[parent] for parent in graph.parents(node)]
+        coefficients[node], variance = regress(moments, place[node], parents)
+        intercepts[node] = float(moments.mean[place[node]] - moments.mean[parents] @ coefficients[node])
+        sds[node] = sqrt(variance)
+    return GaussianNetwork(graph, intercepts, coefficients, sds, name)
+
+
+def implied(network: GaussianNetwork) -> tuple[Floats, Floats]:
+    """Mean and covariance of the nodes.
+
+    >>> from dagora.graph.dag import DAG
+    >>> slopes = {"a": np.zeros(0), "b": np.array([2.0])}
+    >>> network = GaussianNetwork(DAG("ab", [("a", "b")]), {"a": 1.0, "b": 0.5}, slopes, {"a": 1.0, "b": 1.0})
+    >>> implied(network)
+    (array([1. , 2.5]), array([[1., 2.],
+           [2., 5.]]))
+    """
+    graph = network.graph
+    place = {node: i for i, node in enumerate(graph)}
+    d = len(place)
+    mean = np.zeros(d)
+    # Each node as a sum of independent noises.
+    mixing = np.zeros((d, d))
+    for node in graph.order:
+        i = place[node]
+        parents = [place[parent] for parent in graph.parents(node)]
+        mean[i] = network.intercepts[node] + network.coefficients[node] @ mean[parents]
+        mixing[i] = network.coefficients[node] @ mixing[parents]
+        mixing[i, i] += network.sds[node]
+    return mean, mixing @ mixing.T

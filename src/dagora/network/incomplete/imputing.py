@@ -1,0 +1,188 @@
+"""Fill the missing cells of a table from a network, and say how certain each filled cell is.
+
+A discrete cell gets the level that is most probable given all that was seen in its row, and that level's
+probability; a continuous one its mean and standard deviation given the rest. Draws fill all holes of a row
+together, as they may have been: use several of them where a later step must know how uncertain the cells are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.incomplete import AnyTable, IncompleteTable
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.errors import DataError, OptionError
+from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
+from dagora.network.incomplete.fitting import implied
+from dagora.network.incomplete.matching import node_codes, node_values, with_holes
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.wording import option
+
+
+@dataclass(frozen=True, slots=True)
+class FilledCell:
+    """A cell that was missing: its data row (from 1), its column, what it was filled with, and how certain.
+
+    A level has a probability, a number a standard deviation.
+    """
+
+    row: int
+    column: str
+    value: str | float
+    probability: float | None = None
+    sd: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Imputation:
+    """A completed table, the cells that were filled, and completed tables drawn at random, if asked for."""
+
+    table: Table
+    cells: tuple[FilledCell, ...]
+    draws: tuple[Table, ...] = ()
+
+
+def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 0) -> Imputation:
+    """Fill the holes of a table.
+
+    >>> from dagora.graph.dag import DAG
+    >>> slopes = {"a": np.zeros(0), "b": np.array([2.0])}
+    >>> network = GaussianNetwork(DAG("ab", [("a", "b")]), {"a": 0.0, "b": 1.0}, slopes, {"a": 1.0, "b": 0.5})
+    >>> whole = Table.from_numpy([[1.5, 0.0], [0.5, 2.0]], names="ab", continuous=["all"])
+    >>> filled = impute_table(network, IncompleteTable.of(whole, [[True, True], [False, True]]))
+    >>> filled.cells
+    (FilledCell(row=1, column='b', value=4.0, probability=None, sd=0.5),)
+    >>> filled.table.values(1)
+    array([4., 2.])
+    """
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 0:
+        raise OptionError(f"draws must be a whole number, 0 or more, not {draws!r}")
+    given = with_holes(table)
+    check_columns(network, given)
+    if isinstance(network, DiscreteNetwork):
+        return impute_levels(network, given, draws, seed)
+    if isinstance(network, GaussianNetwork):
+        return impute_numbers(network, given, draws, seed)
+    raise DataError(
+        "the network has discrete and continuous nodes, and cells can be imputed by networks of one kind only"
+    )
+
+
+def check_columns(network: Network, table: IncompleteTable) -> None:
+    """Refuse holes in columns that the network does not know."""
+    known = set(network.graph)
+    if not known & set(table.names):
+        raise DataError("no column of the data is a node of the network: is it the right one?")
+    for name, seen in zip(table.names, table.seen, strict=True):
+        if name not in known and not seen.all():
+            raise DataError(
+                f"column '{name}' has missing cells but is no node of the network: leave it out "
+                f"({option('drop', name)})"
+            )
+
+
+def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, seed: int) -> Imputation:
+    """Fill a discrete table: the most probable level of each cell, and draws."""
+    tree = BucketTree(network)
+    if not tree.fits:
+        raise DataError(
+            f"the network is too wide for exact probabilities ({tree.cells:,} cells, at most {MOST_CELLS:,})"
+        )
+    codes = node_codes(network, table)
+    impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)))
+    if len(impossible):
+        raise DataError(
+            f"data row {impossible[0] + 1} has probability 0 under the network: nothing can be expected of "
+            "its missing cells; fit the network with a pseudocount"
+        )
+    filled = codes.copy()
+    cells: list[FilledCell] = []
+    for i, (node, chances) in enumerate(zip(tree.nodes, tree.marginals(network, codes), strict=True)):
+        rows = np.flatnonzero(codes[i] == tree.levels[i])
+        best = chances.argmax(axis=1)
+        filled[i, rows] = best
+        if node in table.names:
+            levels = network.levels[node]
+            cells += [
+                FilledCell(row + 1, node, levels[level], probability=chance)
+                for row, level, chance in zip(
+                    rows.tolist(), best.tolist(), chances.max(axis=1).tolist(), strict=True
+                )
+            ]
+    random = [tree.draw(network, codes, (seed, k)) for k in range(draws)]
+    schema = network.levels
+    return Imputation(
+        completed(table, dict(zip(tree.nodes, filled, strict=True)), schema),
+        in_order(cells, table),
+        tuple(completed(table, dict(zip(tree.nodes, one, strict=True)), schema) for one in random),
+    )
+
+
+def impute_numbers(network: GaussianNetwork, table: IncompleteTable, draws: int, seed: int) -> Imputation:
+    """Fill a continuous table: the mean of each cell given the rest of its row, and draws."""
+    nodes = tuple(network.graph)
+    values, seen = node_values(network, table)
+    mean, covariance = implied(network)
+    filled = values.copy()
+    random = [values.copy() for _ in range(draws)]
+    rng = np.random.default_rng([seed, 23])
+    cells: list[FilledCell] = []
+    patterns, place = np.unique(seen, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        here, gone = np.flatnonzero(pattern), np.flatnonzero(~pattern)
+        if not len(gone):
+            continue
+        rows = np.flatnonzero(place.ravel() == k)
+        weights = (
+            np.linalg.pinv(covariance[np.ix_(here, here)], hermitian=True) @ covariance[np.ix_(here, gone)]
+        )
+        expected = mean[gone] + (values[np.ix_(rows, here)] - mean[here]) @ weights
+        left = covariance[np.ix_(gone, gone)] - covariance[np.ix_(gone, here)] @ weights
+        sds = np.sqrt(np.maximum(np.diag(left), 0.0))
+        filled[np.ix_(rows, gone)] = expected
+        for one in random:
+            noise = rng.multivariate_normal(np.zeros(len(gone)), left, size=len(rows), method="svd")
+            one[np.ix_(rows, gone)] = expected + noise
+        for a, i in enumerate(gone):
+            if nodes[i] in table.names:
+                cells += [
+                    FilledCell(row + 1, nodes[i], value, sd=float(sds[a]))
+                    for row, value in zip(rows.tolist(), expected[:, a].tolist(), strict=True)
+                ]
+    return Imputation(
+        completed(table, dict(zip(nodes, filled.T, strict=True)), {}),
+        in_order(cells, table),
+        tuple(completed(table, dict(zip(nodes, one.T, strict=True)), {}) for one in random),
+    )
+
+
+def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:
+    """Cells by row, then by column."""
+    place = {name: i for i, name in enumerate(table.names)}
+    return tuple(sorted(cells, key=lambda cell: (cell.row, place[cell.column])))
+
+
+def completed(
+    table: IncompleteTable,
+    filled: Mapping[str, NDArray[np.generic]],
+    levels: Mapping[str, tuple[str, ...]],
+) -> Table:
+    """The table with the columns of the network filled; discrete ones have the network's levels."""
+    variables, columns = [], []
+    for variable, column in zip(table.schema, table.columns, strict=True):
+        values = filled.get(variable.name)
+        if values is None:
+            variables.append(variable)
+            columns.append(column)
+        elif variable.name in levels:
+            variables.append(Variable(variable.name, Kind.DISCRETE, tuple(levels[variable.name])))
+            columns.append(values.astype(np.uint16))
+        else:
+            variables.append(Variable(variable.name, Kind.CONTINUOUS))
+            columns.append(np.ascontiguousarray(values, dtype=np.float64))
+    return Table(Schema(variables), tuple(columns))

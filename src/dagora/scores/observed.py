@@ -1,0 +1,127 @@
+"""BIC of discrete families on a table with holes, from what was seen.
+
+With g(S) the largest log-likelihood of what was seen of the columns S (see `stats/observed`), a family scores
+g(child and parents) − g(parents) − c (ln m)/2 · (r − 1) q, with m all rows. Families see different cells, and
+yet their scores are comparable: each is a difference of likelihoods of all rows that say anything of the
+set. Equivalent graphs have the same score, and without holes it is BIC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Schema
+from dagora.events import Watch, unwatched
+from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
+from dagora.scores.lattice import unique_families, unique_sets
+from dagora.scores.local_score import Family
+from dagora.scores.noise import discrete_noise_edges, noise_doubts
+from dagora.stats.observed.set_likelihoods import MOST_CELLS
+from dagora.stats.observed.statistics import IncompleteStatistics
+
+Floats = NDArray[np.float64]
+# Sets that are scored between two looks at the clock.
+BATCH = 64
+
+
+def bic(statistics: IncompleteStatistics, *, penalty: float = 1.0) -> ObservedBIC:
+    """BIC on what was seen of a discrete table; `penalty` is a factor on the price of a parameter."""
+    require_discrete(statistics, "bic")
+    return ObservedBIC(statistics, penalty=penalty)
+
+
+class ObservedBIC:
+    """BIC on what was seen; sets of too many cells score −∞. `penalty` is a factor on a parameter's price."""
+
+    slow = True
+
+    def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
+        self._statistics = statistics
+        self._penalty = penalty
+        self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
+        self._price = penalty * np.log(max(1, statistics.n_rows)) / 2
+        self._known: dict[tuple[int, ...], float] = {(): 0.0}
+        self._too_large = False
+
+    @property
+    def schema(self) -> Schema:
+        """The variables that are scored."""
+        return self._statistics.schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows behind the score."""
+        return self._statistics.n_rows
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every question goes over the rows: it does."""
+        return True
+
+    def doubts(self) -> list[str]:
+        """Whether chance alone brings many edges."""
+
+        def expected(penalty: float) -> float:
+            return discrete_noise_edges(self._cardinalities, self._price * penalty / self._penalty)
+
+        return noise_doubts(expected, self._penalty, self.n_rows, len(self._cardinalities))
+
+    def told(self) -> list[str]:
+        """What the name alone does not say."""
+        said = ["bic on the cells that were seen"]
+        if self._too_large:
+            said.append(f"families of more than {MOST_CELLS:,} cells were not considered")
+        return said
+
+    def families(self, families: Sequence[Family]) -> Floats:
+        """Scores of many families."""
+        joint = [tuple(sorted((child, *parents))) for child, parents in families]
+        given = [tuple(sorted(parents)) for _, parents in families]
+        self._learn_about([*joint, *given], unwatched)
+        fit = np.array([self._gain(*pair) for pair in zip(joint, given, strict=True)])
+        levels = np.array([self._cardinalities[child] for child, _ in families])
+        cells = np.array([self._cells(parents) for parents in given])
+        values: Floats = fit - self._price * (levels - 1) * cells
+        return values
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> Floats:
+        """Scores of many families of one size, whose parents are ascending rows; each set is scored once."""
+        d = len(self._cardinalities)
+        joint, place = unique_families(children, parents, d)
+        given, parent_place = unique_sets(parents, d)
+        joint_sets = [tuple(row) for row in joint.tolist()]
+        given_sets = [tuple(row) for row in given.tolist()]
+        self._learn_about([*joint_sets, *given_sets], watch)
+        of_joint = np.array([self._known[one] for one in joint_sets])[place]
+        of_given = np.array([self._known[one] for one in given_sets])[parent_place]
+        cells = np.array([self._cells(one) for one in given_sets])[parent_place]
+        fit = np.where(np.isfinite(of_joint), of_joint, -np.inf) - np.where(
+            np.isfinite(of_given), of_given, 0
+        )
+        values: Floats = fit - self._price * (self._cardinalities[children] - 1) * cells
+        return values
+
+    def _gain(self, joint: tuple[int, ...], given: tuple[int, ...]) -> float:
+        whole = self._known[joint]
+        return whole - self._known[given] if np.isfinite(whole) else -np.inf
+
+    def _cells(self, columns: Sequence[int]) -> float:
+        product = 1.0
+        for column in columns:
+            product = min(product * float(self._cardinalities[column]), MOST_CONFIGURATIONS)
+        return product
+
+    def _learn_about(self, sets: Sequence[tuple[int, ...]], watch: Watch) -> None:
+        """Compute g of the sets that are new."""
+        new = [one for one in dict.fromkeys(sets) if one not in self._known]
+        for start in range(0, len(new), BATCH):
+            part = new[start : start + BATCH]
+            values = self._statistics.likelihoods(part)
+            self._too_large |= bool(np.isneginf(values).any())
+            self._known.update(zip(part, values.tolist(), strict=True))
+            watch(min(start + BATCH, len(new)), len(new))

@@ -1,0 +1,70 @@
+"""Structural EM: learn a graph from a table with holes, in rounds (Friedman 1997, 1998).
+
+Each round fits the parameters of the current graph to what was seen, by EM, completes the table from that
+network, and learns a graph from the completed table by any method on scores. It ends after some rounds, or
+where a graph comes back. The graph of the highest BIC of what was seen is returned, parameters fitted by EM:
+graphs of different rounds are compared on the data, never on completions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dagora.events import Event
+from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.dag import DAG
+from dagora.network.incomplete.filling import Completion, Filling
+from dagora.network.incomplete.fitting import TooWideError
+from dagora.result import Outcome
+from dagora.run import Run
+
+Search = Callable[[Completion, Run], Outcome]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A graph, and its score on what was seen."""
+
+    graph: Graph
+    score: float
+
+
+def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, rounds: int) -> Outcome:
+    """Improve a graph in rounds; `search` learns a graph from a completed table."""
+    silent = replace(run, on_event=lambda event: run.on_event(replace(event, score=None, bound=None)))
+    tried: list[Round] = []
+    graph, why = start.graph, "the rounds were used up"
+    for turn in range(rounds + 1):
+        try:
+            score = filling.fit(directed(graph), run.budget)
+        except TooWideError:
+            why = "the next graph is too wide for exact expectations"
+            break
+        back = any(graph == before.graph for before in tried)
+        tried.append(Round(graph, score))
+        best = max(tried, key=lambda one: one.score)
+        run.on_event(Event("structural EM", turn, best.score, rounds))
+        if back:
+            why = "a graph came back"
+        if back or turn == rounds:
+            break
+        if run.budget.exhausted:
+            why = run.budget.reason
+            break
+        graph = search(filling.complete(turn), silent).graph
+    if not tried:
+        return replace(start, message=f"{start.message}; the graph is too wide for structural EM")
+    best = max(tried, key=lambda one: one.score)
+    return Outcome(
+        best.graph,
+        "time-limit" if run.budget.exhausted else "finished",
+        f"structural EM in {len(tried) - 1} round{'s' * (len(tried) != 2)}, until {why}",
+        best.score,
+        {"em_rounds": float(len(tried) - 1), "em_start_score": tried[0].score},
+    )
+
+
+def directed(graph: Graph) -> DAG:
+    """A graph to fit parameters to: of a class of graphs, one of its members."""
+    return graph.extension() if isinstance(graph, CPDAG) else graph

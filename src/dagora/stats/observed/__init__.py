@@ -1,0 +1,1 @@
+"""Statistics of tables with holes: what the cells that were seen say."""

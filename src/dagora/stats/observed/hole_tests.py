@@ -1,0 +1,83 @@
+"""Whether cells are missing more often where other columns have certain values.
+
+Each column with holes is tested against the values of each other column: a chi-square test of independence
+for a discrete one, Welch's t-test for a continuous one, at 1 % over all tests together (Bonferroni). Holes
+that depend on values that were seen are missing at random, which is what the model assumes. Whether they
+depend on the missing values themselves cannot be seen in the data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.data.schema import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dagora.data.incomplete import IncompleteTable
+
+LEVEL = 0.01
+# Fewest holes of a column, and fewest seen cells, for a test of it.
+FEWEST = 5
+
+
+def hole_warnings(table: IncompleteTable) -> list[str]:
+    """A sentence, where holes depend on values that were seen."""
+    tests = {
+        (i, j): hole_test(table, i, j)
+        for i in np.flatnonzero((~table.seen).sum(axis=1) >= FEWEST).tolist()
+        for j in range(len(table.schema))
+        if i != j
+    }
+    if not tests:
+        return []
+    (i, j), p = min(tests.items(), key=lambda test: test[1])
+    if p * len(tests) >= LEVEL:
+        return []
+    columns = {hole for (hole, _), value in tests.items() if value * len(tests) < LEVEL}
+    more = f", and those of {len(columns) - 1} more columns on others" if len(columns) > 1 else ""
+    told = (
+        f"holes in '{table.names[i]}' depend on the values of '{table.names[j]}'{more}: the model takes that "
+        "into account, but not whether they depend on the missing values themselves, which no data can show"
+    )
+    return [told]
+
+
+def hole_test(table: IncompleteTable, hole: int, other: int) -> float:
+    """The p-value of the test that the holes of one column are independent of the values of another."""
+    seen = table.seen[other]
+    gone = ~table.seen[hole][seen]
+    values = table.columns[other][seen]
+    if min(gone.sum(), (~gone).sum()) < FEWEST:
+        return 1.0
+    if table.schema[other].kind is Kind.DISCRETE:
+        return chi_square(values, gone)
+    return welch(values[gone], values[~gone])
+
+
+def chi_square(values: NDArray[np.uint16], gone: NDArray[np.bool_]) -> float:
+    """Pearson's test of independence of a discrete column and a mask."""
+    from scipy.special import chdtrc
+
+    counts = np.array([np.bincount(values[gone == side], minlength=values.max() + 1) for side in (0, 1)])
+    counts = counts[:, counts.sum(axis=0) > 0].astype(np.float64)
+    if counts.shape[1] < 2:
+        return 1.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    if expected.min() < 1:  # too few rows for the approximation
+        return 1.0
+    return float(chdtrc(counts.shape[1] - 1, ((counts - expected) ** 2 / expected).sum()))
+
+
+def welch(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Welch's test that two samples have the same mean."""
+    from scipy.special import stdtr
+
+    a, b = one.var(ddof=1) / len(one), other.var(ddof=1) / len(other)
+    if a + b <= 0:
+        return 1.0
+    freedom = (a + b) ** 2 / (a**2 / (len(one) - 1) + b**2 / (len(other) - 1))
+    return float(2 * stdtr(freedom, -abs(one.mean() - other.mean()) / np.sqrt(a + b)))

@@ -1,0 +1,149 @@
+"""Statistics of a table with holes.
+
+Counts of complete rows would be those of other rows for every set of columns: they are refused. What can be
+asked for is what the seen cells say of a set of columns: the largest likelihood of a table over it, and the
+moments of a normal distribution, both by EM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.columns.overview import Overview
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.schema import Kind, Schema
+from dagora.data.table import Table
+from dagora.errors import DataError
+from dagora.stats.indicators import IndicatorMoments, feature_starts
+from dagora.stats.observed.normal_em import check_estimable, normal_moments
+from dagora.stats.observed.set_likelihoods import MOST_CELLS, observed_likelihoods
+from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten
+from dagora.wording import option
+
+# EM over the cells of a set ends where less than this is estimated to be left to gain.
+TOLERANCE = 1e-4
+
+
+class IncompleteStatistics:
+    """What the seen cells of a table say.
+
+    >>> whole = Table.from_numpy([[0, 0], [0, 1], [1, 1], [1, 1]], names=["a", "b"], discrete=["a", "b"])
+    >>> holes = [[True, True, True, True], [True, True, True, False]]
+    >>> statistics = IncompleteStatistics(IncompleteTable.of(whole, holes))
+    >>> statistics.likelihoods([(0,), (0, 1)]).round(4)
+    array([-2.7726, -4.1589])
+    >>> statistics.counts([(0,)])
+    Traceback (most recent call last):
+    dagora.errors.DataError: 1 of 8 cells is missing, and this needs complete rows: choose missing="drop" ...
+    """
+
+    def __init__(self, table: IncompleteTable) -> None:
+        self._table = table
+        self._cardinalities = table.schema.cardinalities
+
+    def in_order(self, names: Sequence[str]) -> IncompleteStatistics:
+        """The same statistics with the columns in another order."""
+        return IncompleteStatistics(self._table.select(names))
+
+    @property
+    def schema(self) -> Schema:
+        """The table's variables."""
+        return self._table.schema
+
+    @property
+    def n_rows(self) -> int:
+        """The table's number of rows."""
+        return self._table.n_rows
+
+    @property
+    def overview(self) -> Overview | None:
+        """How the source of the table was understood."""
+        return self._table.overview
+
+    @property
+    def table(self) -> IncompleteTable:
+        """The table with its holes."""
+        return self._table
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """The rows as level numbers, a row for each column; a hole is one above the last level."""
+        codes = np.zeros(self._table.seen.shape, dtype=np.int32)
+        for i, variable in enumerate(self.schema):
+            if variable.kind is Kind.DISCRETE:
+                codes[i] = np.where(self._table.seen[i], self._table.columns[i], variable.cardinality)
+        return codes
+
+    def likelihoods(self, column_sets: ColumnSets, tolerance: float = TOLERANCE) -> NDArray[np.float64]:
+        """For each set of discrete columns, the largest log-likelihood of what was seen of it.
+
+        −∞ where a set has too many cells.
+        """
+        columns, offsets = flatten(column_sets)
+        found = np.empty(len(offsets) - 1)
+        if len(found):
+            observed_likelihoods(
+                self.codes, self._cardinalities, columns, offsets, tolerance, MOST_CELLS, found
+            )
+        return found
+
+    @cached_property
+    def _moments(self) -> Moments:
+        kept = [i for i, variable in enumerate(self.schema) if variable.kind is Kind.CONTINUOUS]
+        if not kept:
+            return Moments(self.n_rows, np.zeros(0), np.zeros((0, 0)))
+        check_estimable(self.n_rows, len(kept))
+        values = np.stack([self._table.columns[i] for i in kept], axis=1)
+        return normal_moments(values, self._table.seen[kept].T)
+
+    def moments(self) -> Moments:
+        """Maximum-likelihood moments of the continuous columns, by EM."""
+        return self._moments
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Maximum-likelihood moments of columns, squares and indicators, by EM."""
+        return self._indicator_moments
+
+    @cached_property
+    def _indicator_moments(self) -> IndicatorMoments:
+        starts = feature_starts(self.schema)
+        features = np.zeros((self.n_rows, int(starts[-1])))
+        seen = np.empty(features.shape, dtype=np.bool_)
+        for i, (variable, column) in enumerate(zip(self.schema, self._table.columns, strict=True)):
+            own = features[:, starts[i] : starts[i + 1]]
+            here = self._table.seen[i]
+            seen[:, starts[i] : starts[i + 1]] = here[:, None]
+            if variable.kind is Kind.CONTINUOUS:
+                spread = float(column[here].std()) or 1.0
+                own[:, 0] = (column - column[here].mean()) / spread
+                own[:, 1] = own[:, 0] ** 2
+            else:
+                own[:] = column[:, None] == np.arange(1, own.shape[1] + 1)
+        check_estimable(self.n_rows, features.shape[1], "columns, squares and levels")
+        return IndicatorMoments(normal_moments(features, seen), starts)
+
+    def counts(self, column_sets: ColumnSets) -> CellCounts:  # noqa: ARG002
+        """Refuse: rows would have to be complete."""
+        self.refuse()
+
+    def contingency(self, columns: Sequence[int]) -> Contingency:  # noqa: ARG002
+        """Refuse: rows would have to be complete."""
+        self.refuse()
+
+    def rows(self) -> Table:
+        """Refuse: rows would have to be complete."""
+        self.refuse()
+
+    def refuse(self, what: str = "this") -> NoReturn:
+        """Say that something needs complete rows, and what to do."""
+        missing, cells = self._table.missing, self._table.seen.size
+        raise DataError(
+            f"{missing} of {cells} cells {'is' if missing == 1 else 'are'} missing, and {what} needs "
+            f"complete rows: choose {option('missing', 'drop')} to leave out such rows, or "
+            f"{option('missing', 'level')} to make missing a level of a discrete column"
+        )
