@@ -120,7 +120,7 @@ def learn(
         marks=marked_column(interventions),
         clock=clock,
         check_width=entry.check_width,
-        why_not_model=None if interventions is not None else partial(why_not_model, entry, score),
+        why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),
     )
     source = read_source(data, jobs, reading, interventions)
     refuse_interventions(entry, source)
@@ -534,14 +534,18 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
     return default_score(source.statistics.schema)
 
 
-def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind]) -> str:
+def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind], *, marked: bool = False) -> str:
     """Why missing cells of columns of some kinds cannot be modelled; empty where they can.
+
+    `marked` says that variables were set in some rows.
 
     >>> why_not_model(method_named("auto"), None, frozenset({Kind.DISCRETE}))
     ''
     >>> why_not_model(method_named("auto"), "bdeu", frozenset({Kind.DISCRETE}))
     'the score bdeu needs complete rows'
     """
+    if marked:
+        return f"{option('interventions')} needs complete rows"
     if method.takes in OWN_OBJECTIVE:
         return f"the method {method.name} needs complete rows"
     chosen = default_score_of(kinds) if score is None else score_named(score)

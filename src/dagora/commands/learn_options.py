@@ -73,7 +73,7 @@ class CommonRequest:
     ) -> AnyTable:
         """Read a table that may have holes, if method and score can `model` them.
 
-        `marks` is the column that says which variables were set; with it, no holes are modelled.
+        `marks` is the column that says which variables were set; with it, holes are refused.
         """
         from dagora.formats.registry import find_format, read_network
         from dagora.learning import as_knowledge, numbers_for, why_not_model
@@ -86,7 +86,6 @@ class CommonRequest:
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
         known = as_knowledge(self.knowledge, None).mentioned
         method = method_named(self.method) if isinstance(self, LearnRequest) and self.method else None
-        modelling = model and method is not None and marks is None
         return reading.any_table(
             data,
             wanted=(*wanted, *known),
@@ -95,7 +94,9 @@ class CommonRequest:
             marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else None,
-            why_not_model=partial(why_not_model, method, self.score) if modelling else None,
+            why_not_model=partial(why_not_model, method, self.score, marked=marks is not None)
+            if model and method
+            else None,
         )
 
     def check_overwriting(self, data: str) -> None:

@@ -102,7 +102,7 @@ def type_columns(
     if reading.missing == "error" and holes:
         refuse_missing(raw, filled, reading)
     if reading.missing in ("auto", "model") and holes:
-        return keep_holes(raw, kept, reading)
+        return keep_holes(raw, kept, filled, reading)
     row_number: RowNumber = count_from_one
     dropped = 0
     if reading.missing == "drop" and holes:
@@ -121,10 +121,13 @@ def type_columns(
 
 
 def keep_holes(
-    raw: Sequence[RawColumn], kept: Sequence[RawColumn], reading: ReadingOptions
+    raw: Sequence[RawColumn],
+    kept: Sequence[RawColumn],
+    filled: Sequence[RawColumn],
+    reading: ReadingOptions,
 ) -> tuple[tuple[Column, ...], Overview]:
     """Type columns whose missing cells will be modelled; refuse them where that cannot be done."""
-    refusal = refusing_missing(kept)
+    refusal = refusing_missing(filled)
     typed, overview = type_all(raw, kept, reading, count_from_one, 0)
     kinds = frozenset(column.variable.kind for column in typed)
     why_not = "" if reading.why_not_model is None else reading.why_not_model(kinds)
