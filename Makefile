@@ -43,6 +43,7 @@ bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/large_table.py
 	$(BIN)/python benchmarks/local_scores.py
 	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/orders.py
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/notears.py

@@ -9,7 +9,7 @@ are, even where a file has rounded them so that they do not sum to one exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,10 +25,27 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dagora.data.schema import Schema
     from dagora.network.model import Model
 
 
-def log_likelihood(network: Network, table: Table) -> float:
+class WithHoles(Protocol):
+    """A table of which some cells were not seen; `seen` has a row per column."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns' names and kinds."""
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """The columns; what stands in a hole means nothing, but is a code or a number of the column."""
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Whether each cell was seen."""
+
+
+def log_likelihood(network: Network, table: Table | WithHoles) -> float:
     """Log-likelihood of all rows together.
 
     >>> from dagora.data.schema import Kind, Schema, Variable
@@ -43,7 +60,7 @@ def log_likelihood(network: Network, table: Table) -> float:
     return float(log_likelihoods(network, table).sum())
 
 
-def log_likelihoods(network: Network, table: Table) -> NDArray[np.float64]:
+def log_likelihoods(network: Network, table: Table | WithHoles) -> NDArray[np.float64]:
     """Log-likelihood of each row.
 
     >>> from dagora.data.schema import Kind, Schema, Variable

@@ -234,6 +234,35 @@ def test_mixed_answers_are_those_of_all_configurations(seed):
         assert answer.covariance[0, 1] == pytest.approx(covariance, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_mixed_intervention_is_evidence_on_a_node_without_parents(seed):
+    network, rest, seen = mixed_case(seed)
+    words = known_as_words(network, {name: value for name, value in seen.items() if name in network.levels})
+    node = rest[-1]
+    others = [name for name in rest if name != node]
+    cut = MixedNetwork(
+        DAG(network.graph.nodes, [edge for edge in network.graph.edges if edge[1] != node]),
+        network.levels,
+        {**network.tables, **({node: uniform(network, node)} if node in network.levels else {})},
+        lines={**network.lines, **({} if node in network.levels else {node: Lines(0.0, np.zeros(0), 1.0)})},
+    )
+    value = network.levels[node][0] if node in network.levels else 0.7
+    if sum(weight for _, weight, *_ in enumerated(cut, {n: v for n, v in seen.items() if n in words})) == 0:
+        return
+    for name in others:
+        one = network.query(of=name, given=words, do={node: value})
+        other = cut.query(of=name, given={**words, node: value})
+        if name in network.levels:
+            np.testing.assert_allclose(one.table, other.table, atol=1e-12)
+        else:
+            assert one.mean == pytest.approx(other.mean)
+            assert one.sd == pytest.approx(other.sd)
+
+
+def uniform(network, node):
+    return np.full(len(network.levels[node]), 1 / len(network.levels[node]))
+
+
 def test_a_mixed_network_without_noise_is_certain():
     network = MixedNetwork(
         DAG("axy", ["ax", "xy"]),

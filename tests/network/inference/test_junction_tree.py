@@ -86,6 +86,13 @@ def test_hundreds_of_contradicting_observations_do_not_underflow():
     np.testing.assert_allclose(rows.marginal("class"), [[0.4, 0.6], [0.4, 0.6]], rtol=1e-9)
 
 
+def test_nodes_of_one_level_and_no_nodes_at_all():
+    one = DiscreteNetwork(DAG("a"), {"a": ("only",)}, {"a": np.ones(1)})
+    assert JunctionTree(one).calibrate().marginal("a").tolist() == [1.0]
+    assert JunctionTree(one).calibrate_many(np.array([[0], [-1]])).log_probabilities.tolist() == [0.0, 0.0]
+    assert JunctionTree(DiscreteNetwork(DAG([]), {}, {})).calibrate().log_probability == 0.0
+
+
 def test_other_parameters_use_the_same_tree():
     network, other = random_discrete(6, 3), random_discrete(6, 3)
     for node in other.graph:

@@ -141,7 +141,7 @@ class Product:
         held = self._take(variable)
         variables, table = self._multiplied(held, last=variable)
         self._add(variables[:-1], table.max(axis=-1), sum(factor.span or 0.0 for factor in held))
-        return Factor(variables[:-1], np.asarray(table.argmax(axis=-1)))
+        return Factor(variables[:-1], table.argmax(axis=-1).astype(np.uint16))
 
     def conditional(self, variable: str) -> Factor:
         """The product of all that holds a variable, which is the last axis; each row has largest entry 1."""

@@ -225,7 +225,7 @@ class JunctionTree:
     def _calibrated(self, potentials: list[Array], arithmetic: Arithmetic) -> tuple[list[Array], Array]:
         """Messages to the roots and back; every table has the rows as its first axis, or 1 for all rows."""
         beliefs = list(potentials)
-        upward: list[Array] = [potentials[0]] * len(beliefs)
+        upward = list(potentials)
         spans = list(self._spans)
         log_probability = np.zeros(1)
         for k in reversed(range(len(beliefs))):

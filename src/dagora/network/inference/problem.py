@@ -124,15 +124,19 @@ def choice_given(model: Model, node: str, values: Mapping[str, float]) -> Factor
 
 def bearing_on(targets: Iterable[str], factors: list[Factor]) -> tuple[list[Factor], list[Factor]]:
     """Divide factors into those that hang together with a target, and the others."""
-    reached = set(targets)
-    waiting, near = list(factors), []
-    grown = True
-    while grown:
-        grown = False
-        for factor in list(waiting):
-            if reached.intersection(factor.variables):
-                reached.update(factor.variables)
-                waiting.remove(factor)
-                near.append(factor)
-                grown = True
-    return near, waiting
+    holding: dict[str, list[int]] = {}
+    for position, factor in enumerate(factors):
+        for variable in factor.variables:
+            holding.setdefault(variable, []).append(position)
+    reached, near = set(targets), set()
+    stack = list(reached)
+    while stack:
+        for position in holding.pop(stack.pop(), ()):
+            near.add(position)
+            fresh = set(factors[position].variables) - reached
+            reached |= fresh
+            stack.extend(fresh)
+    return (
+        [factor for position, factor in enumerate(factors) if position in near],
+        [factor for position, factor in enumerate(factors) if position not in near],
+    )
