@@ -226,7 +226,7 @@ MIXED = Table(
         (TABLE, {"score": "bicc"}, OptionError, "did you mean 'bic'"),
         (TABLE, {"score": "bge"}, DataError, "'x0' is discrete"),
         (NUMBERS, {"score": "bic"}, DataError, "'x0' is continuous"),
-        (MIXED, {}, DataError, "'a'.*'x'"),
+        (MIXED, {"score": "bic"}, DataError, "'x' is continuous.*score=\"bic-mixed\""),
         (TABLE, {"restart": 3}, OptionError, "no option 'restart'"),
         (TABLE, {"ess": 3.0}, OptionError, "the method auto with the score bic has no option 'ess'"),
         (TABLE, {"method": "tabu", "restarts": -1}, OptionError, "'restarts' must be at least 0"),

@@ -160,8 +160,7 @@ LEARN_DATA = [
     case("wrong.jkl", "wrong.jkl"),
     case("semicolons.csv", "semicolons.csv", "--separator ';'"),
     case("fixed.csv --continuous v", "'v'", "constant"),
-    case("mixed.csv", "'a'", "'u'", "--discretise"),
-    case("mixed.csv --score bic", "'u'", "continuous"),
+    case("mixed.csv --score bic", "'u'", "continuous", "--score bic-mixed"),
     case("mixed.csv --score bge", "'a'", "discrete"),
     case("good.csv --score bic-gaussian", "'a'", "discrete"),
     case("numbers.csv --score bdeu", "'u'", "continuous"),
@@ -302,7 +301,7 @@ COMMANDS = [
     case("score row.csv -o out.jkl", "1 row"),
     case("score column.csv -o out.jkl", "1 column"),
     case("score gap.csv -o out.jkl", "'b'"),
-    case("score mixed.csv -o out.jkl", "'u'"),
+    case("score mixed.csv --score bic -o out.jkl", "'u'"),
     case("score fixed.csv --continuous v -o out.jkl", "'v'", "constant"),
     case("score spaces.csv -o out.jkl", "'a b'"),
     case("score wide.csv --score k2 -o out.jkl", "--max-parents"),
@@ -450,7 +449,7 @@ COMMANDS = [
     case("federate simulate good.csv --parties 2", "--parties", "--minimum 2"),
     case("federate simulate good.csv --parties 1000", "42 rows", "1000 parties"),
     case("federate simulate empty.csv --parties 3", "empty.csv"),
-    case("federate simulate mixed.csv --parties 3 --in-memory", "'a'", "'u'", "--discretise"),
+    case("federate simulate mixed.csv --parties 3 --in-memory --score bayes-mixed", "bayes-mixed needs rows"),
     case("federate simulate numbers.csv --parties 3 -o out.bif", "out.bif", "discrete"),
     case("federate simulate good.csv --parties 3 --truth stranger.json", "stranger.json", "'zebra'"),
     case("federate simulate good.csv --parties 3 --method notears-mlp --in-memory", "notears-mlp needs rows"),
@@ -525,7 +524,7 @@ def test_the_good_files_are_good(
 def test_a_failed_run_leaves_the_old_file(run: Callable, bad_files: Path, tmp_path: Path) -> None:
     old = tmp_path / "out.json"
     old.write_text("precious")
-    assert run("learn", bad_files / "mixed.csv", "-o", old).code == 2
+    assert run("learn", bad_files / "mixed.csv", "--score", "bic", "-o", old).code == 2
     assert run("convert", bad_files / "cyclic.json", old).code == 2
     assert old.read_text() == "precious"
     assert [file.name for file in tmp_path.iterdir()] == ["out.json"]

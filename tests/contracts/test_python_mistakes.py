@@ -52,7 +52,7 @@ MISTAKES = [
     case("learn a vector", lambda: dg.learn(np.zeros(3)), DataError, ""),
     case("learn a cube", lambda: dg.learn(np.zeros((2, 2, 2))), DataError, ""),
     case("learn ragged columns", lambda: dg.learn({"a": [1, 2], "b": [1]}), DataError, ""),
-    case("mixed columns", lambda: dg.learn(MIXED), DataError, 'discretise="quantile"'),
+    case("mixed columns", lambda: dg.learn(MIXED, score="bic"), DataError, 'score="bic-mixed"'),
     # methods, scores, options
     case("Hill_Climb", lambda: dg.learn(BITS, "Hill_Climb"), OptionError, "did you mean 'hill-climb'?"),
     case("hillclimb", lambda: dg.learn(BITS, "hillclimb"), OptionError, "did you mean 'hill-climb'?"),

@@ -47,6 +47,7 @@ MISTAKES: list[tuple[str, str, str | None]] = [
     ("learn decimal_semicolons.csv --separator ';'", "decimal comma", None),
     ("learn tabs.csv", r"try --separator '\t'", r"learn tabs.csv --separator '\t'"),
     ("learn people.csv --separator ';;'", "one character", "learn people.csv --separator ,"),
+    ("learn mixed.csv --score bic", "--score bic-mixed", "learn mixed.csv --score bic-mixed"),
     ("learn holes.csv --missing error", "--missing model", "learn holes.csv --missing model"),
     ("learn holes.csv --missing error", "--missing drop", "learn holes.csv --missing drop"),
     ("learn holes.csv --score bdeu", "--missing level", "learn holes.csv --score bdeu --missing level"),

@@ -23,6 +23,7 @@ from dagora.scores.local_score import Family
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.stats.statistics import Cells, Statistics
 from dagora.stats.table import TableStatistics
+from dagora.wording import option
 
 Floats = NDArray[np.float64]
 
@@ -193,9 +194,11 @@ def require_discrete(statistics: Statistics, score: str) -> None:
     """Refuse data with columns that are not discrete."""
     for variable in statistics.schema:
         if variable.kind is not Kind.DISCRETE:
+            both = len(statistics.schema.kinds) > 1
+            other = option("score", "bic-mixed") if both else "a Gaussian score"
             raise DataError(
                 f"the score {score} needs discrete columns, but '{variable.name}' is continuous: "
-                "discretise it, declare it discrete, or use a Gaussian score"
+                f"discretise it, declare it discrete, or use {other}"
             )
 
 
