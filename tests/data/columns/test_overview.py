@@ -40,7 +40,7 @@ def test_a_word_among_numbers_is_a_hole(tmp_path, word):
         assert next(c for c in seen.columns if c.name == "age").missing == 2
         assert any("read as missing" in line and "'age'" in line for line in seen.warnings)
         with pytest.raises(DataError, match="2 cells are missing"):
-            dagora.learn(data)
+            dagora.learn(data, missing="error")
         with pytest.warns(DagoraWarning, match="read as missing"):
             result = dagora.learn(data, missing="drop", discretise="mean")
         assert result.stats["rows"] == ROWS - 2
