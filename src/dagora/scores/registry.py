@@ -76,7 +76,7 @@ SCORES = (
           "dagora.scores.k2:k2", "Cooper & Herskovits 1992", False),
     Score("bic-gaussian", "BIC of linear regressions with Gaussian noise", Kind.CONTINUOUS,
           "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True, (PENALTY,),
-          observed="dagora.scores.bic_gaussian:GaussianBIC"),
+          observed="dagora.scores.observed_gaussian:bic_gaussian"),
     Score("bge", "marginal likelihood, normal-Wishart prior", Kind.CONTINUOUS,
           "dagora.scores.bge:BGe", "Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014", True,
           (Option("alpha_mu", "float", 1.0, "prior sample size of the mean", low=0.0, open_low=True),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,22 +28,18 @@ from dagora.scores.discrete import distinct
 from dagora.scores.information import penalised_likelihood
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
-from dagora.scores.mixed.dependence import Dependence, Widened, dependence
+from dagora.scores.mixed.dependence import Widened, dependence
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.indicators import POWERS, require_indicator_moments
-from dagora.stats.statistics import Moments, Statistics, flatten
+from dagora.stats.statistics import ColumnSets, Moments, Statistics, flatten
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
 
-class CountedScore(Protocol):
-    """A score of discrete families: of counts, or of what was seen where cells are missing."""
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether every question goes over the rows of a table here."""
+class PartScore(Protocol):
+    """A score of families of one kind: of all rows, or of what was seen where cells are missing."""
 
     def doubts(self) -> list[str]:
         """Whether chance alone brings many edges."""
@@ -67,13 +63,24 @@ class MixedBIC:
         # The position of each continuous column among its kind.
         self._rank = np.cumsum(self._continuous) - 1
         self._counted = self._counting(statistics)
-        self._lines = continuous_part(statistics, penalty) if self._continuous.any() else None
+        self._lines = self._regressing(statistics) if self._continuous.any() else None
         both = self._continuous.any() and not self._continuous.all()
         self._widened = widened(statistics, self._continuous) if both else None
 
-    def _counting(self, statistics: Statistics) -> CountedScore:
+    def _counting(self, statistics: Statistics) -> PartScore:
         """The score of families of discrete columns alone."""
         return penalised_likelihood(statistics, self._price, self._penalty)
+
+    def _regressing(self, statistics: Statistics) -> PartScore:
+        """The score of families of continuous columns alone."""
+        return GaussianBIC(continuous_part(statistics), penalty=self._penalty)
+
+    def _depending(self, sets: ColumnSets) -> Gains:
+        """What sets gain by the dependence of columns of both kinds, over all rows."""
+        assert self._widened is not None, "a table of one kind has no such gain"
+        found = dependence(self._widened, *flatten(sets))
+        rows = np.full(len(found.gains), self._rows)
+        return Gains(self._rows * found.gains, found.parameters, found.features, rows)
 
     @property
     def schema(self) -> Schema:
@@ -88,7 +95,7 @@ class MixedBIC:
     @property
     def counts_rows(self) -> bool:
         """Whether every question about discrete columns goes over the rows of a table here."""
-        return self._counted.counts_rows and not self._continuous.all()
+        return bool(getattr(self._counted, "counts_rows", False)) and not self._continuous.all()
 
     def told(self) -> list[str]:
         """How many columns of each kind are scored together."""
@@ -129,7 +136,7 @@ class MixedBIC:
             sets = [tuple(sorted((child, *parents))) for child, parents in families]
             sets += [tuple(sorted(parents)) for _, parents in families]
             different, place = distinct(sets)
-            found = dependence(self._widened, *flatten(different))
+            found = self._depending(different)
             values = self._adding(values, found, found, place[: len(families)], place[len(families) :])
         return values
 
@@ -152,19 +159,28 @@ class MixedBIC:
             d = len(self._schema)
             joint, place = unique_families(children, parents, d)
             given, given_place = unique_sets(parents, d)
-            found, before = (dependence(self._widened, *flatten(sets)) for sets in (joint, given))
+            found, before = (self._depending(sets) for sets in (joint, given))
             values = self._adding(values, found, before, place, given_place)
         return values
 
     def _adding(
-        self, values: Floats, joint: Dependence, given: Dependence, place: Columns, given_place: Columns
+        self, values: Floats, joint: Gains, given: Gains, place: Columns, given_place: Columns
     ) -> Floats:
         """Add what the joint sets gain over the parents' sets, at its price."""
         gain = joint.gains[place] - given.gains[given_place]
         parameters = joint.parameters[place] - given.parameters[given_place]
-        total: Floats = values + self._rows * gain - self._price * parameters
-        total[joint.features[place] + 1 >= self._rows] = -np.inf
+        total: Floats = values + gain - self._price * parameters
+        total[(joint.features + 1 >= joint.rows)[place]] = -np.inf
         return total
+
+
+class Gains(NamedTuple):
+    """Of each set: what it gains over all rows, its parameters and features, the rows that have seen it."""
+
+    gains: Floats
+    parameters: Floats
+    features: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -179,13 +195,13 @@ class ContinuousPart:
         return self.found
 
 
-def continuous_part(statistics: Statistics, penalty: float) -> GaussianBIC:
-    """The Gaussian score of the continuous columns among others."""
+def continuous_part(statistics: Statistics) -> Statistics:
+    """The continuous columns among others."""
     schema = Schema(variable for variable in statistics.schema if variable.kind is Kind.CONTINUOUS)
     moments = statistics.moments()
     variances = np.diag(moments.scatter) / max(1, moments.n)
     refuse_unusable(schema.names, moments.mean, variances, "the score bic-mixed")
-    return GaussianBIC(ContinuousPart(schema, moments), penalty=penalty)
+    return cast("Statistics", ContinuousPart(schema, moments))
 
 
 def widened(statistics: Statistics, continuous: NDArray[np.bool_]) -> Widened:

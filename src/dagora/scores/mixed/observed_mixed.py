@@ -1,17 +1,25 @@
 """BIC of columns of both kinds on a table with holes: `bic-mixed` on what was seen.
 
-The discrete part is the likelihood of what was seen of its columns (see `scores/observed`), the moments of
-the widened table come by EM for the normal distribution, with all features of a hole missing together.
+The discrete part is the likelihood of what was seen of its columns (`scores/observed`), the continuous part
+that of `scores/observed_gaussian`. The moments of the widened table come by EM for the normal distribution,
+with all features of a hole missing together. What a set gains by the dependence of its columns is added up
+over the parts of it that rows have seen, each weighed by its rows.
 """
 
 from __future__ import annotations
 
 from typing import cast
 
-from dagora.scores.mixed.bic_mixed import CountedScore, MixedBIC
+import numpy as np
+
+from dagora.data.schema import Kind
+from dagora.scores.mixed.bic_mixed import Gains, MixedBIC, PartScore, continuous_part
+from dagora.scores.mixed.dependence import dependence
 from dagora.scores.observed import ObservedBIC
+from dagora.scores.observed_gaussian import ObservedGaussianBIC
+from dagora.stats.observed.seen_together import SeenTogether
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.stats.statistics import Statistics
+from dagora.stats.statistics import ColumnSets, Statistics, flatten
 
 
 class ObservedMixedBIC(MixedBIC):
@@ -19,8 +27,37 @@ class ObservedMixedBIC(MixedBIC):
 
     slow = True
 
-    def _counting(self, statistics: Statistics) -> CountedScore:
+    def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
+        self._together = statistics.together
+        super().__init__(statistics, penalty=penalty)
+
+    def _counting(self, statistics: Statistics) -> PartScore:
         return ObservedBIC(cast("IncompleteStatistics", statistics), penalty=self._penalty)
+
+    def _regressing(self, statistics: Statistics) -> PartScore:
+        seen = cast("IncompleteStatistics", statistics).table.seen
+        kept = [k for k, variable in enumerate(statistics.schema) if variable.kind is Kind.CONTINUOUS]
+        return ObservedGaussianBIC(
+            continuous_part(statistics), SeenTogether(seen[kept]), penalty=self._penalty
+        )
+
+    def _depending(self, sets: ColumnSets) -> Gains:
+        """What sets gain, part by part of what rows have seen of them."""
+        assert self._widened is not None, "a table of one kind has no such gain"
+        asked: dict[tuple[int, ...], int] = {}
+        owner, place, weights = [], [], []
+        listed = [tuple(columns) for columns in (sets.tolist() if isinstance(sets, np.ndarray) else sets)]
+        for k, columns in enumerate(listed):
+            for part, rows in self._together.parts(columns):
+                owner.append(k)
+                place.append(asked.setdefault(part, len(asked)))
+                weights.append(rows)
+        parts = dependence(self._widened, *flatten(list(asked)))
+        gained = np.array(weights, dtype=np.float64) * parts.gains[np.array(place, dtype=np.int64)]
+        gains = np.bincount(np.array(owner, dtype=np.int64), gained, len(listed)).astype(np.float64)
+        whole = dependence(self._widened, *flatten(listed))
+        seen = [self._together.rows(columns) if columns else self.n_rows for columns in listed]
+        return Gains(gains, whole.parameters, whole.features, np.array(seen, dtype=np.int64))
 
     def told(self) -> list[str]:
         """What the name alone does not say."""

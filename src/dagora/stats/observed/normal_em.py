@@ -74,7 +74,9 @@ def moments_of(expected: Expected) -> Moments:
     return Moments(len(centred), mean, centred.T @ centred + expected.left)
 
 
-def normal_moments(values: Floats, seen: NDArray[np.bool_], tolerance: float = TOLERANCE) -> Moments:
+def normal_moments(
+    values: Floats, seen: NDArray[np.bool_], tolerance: float = TOLERANCE, most_steps: int = MOST_STEPS
+) -> Moments:
     """Maximum-likelihood moments of columns with holes; `values` has a row for each case.
 
     >>> holes = np.array([[True, True], [True, True], [True, True], [True, False]])
@@ -89,7 +91,7 @@ def normal_moments(values: Floats, seen: NDArray[np.bool_], tolerance: float = T
     covariance = np.diag(spread)
     scale = np.sqrt(np.where(spread > 0, spread, 1.0))
     found = Moments(len(values), mean, covariance * len(values))
-    for _ in range(MOST_STEPS):
+    for _ in range(most_steps):
         found = moments_of(rows.expect(mean, covariance))
         moved = max(
             np.abs((found.mean - mean) / scale).max(initial=0.0),

@@ -21,10 +21,14 @@ from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.observed.normal_em import check_estimable, normal_moments
+from dagora.stats.observed.seen_together import SeenTogether
 from dagora.stats.observed.set_likelihoods import MOST_CELLS, observed_likelihoods
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten
 from dagora.wording import option
 
+# EM of the widened table ends here at the latest. Where rows are many, fewer steps suffice. Where features
+# are nearly as many as rows, it would go on for long, only to follow chance.
+FEATURE_TOLERANCE, FEATURE_STEPS = 1e-5, 50
 # EM over the cells of a set ends where less than this is estimated to be left to gain.
 TOLERANCE = 1e-4
 
@@ -47,8 +51,12 @@ class IncompleteStatistics:
         self._cardinalities = table.schema.cardinalities
 
     def in_order(self, names: Sequence[str]) -> IncompleteStatistics:
-        """The same statistics with the columns in another order."""
-        return IncompleteStatistics(self._table.select(names))
+        """The same statistics with the columns in another order; what took long is not done again."""
+        turned = IncompleteStatistics(self._table.select(names))
+        if "_indicator_moments" in vars(self):
+            places = np.array([self.schema.index(name) for name in names], dtype=np.int64)
+            turned._indicator_moments = self._indicator_moments.in_order(places)
+        return turned
 
     @property
     def schema(self) -> Schema:
@@ -101,6 +109,11 @@ class IncompleteStatistics:
         values = np.stack([self._table.columns[i] for i in kept], axis=1)
         return normal_moments(values, self._table.seen[kept].T)
 
+    @cached_property
+    def together(self) -> SeenTogether:
+        """Which columns were seen together in how many rows."""
+        return SeenTogether(self._table.seen)
+
     def moments(self) -> Moments:
         """Maximum-likelihood moments of the continuous columns, by EM."""
         return self._moments
@@ -125,7 +138,7 @@ class IncompleteStatistics:
             else:
                 own[:] = column[:, None] == np.arange(1, own.shape[1] + 1)
         check_estimable(self.n_rows, features.shape[1], "columns, squares and levels")
-        return IndicatorMoments(normal_moments(features, seen), starts)
+        return IndicatorMoments(normal_moments(features, seen, FEATURE_TOLERANCE, FEATURE_STEPS), starts)
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:  # noqa: ARG002
         """Refuse: rows would have to be complete."""

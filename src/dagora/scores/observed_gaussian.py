@@ -1,0 +1,82 @@
+"""BIC of linear-Gaussian families on a table with holes, from what was seen.
+
+The moments of all columns come by EM (`stats/observed/normal_em`). In a row in which the child was seen, with
+the part Q of its parents, the family has −½ [ln(2π v(child | Q)) + 1], v being the residual variance under
+those moments; rows in which the child was not seen say nothing. As a whole that is the log-likelihood of what
+was seen of the set, child and parents, less that of the parents, with every square at its expectation:
+equivalent graphs score the same, and without holes it is `bic-gaussian`. The price of a parameter is that of
+all rows.
+
+A family needs more rows in which all of it was seen than it has coefficients; else it scores −∞.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Watch, unwatched
+from dagora.scores.bic_gaussian import GaussianBIC
+from dagora.scores.gaussian import FlatFamilies, family_pivots
+from dagora.scores.local_score import Family
+from dagora.stats.observed.seen_together import SeenTogether
+from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.statistics import Statistics
+
+Floats = NDArray[np.float64]
+
+
+class ObservedGaussianBIC:
+    """Gaussian BIC on what was seen; `together` knows which columns were seen together."""
+
+    slow = True
+
+    def __init__(self, statistics: Statistics, together: SeenTogether, *, penalty: float = 1.0) -> None:
+        self._plain = GaussianBIC(statistics, penalty=penalty)
+        self._together = together
+        self.schema = self._plain.schema
+        self.n_rows = self._plain.n_rows
+
+    def doubts(self) -> list[str]:
+        """Whether chance alone brings many edges."""
+        return self._plain.doubts()
+
+    def told(self) -> list[str]:
+        """What the name alone does not say."""
+        return ["bic-gaussian on the cells that were seen"]
+
+    def families(self, families: Sequence[Family]) -> Floats:
+        """Scores of many families, each added up over the parts of it that rows have seen."""
+        asked: dict[Family, int] = {}
+        owner, place, weights = [], [], []
+        enough = np.empty(len(families), dtype=np.bool_)
+        for k, (child, parents) in enumerate(families):
+            columns = (*sorted(parents), child)
+            enough[k] = self._together.rows(columns) > len(columns)
+            for part, rows in self._together.parts(columns):
+                if part[-1] == child:
+                    owner.append(k)
+                    place.append(asked.setdefault((child, part[:-1]), len(asked)))
+                    weights.append(rows)
+        _, residuals = family_pivots(self._plain.moments.scatter, FlatFamilies.of(list(asked)))
+        fit = -(np.log(2 * np.pi * residuals / self.n_rows) + 1) / 2
+        parts = np.array(weights, dtype=np.float64) * fit[np.array(place, dtype=np.int64)]
+        sizes = np.array([len(parents) for _, parents in families], dtype=np.int64)
+        found = np.bincount(np.array(owner, dtype=np.int64), parts, len(families)) - self._plain.price(sizes)
+        values: Floats = np.where(enough, found, -np.inf)
+        return values
+
+    def block(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> Floats:
+        """Scores of many families of one size."""
+        values = self.families(list(zip(children.tolist(), map(tuple, parents.tolist()), strict=True)))
+        watch(len(children), len(children))
+        return values
+
+
+def bic_gaussian(statistics: IncompleteStatistics, *, penalty: float = 1.0) -> ObservedGaussianBIC:
+    """Gaussian BIC on what was seen of a continuous table."""
+    return ObservedGaussianBIC(statistics, statistics.together, penalty=penalty)
