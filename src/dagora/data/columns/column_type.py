@@ -243,7 +243,7 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     if 2 * pc.sum(thousands).as_py() > len(words):
         raise DataError(
             f"column '{name}' has numbers such as '{words.filter(thousands)[0]}', whose comma may stand "
-            "between thousands or before decimals: write them with a point or without a comma, or declare the "
+            "between thousands or before decimals: write them with a point or with no comma, or declare the "
             f"column discrete ({option('discrete', name)})"
         )
     if 2 * pc.sum(pc.match_substring_regex(words, f"^{DECIMAL_COMMA}$")).as_py() > len(words):
