@@ -10,21 +10,19 @@ import polars as pl
 import pytest
 
 import dagora
+from dagora.choices import split_options
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, GraphError, KnowledgeError, OptionError
 from dagora.events import Budget, Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learning import (
-    as_knowledge,
-    as_statistics,
     candidates,
     learn,
     make_score,
     score_graph,
-    split_options,
 )
 from dagora.method_registry import METHODS, method_named
 from dagora.options import Option
@@ -32,6 +30,7 @@ from dagora.result import Outcome, Result
 from dagora.run import Run
 from dagora.scores.registry import SCORES, score_named
 from dagora.search.greedy.hill_climb import hill_climb
+from dagora.stats.accepting import as_statistics
 from dagora.stats.table import TableStatistics
 from tests.random_tables import (
     continuous_table,

@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 import dagora
-from dagora import learning
 from dagora.papers.registry import ITEMS
+from dagora.version import version_of, versions
 from tests.conftest import ROOT
 
 
@@ -38,12 +38,12 @@ def test_no_other_file_states_the_version() -> None:
 
 def test_a_result_gives_the_version_of_the_code_that_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     """An editable installation remembers the version it was installed with."""
-    learning.version_of.cache_clear()
-    monkeypatch.setattr(learning, "version", lambda package: "9.9.9")
+    version_of.cache_clear()
+    monkeypatch.setattr("importlib.metadata.version", lambda package: "9.9.9")
     try:
-        said = learning.versions()
+        said = versions()
     finally:
-        learning.version_of.cache_clear()
+        version_of.cache_clear()
     assert said["dagora"] == dagora.__version__
     assert said["numpy"] == "9.9.9"
 

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, Literal, overload
 
 from dagora import method_registry, samplers
-from dagora.method_registry import Method, Takes
+from dagora.method import Method, Takes
 from dagora.options import Option, find_in_any_case
 from dagora.samplers import Sampler
 from dagora.scores import registry

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dagora.choices import named_score
 from dagora.data.accepting import as_table
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema
@@ -19,7 +20,7 @@ from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.files import naming
-from dagora.learning import OWN_OBJECTIVE, learn, named_score
+from dagora.learning import learn
 from dagora.method_registry import method_named
 from dagora.options import refuse_missing
 from dagora.parties.horizontal.log.site_log import MemoryLog
@@ -128,7 +129,7 @@ def check_columns(method: str, score: str | None, schema: Schema) -> None:
     dagora.errors.DataError: the method notears needs continuous columns, but 'a' is discrete: ...
     """
     entry = method_named(method)
-    if entry.takes in OWN_OBJECTIVE:
+    if entry.own_objective:
         # Those that take discrete columns need rows, and were refused as such.
         refuse_discrete(schema, f"the method {entry.name}")
     elif score is None:

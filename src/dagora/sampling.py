@@ -7,20 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dagora.choices import check_circumstances, numbers_for, split_options
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Observer, ignore
-from dagora.graph.knowledge import Knowledge
-from dagora.learning import (
-    as_knowledge,
-    check_circumstances,
-    numbers_for,
-    plain,
-    read_source,
-    split_options,
-    versions,
-)
+from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.learning import plain
 from dagora.posterior.summary.mixing import diagnose, mixing_warnings
 from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
@@ -29,6 +22,8 @@ from dagora.samplers import check_score, sampler_named
 from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import check_possible
 from dagora.scores.registry import Score, default_score, score_named
+from dagora.source import read_source
+from dagora.version import versions
 from dagora.wording import announce, option
 
 FEWEST_ROWS = 3

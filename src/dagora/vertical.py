@@ -18,12 +18,12 @@ from dagora.errors import DisagreementError
 from dagora.events import Budget, Observer, ignore
 from dagora.federated import with_traffic
 from dagora.files import naming
-from dagora.learning import versions
 from dagora.parties.processes.peak_memory import peak_megabytes
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, binary_columns
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from dagora.result import Result
+from dagora.version import versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -28,7 +28,8 @@ from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailabl
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.method_registry import METHODS, Method
+from dagora.method import Method
+from dagora.method_registry import METHODS
 from dagora.network.sample import sample
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics

@@ -16,7 +16,8 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.events import Budget
-from dagora.method_registry import METHODS, Method
+from dagora.method import Method
+from dagora.method_registry import METHODS
 
 ALLOWED = 0.5
 LIMIT = 0.2

@@ -50,7 +50,8 @@ def command(
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
-    from dagora.learning import intervened, learn, marked_column
+    from dagora.learning import learn
+    from dagora.source import intervened, marked_column
     from dagora.stats.accepting import statistics_of
 
     request.check()

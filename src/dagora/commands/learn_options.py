@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dagora.data.table import Table
     from dagora.events import Budget, Observer
     from dagora.graph.cpdag import Graph
-    from dagora.method_registry import Method
+    from dagora.method import Method
     from dagora.options import Option
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
@@ -50,8 +50,8 @@ class CommonRequest:
     @cached_property
     def budget(self) -> Budget:
         """The time limit; the clock starts when this is first asked for."""
+        from dagora.choices import check_circumstances
         from dagora.events import Budget
-        from dagora.learning import check_circumstances
 
         return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
 
@@ -75,8 +75,9 @@ class CommonRequest:
 
         `marks` is the column that says which variables were set; with it, holes are refused.
         """
+        from dagora.choices import numbers_for, why_not_model
         from dagora.formats.registry import find_format, read_network
-        from dagora.learning import as_knowledge, numbers_for, why_not_model
+        from dagora.graph.knowledge import as_knowledge
         from dagora.method_registry import method_named
         from dagora.network.networks import DiscreteNetwork
 
@@ -153,7 +154,8 @@ class LearnRequest(CommonRequest):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Arguments of `learn`; names and values are checked."""
-        from dagora.learning import as_knowledge, named_score
+        from dagora.choices import named_score
+        from dagora.graph.knowledge import as_knowledge
         from dagora.method_registry import method_named
 
         method = method_named(self.method)

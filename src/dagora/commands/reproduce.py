@@ -57,9 +57,9 @@ def command(
     Each cell is saved in FOLDER as soon as it is measured. Ctrl-C or --time-limit stops early, and the same
     command continues where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
     """
+    from dagora.choices import check_circumstances
     from dagora.commands.progress import progress
     from dagora.events import Budget
-    from dagora.learning import check_circumstances
     from dagora.papers.cell_file import CellFile
     from dagora.papers.experiment import Size
     from dagora.papers.measuring import measure_cells

@@ -40,13 +40,14 @@ def command(
     reading: Reading,
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
+    from dagora.choices import numbers_for
     from dagora.commands.learn_options import parse_options
     from dagora.commands.outputs import check_overwriting, check_target
     from dagora.commands.progress import progress
     from dagora.errors import FormatError
     from dagora.events import Budget
     from dagora.files import write_whole
-    from dagora.learning import candidates, numbers_for
+    from dagora.learning import candidates
     from dagora.scores.candidates.jkl import check_names, render_jkl
 
     if not output.lower().removesuffix(".gz").endswith(".jkl"):

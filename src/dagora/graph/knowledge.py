@@ -267,3 +267,22 @@ def read_knowledge(path: PathLike) -> Knowledge:
     text = read_text(path, error=KnowledgeError)
     with naming(path):
         return Knowledge.from_dict(parse_json(text, error=KnowledgeError))
+
+
+def as_knowledge(
+    knowledge: Knowledge | Mapping[str, Any] | PathLike | None, max_parents: int | None
+) -> Knowledge:
+    """Make a `Knowledge` of what is given, with the smaller of its own parent limit and `max_parents`."""
+    if knowledge is None:
+        known = Knowledge()
+    elif isinstance(knowledge, Knowledge):
+        known = knowledge
+    elif isinstance(knowledge, Mapping):
+        known = Knowledge.from_dict(knowledge)
+    else:
+        known = read_knowledge(knowledge)
+    if max_parents is None:
+        return known
+    Knowledge(max_parents=max_parents)  # refuses a limit that is not valid
+    limit = max_parents if known.max_parents is None else min(max_parents, known.max_parents)
+    return Knowledge(known.required, known.forbidden, known.tiers, limit)

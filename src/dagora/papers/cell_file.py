@@ -48,7 +48,7 @@ class CellFile:
         self, experiment: Experiment, parameters: Parameters, numbers: Numbers, seconds: float
     ) -> None:
         """Add a cell at the end and wait until it is on disk."""
-        from dagora.learning import versions
+        from dagora.version import versions
 
         content = {
             "item": experiment.name,

@@ -24,7 +24,7 @@ import numpy as np
 from dagora.data.table import Table
 from dagora.errors import DagoraError
 from dagora.graph.dag import DAG
-from dagora.learning import make_score, scored_candidates
+from dagora.learning import make_score
 from dagora.method_registry import method_named
 from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.rbnets.data_sets import prepared
@@ -32,6 +32,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import LocalScore, graph_score
+from dagora.searching import scored_candidates
 
 ORDERS = 300  # the paper's episodes, each of which tries one order
 PARENT_SETS = "parent sets"
