@@ -177,6 +177,25 @@ def extend_labels(
 
 
 @kernel
+def rows_by_label(labels: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows label by label, in their own order within each; label k has `counts[k]` of them.
+
+    >>> rows_by_label(np.array([1, 0, 1], dtype=np.int32), np.array([1, 2]))
+    array([1, 0, 2])
+    """
+    places = np.empty(len(counts), dtype=np.int64)
+    place = 0
+    for label in range(len(counts)):
+        places[label] = place
+        place += counts[label]
+    order = np.empty(len(labels), dtype=np.int64)
+    for i in range(len(labels)):
+        order[places[labels[i]]] = i
+        places[labels[i]] += 1
+    return order
+
+
+@kernel
 def parents_of_labels(labels: NDArray[np.int32], earlier: NDArray[np.int32], size: int) -> NDArray[np.int32]:
     """For each of `size` labels, the label one column earlier that it was split from."""
     found = np.empty(size, dtype=np.int32)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,31 @@ from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.stats.basis import BasisMoments, table_basis_moments
-from dagora.stats.counting import CodedColumns, Codes, coded_columns, count_sets, extend_labels
+from dagora.stats.counting import (
+    CodedColumns,
+    Codes,
+    coded_columns,
+    count_sets,
+    extend_labels,
+    rows_by_label,
+)
 from dagora.stats.indicators import IndicatorMoments, table_indicator_moments
 from dagora.stats.moments import table_moments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 
 # Calls of more sets times rows than this are shared among threads; smaller ones end before a thread starts.
 WORTH_A_THREAD = 4_000_000
+
+
+class Slices(NamedTuple):
+    """Rows that agree on some columns: those of slice s are `order[starts[s]:starts[s + 1]]`.
+
+    `codes[c, i]` is the level of column c in row i.
+    """
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    codes: Codes
 
 
 class TableStatistics:
@@ -138,8 +156,20 @@ class TableStatistics:
 
     def contingency(self, columns: Sequence[int]) -> Contingency:
         """Occupied cells of one set in lexicographic order, with their counts."""
+        labels, counts = self._labels(columns)
+        example = np.empty(len(counts), dtype=np.int64)
+        example[labels] = np.arange(self.n_rows)
         chosen = np.array(columns, dtype=np.int64)
-        self._require_discrete(chosen)
+        return Contingency(self._codes[chosen][:, example].T.astype(np.int64), counts)
+
+    def slices(self, columns: Sequence[int]) -> Slices:
+        """The rows, put together where they agree on some columns."""
+        labels, counts = self._labels(columns)
+        return Slices(rows_by_label(labels, counts), running_sum(counts), self._codes)
+
+    def _labels(self, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The occupied cell of every row, numbered in lexicographic order, and the counts of the cells."""
+        self._require_discrete(np.array(columns, dtype=np.int64))
         labels = np.zeros(self.n_rows, dtype=np.int32)
         counts = np.array([self.n_rows])
         for column in columns:
@@ -148,6 +178,4 @@ class TableStatistics:
                 labels, len(counts), self._codes[column], int(self._cardinalities[column]), split
             )
             labels = split
-        example = np.empty(len(counts), dtype=np.int64)
-        example[labels] = np.arange(self.n_rows)
-        return Contingency(self._codes[chosen][:, example].T.astype(np.int64), counts)
+        return labels, counts

@@ -1,0 +1,163 @@
+"""The skeleton of PC: pairs that no tested set separates (Spirtes, Glymour & Scheines; Colombo & Maathuis 2014).
+
+All pairs are adjacent at first. At level ℓ every adjacent pair x — y is tested given each ℓ nodes adjacent to
+x, and each ℓ adjacent to y. Edges are removed at the end of a level, so that the skeleton does not depend on
+the order of the tests. A pair that several sets of a level separate keeps the one with the largest p-value,
+or the first in the order of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.events import Event
+from dagora.graph.equivalence import Matrix
+from dagora.independence.independence_test import IndependenceTest
+from dagora.run import Run
+
+Pair = tuple[int, int]
+# Tests that are asked for at a time.
+TESTS_PER_CALL = 20_000
+
+
+class Separation(NamedTuple):
+    """A set that separates a pair, with the p-value of the test."""
+
+    given: tuple[int, ...]
+    p: float
+
+
+class LevelSearch(Protocol):
+    """Looks for separating sets of one size among the neighbours of every adjacent pair."""
+
+    @property
+    def most(self) -> int:
+        """The largest size of set that can be tested."""
+
+    def separate(
+        self, adjacent: Matrix, size: int, alpha: float, run: Run
+    ) -> tuple[dict[Pair, Separation], int]:
+        """The pairs (x < y) that a set separates, and the number of tests; what time allows."""
+
+
+@dataclass
+class Skeleton:
+    """Adjacent pairs, and what separates each pair that was tested and is not adjacent.
+
+    `finished` is False if time ran out.
+    """
+
+    adjacent: Matrix
+    separations: dict[Pair, Separation] = field(default_factory=dict)
+    tests: int = 0
+    level: int = -1
+    finished: bool = True
+
+
+def find_skeleton(
+    search: LevelSearch, alpha: float, run: Run, forbidden: Matrix, required: Matrix, most: int | None = None
+) -> Skeleton:
+    """Go from level to level until no neighbourhood is large enough.
+
+    `forbidden` pairs are never adjacent, `required` ones always. Sets have at most `most` members.
+    """
+    adjacent = ~forbidden & ~np.eye(len(forbidden), dtype=np.bool_)
+    skeleton = Skeleton(adjacent)
+    largest = search.most if most is None else min(most, search.most)
+    open_pairs = adjacent & ~required
+    while skeleton.level < largest:
+        # x and a set of `level + 1` others beside y.
+        enough = (adjacent & open_pairs) & (adjacent.sum(axis=1) - 1 > skeleton.level)[:, None]
+        if not enough.any():
+            break
+        skeleton.level += 1
+        run.on_event(Event("testing", skeleton.level, message=f"sets of {skeleton.level} variables"))
+        found, tests = search.separate(adjacent, skeleton.level, alpha, run)
+        skeleton.tests += tests
+        for (x, y), separation in found.items():
+            if open_pairs[x, y]:
+                adjacent[x, y] = adjacent[y, x] = False
+                skeleton.separations[x, y] = separation
+        if run.budget.exhausted:
+            skeleton.finished = False
+            break
+    return skeleton
+
+
+class TestedSets:
+    """Looks for separating sets with any test: all of them for the `largest` p-value, else in waves.
+
+    In waves every pair that is still open is asked for its next 1, 2, 4, … sets: a few calls of many tests.
+    """
+
+    __test__ = False  # not a test of pytest
+
+    def __init__(self, test: IndependenceTest, *, largest: bool) -> None:
+        self._test = test
+        self._largest = largest
+
+    @property
+    def most(self) -> int:
+        """As the test says."""
+        return self._test.most
+
+    def separate(
+        self, adjacent: Matrix, size: int, alpha: float, run: Run
+    ) -> tuple[dict[Pair, Separation], int]:
+        """The pairs that a set separates, and the number of tests."""
+        found: dict[Pair, Separation] = {}
+        tests = 0
+        waiting = {
+            (x, y): sets_around(adjacent, x, y, size) for x, y in np.argwhere(np.triu(adjacent)).tolist()
+        }
+        wave = TESTS_PER_CALL if self._largest else 1
+        while waiting and not run.budget.exhausted:
+            asked: list[tuple[Pair, tuple[int, ...]]] = []
+            for pair in list(waiting):
+                if len(asked) >= TESTS_PER_CALL:
+                    break
+                mine = list(islice(waiting[pair], wave))
+                asked += [(pair, given) for given in mine]
+                if len(mine) < wave:
+                    del waiting[pair]
+                elif self._largest:
+                    break  # its other sets come with the next call
+            if not asked:
+                continue
+            tests += len(asked)
+            for (pair, given), p in zip(asked, self._ask(asked, size).tolist(), strict=True):
+                before = found.get(pair)
+                if p > alpha and (before is None or (self._largest and p > before.p)):
+                    found[pair] = Separation(given, p)
+            if not self._largest:
+                for pair in found:
+                    waiting.pop(pair, None)
+                wave *= 2
+        return found, tests
+
+    def _ask(self, asked: list[tuple[Pair, tuple[int, ...]]], size: int) -> NDArray[np.float64]:
+        pairs = np.array([pair for pair, _ in asked], dtype=np.int64)
+        given = np.array([given for _, given in asked], dtype=np.int64).reshape(len(asked), size)
+        return self._test.p_values(pairs[:, 0], pairs[:, 1], given)
+
+
+def sets_around(adjacent: Matrix, x: int, y: int, size: int) -> Iterator[tuple[int, ...]]:
+    """Sets of `size` nodes adjacent to x, then those adjacent to y that were not among them.
+
+    >>> path = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)
+    >>> list(sets_around(path, 0, 1, 1))
+    [(2,)]
+    """
+    near_x, near_y = (
+        [node for node in np.flatnonzero(adjacent[one]).tolist() if node != other]
+        for one, other in ((x, y), (y, x))
+    )
+    yield from combinations(near_x, size)
+    known = set(near_x)
+    yield from (given for given in combinations(near_y, size) if not known.issuperset(given))

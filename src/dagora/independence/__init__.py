@@ -1,0 +1,1 @@
+"""Whether two columns are independent given others: tests with calibrated p-values."""
