@@ -51,6 +51,7 @@ FLOORS = (
     ("privacy",),
     ("search",),
     ("optimise",),
+    ("independence",),
     ("constraint",),
     ("posterior",),
     ("parties",),

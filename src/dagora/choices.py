@@ -68,7 +68,8 @@ def numbers_for(method: Method | None, score: str | None) -> str:
     if score is not None:
         chosen = score_named(score)
         return f"the score {chosen.name}" if chosen.kind is Kind.CONTINUOUS else ""
-    return f"the method {method.name}" if method is not None and method.own_objective else ""
+    numbers_only = method is not None and method.own_objective and not method.any_kind
+    return f"the method {method.name}" if method is not None and numbers_only else ""
 
 
 def refuse_interventions(method: Method, source: Source) -> None:

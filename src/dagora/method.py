@@ -36,7 +36,8 @@ class Method:
     score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough, `needs`
     which packages must be installed. With `in_both_orders` the learner is given the score twice, as
     `ColumnOrders`: with the columns as they stand, and in the order of their names. `bytes_a_pair` is the
-    most memory that it holds for each ordered pair of columns, however little time there is.
+    most memory that it holds for each ordered pair of columns, however little time there is. A method with an
+    objective of its own takes continuous columns only, unless `any_kind` says that it takes others too.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Method:
     needs_equivalence: bool = False
     needs_rows: bool = False
     in_both_orders: bool = False
+    any_kind: bool = False
     needs: tuple[Need, ...] = ()
     bytes_a_pair: int = 40
 

@@ -354,6 +354,43 @@ METHODS = (
         ),
     ),
     Method(
+        name="pc",
+        summary="tests of independence given ever more variables, then directions from what separates",
+        takes="statistics",
+        returns="cpdag",
+        promise="the true class where every test is right; wherever the columns stand, the same one",
+        reference="Spirtes & Glymour 1991; Colombo & Maathuis 2014",
+        learner="dagora.constraint.pc:pc",
+        options=(
+            Option(
+                "test",
+                "text",
+                "auto",
+                "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
+                "freedom, g2-seen those of levels seen); auto takes fisher-z or x2",
+                choices=("auto", "fisher-z", "x2", "g2", "g2-seen"),
+            ),
+            Option(
+                "alpha",
+                "float",
+                0.01,
+                "level of the tests: a larger one keeps more edges",
+                low=0.0,
+                high=1.0,
+                open_low=True,
+            ),
+            Option(
+                "orientation",
+                "text",
+                "max",
+                "by the separating set with the largest p-value, by the first one, or by all of them",
+                choices=("max", "first", "conservative", "majority"),
+            ),
+            Option("max_given", "int", None, "most variables that a test is given", low=0),
+        ),
+        any_kind=True,
+    ),
+    Method(
         name="dual-pc",
         summary="tests of partial correlations given few variables and given all but a few; Gaussian columns",
         takes="statistics",

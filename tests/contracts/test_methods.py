@@ -49,6 +49,7 @@ CANNOT_OBEY = {
     "notears": {"max_parents"},
     "notears-mlp": {"max_parents"},
     "notears-sob": {"max_parents"},
+    "pc": {"max_parents"},
     "dual-pc": {"required", "tiers", "max_parents"},
     "admm": {"max_parents"},
     "admm-mlp": {"max_parents"},
@@ -69,7 +70,7 @@ def maximises_a_score(method: Method) -> bool:
 
 def kinds_of(method: Method) -> tuple[Kind, ...]:
     """The kinds of columns that a method takes; that it refuses the others is tested as well."""
-    return KINDS if maximises_a_score(method) else (Kind.CONTINUOUS,)
+    return KINDS if maximises_a_score(method) or method.any_kind else (Kind.CONTINUOUS,)
 
 
 def endless(method: Method) -> dict[str, object]:

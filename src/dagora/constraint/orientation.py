@@ -4,7 +4,7 @@ A path a — c — b whose ends are not adjacent is a v-structure a → c ← b 
 a and b. If all v-structures are consistent, they determine one equivalence class (Verma & Pearl 1990), found
 by a consistent extension (Dor & Tarsi 1992). Tests err, so they may not be consistent: then those found first
 are kept, and the other edges are directed so that few new v-structures arise. The result is always the CPDAG
-of some DAG.
+of some DAG, with the directions added that are known and those that follow from them (Meek 1995).
 """
 
 from __future__ import annotations
@@ -14,14 +14,22 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.graph.equivalence import Matrix, consistent_extension, cpdag_matrix
+from dagora.graph.equivalence import Matrix, consistent_extension, cpdag_matrix, meek_closure
 
 # Whether the second node is in the set that separates the first and the third.
 Separates = Callable[[int, int, int], bool]
 
 
-def orient(skeleton: Matrix, separates: Separates) -> tuple[Matrix, int, bool]:
+def orient(
+    skeleton: Matrix,
+    separates: Separates,
+    known: Matrix | None = None,
+    first: Callable[[int, int], float] | None = None,
+) -> tuple[Matrix, int, bool]:
     """CPDAG with this skeleton, the number of v-structures given up, and whether new ones were needed.
+
+    Edges of `known` have that direction; they form no cycle. Of v-structures that contradict each other, the
+    one is kept whose ends have the smallest number `first`, and of equal ones the one that is found first.
 
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
     >>> orient(path, lambda a, c, b: False)[0].astype(int)
@@ -31,19 +39,30 @@ def orient(skeleton: Matrix, separates: Separates) -> tuple[Matrix, int, bool]:
     """
     directed = np.zeros_like(skeleton)
     reach = np.eye(len(skeleton), dtype=np.bool_)
+
+    def direct(tail: int, head: int) -> None:
+        directed[tail, head] = True
+        reach[:] |= np.outer(reach[:, tail], reach[head])
+
+    for tail, head in [] if known is None else np.argwhere(known & skeleton).tolist():
+        direct(tail, head)
     given_up = 0
-    for a, c, b in colliders(skeleton, separates):
+    found = colliders(skeleton, separates)
+    if first is not None:
+        found.sort(key=lambda path: first(path[0], path[2]))
+    for a, c, b in found:
         if reach[c, a] or reach[c, b]:
             given_up += 1
             continue
         for tail in (a, b):
-            directed[tail, c] = True
-            reach |= np.outer(reach[:, tail], reach[c])
+            direct(tail, c)
     partly = skeleton & ~directed.T
     dag = consistent_extension(partly)
-    if dag is not None:
-        return cpdag_matrix(dag), given_up, False
-    return cpdag_matrix(extend_with_few_colliders(partly)), given_up, True
+    new = dag is None
+    matrix = cpdag_matrix(extend_with_few_colliders(partly) if dag is None else dag)
+    if known is not None and known.any():
+        matrix = meek_closure(matrix & ~known.T)
+    return matrix, given_up, new
 
 
 def colliders(skeleton: Matrix, separates: Separates) -> list[tuple[int, int, int]]:

@@ -1,9 +1,9 @@
-"""The skeleton of PC: pairs that no tested set separates (Spirtes, Glymour & Scheines; Colombo & Maathuis 2014).
+"""The skeleton of PC: the pairs that no tested set separates (Spirtes & Glymour 1991).
 
 All pairs are adjacent at first. At level ℓ every adjacent pair x — y is tested given each ℓ nodes adjacent to
 x, and each ℓ adjacent to y. Edges are removed at the end of a level, so that the skeleton does not depend on
-the order of the tests. A pair that several sets of a level separate keeps the one with the largest p-value,
-or the first in the order of the columns.
+the order of the tests (“stable”, Colombo & Maathuis 2014). A pair that several sets of a level separate keeps
+the one with the largest p-value, or the first in the order of the columns.
 """
 
 from __future__ import annotations
@@ -58,6 +58,16 @@ class Skeleton:
     tests: int = 0
     level: int = -1
     finished: bool = True
+
+    def separates(self, a: int, c: int, b: int) -> bool:
+        """Whether c is in the set that separates a and b; taken to be so where they were not tested."""
+        between = self.separations.get((min(a, b), max(a, b)))
+        return between is None or c in between.given
+
+    def p_of(self, a: int, b: int) -> float:
+        """The p-value by which a and b were separated; 0 where they were not tested."""
+        between = self.separations.get((min(a, b), max(a, b)))
+        return 0.0 if between is None else between.p
 
 
 def find_skeleton(

@@ -210,7 +210,7 @@ def add_slice(
 
 @kernel
 def projection_sums(margin: NDArray[np.int64], rows: int, sums: Floats) -> int:
-    """The eight sums of the projection on the levels of a column, without the constant; return levels seen."""
+    """The eight sums of the projection on a column's levels, less the constant; return the levels seen."""
     seen = 0
     for k in range(8):
         sums[k] = 0.0
