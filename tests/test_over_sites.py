@@ -53,8 +53,9 @@ def settings() -> list[tuple[str, dict[str, object], str]]:
                 for choice in option.choices:
                     if choice == "gpu":  # which this machine may not have
                         continue
-                    # The losses of zeros and ones and of counts take discrete columns.
-                    kind = "discrete" if choice in {"logistic", "poisson"} else "continuous"
+                    # The losses of zeros and ones and of counts, and tests of counts, take discrete columns.
+                    discrete = {"logistic", "poisson", "x2", "g2", "g2-seen"}
+                    kind = "discrete" if choice in discrete else "continuous"
                     found.append((entry.name, {option.name: choice}, kind))
     return found
 

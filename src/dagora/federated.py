@@ -129,8 +129,8 @@ def check_columns(method: str, score: str | None, schema: Schema) -> None:
     dagora.errors.DataError: the method notears needs continuous columns, but 'a' is discrete: ...
     """
     entry = method_named(method)
-    if entry.own_objective:
-        # Those that take discrete columns need rows, and were refused as such.
+    if entry.own_objective and not entry.any_kind:
+        # Others that take discrete columns need rows, and were refused as such.
         refuse_discrete(schema, f"the method {entry.name}")
     elif score is None:
         default_score(schema)
@@ -142,6 +142,11 @@ def check_private(method: str, score: str | None, max_parents: int | None, terms
     if entry.takes == "federation" or basis_functions(method, {}):
         raise OptionError(
             f"the method {entry.name} does not work on a release with noise: choose ges, notears or a search"
+        )
+    if terms.release == "pairs" and entry.own_objective:
+        raise OptionError(
+            f"the method {entry.name} needs more than pairs of columns, which are all that is released with "
+            "noise: choose ges or a search"
         )
     if terms.release == "pairs" and score not in (None, "bic"):
         raise OptionError(f"the score {score} does not know noise for privacy: use bic")
