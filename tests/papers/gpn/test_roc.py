@@ -41,9 +41,9 @@ def test_means_leave_out_graphs_without_edges() -> None:
 @pytest.mark.parametrize(
     ("gp", "bge", "expected"),
     [([1.0] * 20, [2.0] * 20, "holds"), ([2.0] * 40, [1.0, 3.0] * 20, "fails"),
-     ([1.0, 4.0] * 3, [2.0, 3.0] * 3, "cannot be told")],
+     ([1.0, 4.0] * 5, [2.0, 3.0] * 5, "cannot be told"), ([1.0] * 4, [2.0] * 4, "cannot be told")],
 )  # fmt: skip
 def test_the_claim_is_told_from_the_graphs(gp: list[float], bge: list[float], expected: str) -> None:
     middle, quartile, share = holds_in(dict(enumerate(gp)), dict(enumerate(bge)))
     assert (middle, quartile) == (np.median(gp), np.quantile(bge, 0.25))
-    assert verdict(share) == expected
+    assert verdict(share, len(gp)) == expected

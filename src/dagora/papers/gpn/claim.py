@@ -13,6 +13,8 @@ import numpy as np
 
 RESAMPLES = 2000
 SURE = 0.95
+# Resamples of fewer graphs than this say too little.
+FEWEST_GRAPHS = 8
 
 
 def holds_in(gp: Mapping[int, float], bge: Mapping[int, float], seed: int = 0) -> tuple[float, float, float]:
@@ -30,12 +32,14 @@ def holds_in(gp: Mapping[int, float], bge: Mapping[int, float], seed: int = 0) -
     return float(np.median(ours)), float(np.quantile(theirs, 0.25)), float(below.mean())
 
 
-def verdict(share: float) -> str:
-    """What a share of resamples says.
+def verdict(share: float, graphs: int) -> str:
+    """What a share of resamples of so many graphs says.
 
-    >>> verdict(0.99), verdict(0.4), verdict(0.01)
-    ('holds', 'cannot be told', 'fails')
+    >>> verdict(0.99, 100), verdict(0.4, 100), verdict(0.01, 100), verdict(1.0, 1)
+    ('holds', 'cannot be told', 'fails', 'cannot be told')
     """
+    if graphs < FEWEST_GRAPHS:
+        return "cannot be told"
     return "holds" if share >= SURE else "fails" if share <= 1 - SURE else "cannot be told"
 
 

@@ -93,14 +93,25 @@ def report(measured: Sequence[Measured]) -> Report:
     charts = {sampler: shd_boxes(found, sampler, paper) for sampler in SAMPLERS}
     charts |= {"seconds": time_boxes(found, paper), "roc": roc_chart(found, paper)}
     numbers = [len(runs) for key, runs in found.items() if key[3] != BRIDGE]
-    graphs = f"{min(numbers)}" if min(numbers) == max(numbers) else f"{min(numbers)} to {max(numbers)}"
+    fewest, most = min(numbers), max(numbers)
+    graphs = several(most) if fewest == most else f"{fewest} to {most} graphs"
+    item = "gpn/fig1" if nodes == 10 else f"gpn/fig1-n{nodes}"
     return Report(
-        f"gpn/fig1: E-SHD and run time on simulated networks of {nodes} nodes, {graphs} graphs a line "
+        f"{item}: E-SHD and run time on simulated networks of {nodes} nodes, {graphs} a line "
         f"(the paper: {PAPER_GRAPHS})",
         (summary(found, paper), claims(found, paper), table),
         charts,
         (*NOTES, *control(measured, found, paper)),
     )
+
+
+def several(graphs: int) -> str:
+    """A number of graphs, in words.
+
+    >>> several(1), several(4)
+    ('1 graph', '4 graphs')
+    """
+    return f"{graphs} graph" + ("s" if graphs != 1 else "")
 
 
 def by_run(measured: Sequence[Measured]) -> dict[Key, list[dict[str, Any]]]:
@@ -150,7 +161,7 @@ def claims(found: Found, paper: Paper) -> ResultTable:
                     both = shd_by_graph(gp), shd_by_graph(bge)
                     middle, quartile, share = holds_in(*both)
                     graphs = len(both[0].keys() & both[1].keys())
-                    said = f"{verdict(share)} ({graphs} graphs; the paper: {PAPER_GRAPHS})"
+                    said = f"{verdict(share, graphs)} ({several(graphs)}; the paper: {PAPER_GRAPHS})"
                     rows.append((simulator, f"{method}, {sampler}", middle, quartile, share, said))
     for sampler in SAMPLERS:
         gp_line, bge_line = (paper[NONLINEAR, method, sampler] for method in (GP, BGE))
@@ -184,7 +195,7 @@ def control(measured: Sequence[Measured], found: Found, paper: Paper) -> Iterato
     if parts:
         yield (
             f"Ours beside the paper's. Our graphs have {statistics.fmean(edges.values()):.1f} edges on "
-            f"average ({len(edges)} graphs), the paper's {theirs:.1f}. The median E-SHD divided by the "
+            f"average ({several(len(edges))}), the paper's {theirs:.1f}. The median E-SHD divided by the "
             "paper's (simulator “code”, partition MCMC, published prior) is "
             f"{'; '.join(parts)}. BGe has one formula, prior and simulator on both sides, so that its ratio "
             "is what the graphs and the chains make; only what GP has beyond that is due to the score. There "
