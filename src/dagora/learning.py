@@ -121,6 +121,7 @@ def learn(
         clock=clock,
         check_width=entry.check_width,
         why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),
+        constants=False,
     )
     source = read_source(data, jobs, reading, interventions)
     refuse_interventions(entry, source)
@@ -489,7 +490,7 @@ def candidates(
     check_circumstances(0, None, jobs)
     known = as_knowledge(knowledge, max_parents)
     reading, options = split_reading(options, known.mentioned, numbers_for(None, score))
-    statistics = as_statistics(data, jobs, reading)
+    statistics = as_statistics(data, jobs, replace(reading, constants=False))
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
     known.check_nodes(local.schema.names)

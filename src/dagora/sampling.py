@@ -90,6 +90,7 @@ def sample(
         wanted=known.mentioned,
         numbers_for=numbers_for(None, score),
         clock=clock,
+        constants=False,
     )
     source = read_source(data, jobs, reading)
     if source.rows is None:

@@ -30,7 +30,7 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
     from dagora.data.readers import look_at_file
     from dagora.files import json_text
 
-    overview = look_at_file(Path(data), reading.options())
+    overview = look_at_file(Path(data), reading.options(constants=False))
     if as_json:
         click.echo(json_text({**overview.to_dict(), "warnings": list(overview.warnings)}))
     else:

@@ -54,7 +54,7 @@ def command(
     check_target(output)
     check_overwriting([output], [data, knowledge])
     values = parse_options(None, score, options)
-    table = reading.table(data, numbers_for=numbers_for(None, score))
+    table = reading.table(data, numbers_for=numbers_for(None, score), constants=False)
     check_names(table.names)
     budget = Budget()
     with (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def inspect(data: object, **options: Any) -> Overview:  # noqa: ANN401 (those of
     reading, unknown = split_reading(options)
     if unknown:
         raise OptionError(f"inspect has no option '{next(iter(unknown))}'")
+    reading = replace(reading, constants=False)
     if isinstance(data, str | Path):
         return look_at_file(Path(data), reading)
     if isinstance(data, Table):

@@ -27,7 +27,7 @@ from dagora.data.columns.column_type import (
 from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.hole_pattern import hole_pattern
 from dagora.data.columns.holes import find_holes
-from dagora.data.columns.identifiers import DATES, why_left_out
+from dagora.data.columns.identifiers import CONSTANT, DATES, is_constant, why_left_out
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.missing import missing_words
@@ -302,7 +302,11 @@ def prepare(
         found = find_holes(cells, wanted=reading.expects_holes, levels=levels, declared=raw.declared)
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
-    raw.left_out = None if wanted else why_left_out(raw.name, cells)
+    if not wanted:
+        raw.left_out = why_left_out(raw.name, cells)
+        if not (raw.left_out or reading.constants or reading.discretise):
+            numbers_only = bool(reading.numbers_for)
+            raw.left_out = CONSTANT if is_constant(cells, whole_numbers=numbers_only) else None
     return raw
 
 
