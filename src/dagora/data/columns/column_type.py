@@ -180,7 +180,7 @@ def discrete_column(name: str, encoded: pa.DictionaryArray, why: str, *, ordered
     code_of = np.array([*(position[level] for level in named), 0], dtype=np.uint16)
     missing = null_mask(encoded)
     indices = encoded.indices.cast("int64").fill_null(len(values)).to_numpy(zero_copy_only=False)
-    return Column(Variable(name, Kind.DISCRETE, levels), code_of[indices], missing, why)
+    return Column(Variable(name, Kind.DISCRETE, levels, ordered), code_of[indices], missing, why)
 
 
 def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber) -> Column:

@@ -407,7 +407,7 @@ def add_missing_level(column: Column) -> Column:
     word = "missing"
     while word in levels:
         word += "_"
-    longer = sort_levels([*levels, word])
+    longer = (*levels, word) if column.variable.ordered else sort_levels([*levels, word])
     code_of = np.array([*map(longer.index, levels), longer.index(word)], dtype=np.uint16)
     codes = np.where(column.missing, len(levels), column.values)
     return replace(
