@@ -89,7 +89,7 @@ class CellReading:
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
 
         live_line().phase(f"reading {path}")
-        asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator)
+        asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator, cuts=False)
         table = read_as(Path(path), reading_by(codebook, asked))
         with naming(path):
             return follow_codebook(table, codebook)

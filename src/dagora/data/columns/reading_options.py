@@ -42,7 +42,8 @@ class ReadingOptions:
     `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it
     is a level. `clock` is the time that reading may take, too. `check_width` is told the number of columns
     before any is read, and may refuse it. `why_not_model` says whether missing cells can be modelled (None:
-    never). `constants` says whether a number that never changes is kept.
+    never). `constants` says whether a number that never changes is kept,
+    `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -65,6 +66,7 @@ class ReadingOptions:
     check_width: Callable[[int], None] = welcome
     why_not_model: WhyNotModel | None = field(default=None, compare=False)
     constants: bool = True
+    cuts: bool = True
 
     def __post_init__(self) -> None:
         for name in ("discrete", "continuous", "drop"):
@@ -107,6 +109,7 @@ class Purpose(TypedDict, total=False):
     check_width: Callable[[int], None]
     why_not_model: WhyNotModel | None
     constants: bool
+    cuts: bool
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
