@@ -154,7 +154,7 @@ def look_at(
 
     >>> import pyarrow as pa
     >>> look_at(["a"], [pa.chunked_array([[1.5, None]])], ReadingOptions()).warnings
-    ('1 of 2 rows has a missing cell: missing="drop" leaves it out, missing="level" makes missing ...',)
+    ('1 of 2 rows has a missing cell: learn uses what was seen of it; missing="drop" leaves it out, ...',)
     """
     count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
@@ -168,9 +168,10 @@ def look_at(
     if not incomplete:
         return overview
     some = "rows has" if incomplete == 1 else "rows have"
+    them = "it" if incomplete == 1 else "them"
     note = (
-        f"{incomplete} of {overview.rows} {some} a missing cell: {option('missing', 'drop')} leaves "
-        f"{'it' if incomplete == 1 else 'them'} out, {option('missing', 'level')} makes missing a level"
+        f"{incomplete} of {overview.rows} {some} a missing cell: learn uses what was seen of {them}; "
+        f"{option('missing', 'drop')} leaves {them} out, {option('missing', 'level')} makes missing a level"
     )
     return replace(overview, warnings=(note, *overview.warnings))
 
