@@ -117,7 +117,6 @@ def learn(
         separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(entry, score),
-        marks=marked_column(interventions),
         clock=clock,
         check_width=entry.check_width,
         why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),
@@ -362,12 +361,21 @@ def read_source(
         if interventions is not None:
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option('interventions')} out")
         return Source(scored=data)
-    rows = as_statistics(data, jobs, reading)
-    source = Source(rows if interventions is None else intervened(rows, interventions, jobs))
+    source = Source(read_rows(data, jobs, reading, interventions))
     check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
     if isinstance(source.rows, IncompleteStatistics):
         check_holes(source.names, source.rows.table.seen)
     return source
+
+
+def read_rows(
+    data: object, jobs: int = 1, reading: ReadingOptions | None = None, interventions: Said | None = None
+) -> Statistics:
+    """Statistics of a table, with what was set in its rows where that is said."""
+    if interventions is not None and reading is not None:
+        reading = replace(reading, marks=marked_column(interventions))
+    rows = as_statistics(data, jobs, reading)
+    return rows if interventions is None else intervened(rows, interventions, jobs)
 
 
 def marked_column(interventions: Said | None) -> str | None:
@@ -450,8 +458,17 @@ def climb(score: LocalScore, run: Run) -> DAG:
     return cast("DAG", tabu_search(score, replace(run, on_event=ignore)).graph)
 
 
-def score_graph(data: object, graph: Graph, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
+def score_graph(
+    data: object,
+    graph: Graph,
+    score: str | None = None,
+    *,
+    interventions: Said | None = None,
+    **options: Any,  # noqa: ANN401
+) -> float:
     """Score a graph on data of any kind; options of `read_table` say how they are to be understood.
+
+    `interventions` is that of `learn`.
 
     >>> round(score_graph({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
     -59.141
@@ -459,7 +476,8 @@ def score_graph(data: object, graph: Graph, score: str | None = None, **options:
     require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
     reading, options = split_reading(options, graph.nodes, numbers_for(None, score))
-    return graph_score(make_score(as_statistics(data, reading=reading), score, **options), directed)
+    rows = read_rows(data, reading=reading, interventions=interventions)
+    return graph_score(make_score(rows, score, **options), directed)
 
 
 def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
@@ -479,9 +497,12 @@ def candidates(
     jobs: int = 1,
     on_event: Observer = ignore,
     budget: Budget | None = None,
+    interventions: Said | None = None,
     **options: Any,  # noqa: ANN401
 ) -> Candidates:
     """Find the parent sets of each column that could be part of a best network, with their scores.
+
+    `interventions` is that of `learn`.
 
     >>> table = {"a": [0, 1] * 20, "b": [0, 1] * 20}
     >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
@@ -490,7 +511,7 @@ def candidates(
     check_circumstances(0, None, jobs)
     known = as_knowledge(knowledge, max_parents)
     reading, options = split_reading(options, known.mentioned, numbers_for(None, score))
-    statistics = as_statistics(data, jobs, replace(reading, constants=False))
+    statistics = read_rows(data, jobs, replace(reading, constants=False), interventions)
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
     known.check_nodes(local.schema.names)

@@ -169,6 +169,12 @@ WORD_OPTIONS = (
 )
 
 
+INTERVENTIONS = click.option(
+    "--interventions",
+    metavar="COLUMN",
+    help="Column that says which variable was set from outside in a row (several: A+B; empty: none), or "
+    "COLUMN:LEVEL=A,LEVEL=B+C. Such a row does not count for what that variable depends on.",
+)
 CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
 
 

@@ -62,11 +62,13 @@ class CommonRequest:
 
         return read_graph(self.truth) if self.truth else None
 
-    def read(self, reading: Reading, data: str, *, constants: bool = False) -> Table:
+    def read(
+        self, reading: Reading, data: str, marks: str | None = None, *, constants: bool = False
+    ) -> Table:
         """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
         from dagora.data.table import require_table
 
-        return require_table(self.read_any(reading, data, model=False, constants=constants))
+        return require_table(self.read_any(reading, data, marks, model=False, constants=constants))
 
     def read_any(
         self,
