@@ -258,8 +258,9 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     row = row_number(encoded.indices.index(wrong).as_py())
     odd = [str(word) for word, number in zip(words.to_pylist(), numeric, strict=True) if not number]
     listed = ", ".join(f"'{word}'" for word in odd[:MOST_WORDS]) + (" and others" if odd[MOST_WORDS:] else "")
+    words_meant = option("na", comma_list(odd)) if len(odd) <= MOST_WORDS else option("na")
     raise DataError(
         f"column '{name}' would be numbers but for {listed} (first in data row {row}): say so if that means "
-        f"missing ({option('na', comma_list(odd))}), or declare the column discrete "
+        f"missing ({words_meant}), or declare the column discrete "
         f"({option('discrete', name)})"
     )
