@@ -176,3 +176,27 @@ def test_a_site_brings_whatever_learn_takes(tmp_path):
         == learn_federated(parts).graph
         == dagora.learn(table, "hill-climb").graph
     )
+
+
+@pytest.mark.parametrize("holes", ["words", "numbers"])
+def test_advice_about_missing_cells_can_be_followed(holes):
+    rng = np.random.default_rng(2)
+    rows = {
+        name: {
+            "words": ["no", "yes"] * 20,
+            "more": ["a", "b", "b", "a"] * 10,
+            "numbers": rng.normal(size=40).tolist(),
+        }
+        for name in ("north", "south", "west")
+    }
+    rows["south"][holes][3] = None
+    with pytest.raises(DataError, match=f"south: 1 cell is missing.*'{holes}'.*missing=\"drop\"") as refused:
+        learn_federated(rows)
+    assert "discretise" not in str(refused.value)
+    assert learn_federated(rows, missing="drop").stats["rows"] == 119
+    if holes == "words":
+        assert learn_federated(rows, missing="level").stats["rows"] == 120
+        return
+    with pytest.raises(DataError, match=r"missing=\"drop\" or leave it out \(drop=\[\"numbers\"\]\)$"):
+        learn_federated(rows, missing="level")
+    assert learn_federated(rows, missing="level", drop=["numbers"]).stats["rows"] == 120

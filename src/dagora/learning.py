@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import LocalScore, check_possible, graph_score
 from dagora.scores.registry import default_score, score_named
 from dagora.searching import Searching
-from dagora.source import marked_column, read_source
+from dagora.source import read_rows, read_source
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -101,10 +102,10 @@ def learn(
         separator,
         wanted=known.mentioned,
         numbers_for=numbers_for(entry, score),
-        marks=marked_column(interventions),
         clock=clock,
         check_width=entry.check_width,
         why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),
+        constants=False,
     )
     source = read_source(data, jobs, reading, interventions)
     refuse_interventions(entry, source)
@@ -174,8 +175,17 @@ def learn(
     )
 
 
-def score_graph(data: object, graph: Graph, score: str | None = None, **options: Any) -> float:  # noqa: ANN401
+def score_graph(
+    data: object,
+    graph: Graph,
+    score: str | None = None,
+    *,
+    interventions: Said | None = None,
+    **options: Any,  # noqa: ANN401
+) -> float:
     """Score a graph on data of any kind; options of `read_table` say how they are to be understood.
+
+    `interventions` is that of `learn`.
 
     >>> round(score_graph({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
     -59.141
@@ -183,7 +193,8 @@ def score_graph(data: object, graph: Graph, score: str | None = None, **options:
     require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
     reading, options = split_reading(options, graph.nodes, numbers_for(None, score))
-    return graph_score(make_score(as_statistics(data, reading=reading), score, **options), directed)
+    rows = read_rows(data, reading=reading, interventions=interventions)
+    return graph_score(make_score(rows, score, **options), directed)
 
 
 def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
@@ -203,9 +214,12 @@ def candidates(
     jobs: int = 1,
     on_event: Observer = ignore,
     budget: Budget | None = None,
+    interventions: Said | None = None,
     **options: Any,  # noqa: ANN401
 ) -> Candidates:
     """Find the parent sets of each column that could be part of a best network, with their scores.
+
+    `interventions` is that of `learn`.
 
     >>> table = {"a": [0, 1] * 20, "b": [0, 1] * 20}
     >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
@@ -214,7 +228,7 @@ def candidates(
     check_circumstances(0, None, jobs)
     known = as_knowledge(knowledge, max_parents)
     reading, options = split_reading(options, known.mentioned, numbers_for(None, score))
-    statistics = as_statistics(data, jobs, reading)
+    statistics = read_rows(data, jobs, replace(reading, constants=False), interventions)
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
     known.check_nodes(local.schema.names)

@@ -9,6 +9,7 @@ from typing import Any
 
 from dagora.choices import check_circumstances, numbers_for, split_options
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.interventions import Said
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Observer, ignore
@@ -53,6 +54,7 @@ def sample(
     discretise: str | None = None,
     bins: int | None = None,
     separator: str | None = None,
+    interventions: Said | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
     """Draw graphs from their posterior given data of any kind that `learn` takes.
@@ -61,8 +63,8 @@ def sample(
     them. Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
     arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous, bdeu for discrete
     and bic-mixed for columns of both kinds. With `reweight` (qmc or bridge) graphs are drawn under the
-    Laplace approximation of a Gaussian-process score, and weighted by that more accurate estimator. What the
-    result's `warnings` say is also given to Python's `warnings`.
+    Laplace approximation of a Gaussian-process score, and weighted by that more accurate estimator.
+    `interventions` is that of `learn`. What the result's `warnings` say is also given to Python's `warnings`.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -85,8 +87,9 @@ def sample(
         wanted=known.mentioned,
         numbers_for=numbers_for(None, score),
         clock=clock,
+        constants=False,
     )
-    source = read_source(data, jobs, reading)
+    source = read_source(data, jobs, reading, interventions)
     if source.rows is None:
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
     if source.noise is not None:
@@ -105,9 +108,8 @@ def sample(
     local = asked = chosen.make(statistics, **score_options)
     check_possible(local, known)
     found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
-    found = replace(
-        found, message="; ".join(filter(None, (found.message, *told_of(local), source.dropped_rows)))
-    )
+    told = (found.message, *told_of(local), source.dropped_rows, source.rows_set)
+    found = replace(found, message="; ".join(filter(None, told)))
     if reweight is not None and found.log_scores.size:
         asked = chosen.make(statistics, **{**score_options, "estimator": reweight})
         found = reweight_draws(found, local, asked, run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -135,12 +135,21 @@ def read_source(
         if interventions is not None:
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option('interventions')} out")
         return Source(scored=data)
-    rows = as_statistics(data, jobs, reading)
-    source = Source(rows if interventions is None else intervened(rows, interventions, jobs))
+    source = Source(read_rows(data, jobs, reading, interventions))
     check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
     if isinstance(source.rows, IncompleteStatistics):
         check_holes(source.names, source.rows.table.seen)
     return source
+
+
+def read_rows(
+    data: object, jobs: int = 1, reading: ReadingOptions | None = None, interventions: Said | None = None
+) -> Statistics:
+    """Statistics of a table, with what was set in its rows where that is said."""
+    if interventions is not None and reading is not None:
+        reading = replace(reading, marks=marked_column(interventions))
+    rows = as_statistics(data, jobs, reading)
+    return rows if interventions is None else intervened(rows, interventions, jobs)
 
 
 def marked_column(interventions: Said | None) -> str | None:

@@ -1,6 +1,7 @@
 """Tables as frames and back again: nothing is lost, and a package that is missing is named."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 
+import dagora
+from dagora.data.readers import read_table
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
+from dagora.data.writers import write_table
 from dagora.errors import DataError
 from tests.data.table_strategies import quick, tables
 
@@ -39,6 +43,33 @@ def test_levels_are_declared_in_order() -> None:
     assert not TABLE.to_pandas()["dose"].cat.ordered, "levels are in an order, but need not mean one"
     assert TABLE.to_polars()["dose"].dtype.categories.to_list() == list(DOSE.levels)
     assert TABLE.to_arrow()["dose"].chunk(0).dictionary.to_pylist() == list(DOSE.levels)
+
+
+@pytest.mark.parametrize("way", [*WAYS, "t.parquet", "t.feather"])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_an_order_that_means_something_survives(way: str, ordered: bool, tmp_path: Path) -> None:
+    levels = ("low", "medium", "high") if ordered else ("high", "low", "medium")
+    table = Table(
+        Schema([Variable("dose", Kind.DISCRETE, levels, ordered)]), (np.array([1, 0, 2], dtype=np.uint16),)
+    )
+    if way in WAYS:
+        again = Table.from_frame(getattr(table, way)())
+    else:
+        write_table(table, tmp_path / way)
+        again = read_table(tmp_path / way)
+    assert again.equals(table)
+    assert again.schema[0].ordered is (ordered or way == "to_polars")
+
+
+def test_a_filled_table_keeps_the_order() -> None:
+    levels = ["low", "medium", "high"]
+    doses = pd.Categorical([None, *levels * 5], categories=levels, ordered=True)
+    rows = pd.DataFrame({"dose": doses, "ill": ["no"] * 8 + ["yes"] * 8})
+    network = dagora.fit(dagora.DAG(["dose", "ill"]), rows, missing="model")
+    filled = dagora.impute(network, rows).table.to_pandas()["dose"]
+    assert (filled.cat.ordered, list(filled.cat.categories)) == (True, levels)
+    beside = Table.from_frame(rows, missing="level").schema[0]
+    assert (beside.levels, beside.ordered) == ((*levels, "missing"), False)
 
 
 @pytest.mark.parametrize("way", WAYS)

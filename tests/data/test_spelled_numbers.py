@@ -20,6 +20,26 @@ from dagora.data.schema import Kind
         (["1.234.567", "12"], ["1234567", "12"], "written with points between thousands"),
         (["0,369", "1,474"], ["0.369", "1.474"], "written with a decimal comma"),
         (["1.234,5", "-0,25"], ["1234.5", "-0.25"], "written with a decimal comma"),
+        (["−3.5", "2"], ["-3.5", "2"], "with long minus signs"),
+        (["−3,5", "2"], ["-3.5", "2"], "with long minus signs, written with a decimal comma"),
+        (["(3.50)", "2"], ["-3.50", "2"], "negative ones in parentheses"),
+        (["(12 %)", "2 %"], ["-12", "2"], "per cent, negative ones in parentheses"),
+        (["($3.50)", "$2"], ["-3.50", "2"], "amounts, negative ones in parentheses"),
+        (["-$3.50", "$2", "$-1"], ["-3.50", "2", "-1"], "amounts"),
+        (["−$3.50", "$2"], ["-3.50", "2"], "amounts, with long minus signs"),
+        (
+            ["5 000", "12", "-1 234 567.5"],
+            ["5000", "12", "-1234567.5"],
+            "written with spaces between thousands",
+        ),
+        (
+            ["5\u202f000,5", "1\u00a0234"],
+            ["5000.5", "1234"],
+            "written with spaces between thousands and a decimal comma",
+        ),
+        (["5'000", "7’500.25"], ["5000", "7500.25"], "written with apostrophes between thousands"),
+        (["5 000 €", "12 €"], ["5000", "12"], "amounts, written with spaces between thousands"),
+        (["5 000", "1,234"], ["5000", "1.234"], "written with spaces between thousands and a decimal comma"),
     ],
 )
 def test_spellings(words, numbers, how):
@@ -37,6 +57,15 @@ def test_spellings(words, numbers, how):
         ["1,5", "1.5"],
         [],
         ["%"],
+        ["(1)", "(2)"],
+        ["5 000", "6'000"],
+        ["5 00", "6 00"],
+        ["05 000", "6 000"],
+        ["-$-3", "$2"],
+        ["(-3)", "2"],
+        ["5 000.5", "1,5"],
+        ["$", "€"],
+        [""],
     ],
 )
 def test_what_is_not_of_one_spelling_stays(words):
@@ -69,6 +98,26 @@ def test_a_word_for_missing_among_per_cent_is_a_hole(tmp_path):
 def test_few_per_cent_stay_levels_with_their_names(tmp_path):
     _, variable = column_of(["5%", "10%", "20%"] * 20, tmp_path)
     assert variable.levels == ("10%", "20%", "5%")
+
+
+@pytest.mark.parametrize("spelled", ["−{}.5", "({}.50)", "{} 000", "-${}.50"])
+def test_other_spellings_are_read_from_files(spelled, tmp_path):
+    texts = [spelled.format(k) for k in range(1, 41)] + ["7.25"] * 20
+    if "$" in spelled:
+        texts[40:] = ["$7.25"] * 20
+    table, variable = column_of(texts, tmp_path)
+    assert variable.kind is Kind.CONTINUOUS
+    assert table.values(0)[40] == 7.25
+    assert abs(table.values(0)[4]) == (5000 if "000" in spelled else 5.5)
+    assert (table.values(0)[4] < 0) == ("000" not in spelled)
+
+
+def test_a_message_about_many_odd_cells_is_short(tmp_path):
+    texts = [f"{k}.5" for k in range(100)] + [f"about {k}" for k in range(90)]
+    with pytest.raises(DataError, match=r"would be numbers but for 'about 0'.*and others") as refused:
+        column_of(texts, tmp_path)
+    assert len(str(refused.value)) < 350
+    assert "about 50" not in str(refused.value)
 
 
 def test_what_can_be_read_in_two_ways_is_refused(tmp_path):

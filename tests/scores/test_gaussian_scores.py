@@ -4,12 +4,17 @@ import math
 from itertools import combinations, permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_t
 
+import dagora
+from dagora.data.partition import split_rows
 from dagora.errors import DataError, OptionError
+from dagora.graph.dag import DAG
+from dagora.learning import score_graph
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
@@ -267,3 +272,31 @@ def test_no_families(name):
 def test_priors_out_of_range(options, word):
     with pytest.raises(OptionError, match=word):
         make("bge", np.eye(3), **options)
+
+
+def with_a_total(rows=300, seed=0):
+    """Three parts of different sizes, their weighted sum, and a column apart."""
+    rng = np.random.default_rng(seed)
+    a, b, c, other = rng.normal(size=(4, rows))
+    return {"a": a, "b": 30 * b + 5, "other": other, "c": c, "total": a + 30 * b + 5 + 2 * c}
+
+
+def test_columns_that_add_up_are_named_and_bge_is_settled_on_them():
+    table = with_a_total()
+    for learned in (table, dict(reversed(table.items()))):
+        with pytest.warns(match="columns add up") as caught:
+            dagora.learn(learned, "hill-climb")
+        (line,) = [str(w.message) for w in caught if "add up" in str(w.message)]
+        assert all(f"'{name}'" in line for name in ("a", "b", "c", "total"))
+        assert "'other'" not in line
+    exact = dagora.learn(table, "hill-climb", score="bge")
+    assert not [line for line in exact.warnings if "add up" in line]
+    orders = [order for order in permutations(table) if order[0] == "other"]
+    full = [DAG(list(table), list(combinations(order, 2))) for order in orders]
+    totals = [score_graph(table, graph, "bge") for graph in full]
+    np.testing.assert_allclose(totals, totals[0], rtol=1e-9)
+    parts = split_rows(dagora.Table.from_frame(pd.DataFrame(table)), 3, seed=0)
+    over = dagora.learn_federated({f"s{k}": part for k, part in enumerate(parts)}, "hill-climb")
+    assert any("columns add up" in line for line in over.warnings)
+    nearly = {**table, "total": table["total"] + np.random.default_rng(1).normal(size=300) / 10}
+    assert not any("add up" in line for line in dagora.learn(nearly, "hill-climb").warnings)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from dagora.commands.gathering import Decorator, F, gathered
 from dagora.commands.live_line import live_line
-from dagora.events import Budget, Event, Observer
+from dagora.events import Event, Observer
 
 if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
-    from dagora.data.columns.reading_options import ReadingOptions, WhyNotModel
+    from dagora.data.columns.reading_options import Purpose, ReadingOptions
     from dagora.data.incomplete import AnyTable
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
@@ -35,72 +35,28 @@ class Reading:
     discretise: str | None = None
     bins: int | None = None
 
-    def table(
-        self,
-        path: str,
-        *,
-        part: bool = False,
-        wanted: Collection[str] = (),
-        levels: Mapping[str, Collection[str]] | None = None,
-        numbers_for: str = "",
-        clock: Budget | None = None,
-        check_width: Callable[[int], None] | None = None,
-    ) -> Table:
-        """Read the table; one `part` of a table may have a single row.
-
-        `wanted` and all after it are those of `ReadingOptions`.
-        """
+    def table(self, path: str, *, part: bool = False, **purpose: Unpack[Purpose]) -> Table:
+        """Read a table without holes; `any_table` explains the rest."""
         from dagora.data.table import require_table
 
-        found = self.any_table(
-            path,
-            part=part,
-            wanted=wanted,
-            levels=levels,
-            numbers_for=numbers_for,
-            clock=clock,
-            check_width=check_width,
-        )
-        return require_table(found)
+        return require_table(self.any_table(path, part=part, **purpose))
 
-    def any_table(
-        self,
-        path: str,
-        *,
-        part: bool = False,
-        wanted: Collection[str] = (),
-        levels: Mapping[str, Collection[str]] | None = None,
-        numbers_for: str = "",
-        marks: str | None = None,
-        clock: Budget | None = None,
-        check_width: Callable[[int], None] | None = None,
-        why_not_model: WhyNotModel | None = None,
-    ) -> AnyTable:
-        """Read a table that may have holes, if `why_not_model` is given."""
-        from dagora.data.columns.reading_options import welcome
+    def any_table(self, path: str, *, part: bool = False, **purpose: Unpack[Purpose]) -> AnyTable:
+        """Read a table that may have holes, if `why_not_model` is given.
+
+        One `part` of a table may have a single row. What the table is read for is as in `ReadingOptions`.
+        """
         from dagora.data.readers import read_any
         from dagora.files import naming
         from dagora.stats.data_warnings import check_learnable
 
         live_line().phase(f"reading {path}")
-        asked = replace(
-            self.options(wanted, levels, numbers_for, why_not_model),
-            marks=marks,
-            clock=clock or Budget(),
-            check_width=check_width or welcome,
-        )
-        table = read_any(Path(path), asked)
+        table = read_any(Path(path), self.options(**purpose))
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
         return table
 
-    def options(
-        self,
-        wanted: Collection[str] = (),
-        levels: Mapping[str, Collection[str]] | None = None,
-        numbers_for: str = "",
-        why_not_model: WhyNotModel | None = None,
-    ) -> ReadingOptions:
+    def options(self, **purpose: Unpack[Purpose]) -> ReadingOptions:
         """The same options as the library takes them."""
         from dagora.data.columns.reading_options import Listed, ReadingOptions
 
@@ -113,10 +69,7 @@ class Reading:
             self.discretise,
             self.bins,
             self.separator,
-            frozenset(wanted),
-            levels or {},
-            numbers_for,
-            why_not_model=why_not_model,
+            **purpose,
         )
 
 
@@ -136,7 +89,7 @@ class CellReading:
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
 
         live_line().phase(f"reading {path}")
-        asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator)
+        asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator, cuts=False)
         table = read_as(Path(path), reading_by(codebook, asked))
         with naming(path):
             return follow_codebook(table, codebook)
@@ -216,6 +169,12 @@ WORD_OPTIONS = (
 )
 
 
+INTERVENTIONS = click.option(
+    "--interventions",
+    metavar="COLUMN",
+    help="Column that says which variable was set from outside in a row (several: A+B; empty: none), or "
+    "COLUMN:LEVEL=A,LEVEL=B+C. Such a row does not count for what that variable depends on.",
+)
 CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
 
 

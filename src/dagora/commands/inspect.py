@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dagora.commands.data_options import Reading, data_options, show_overview
+from dagora.commands.data_options import Reading, data_options_with_model, show_overview
 from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
@@ -19,7 +19,7 @@ Examples:
 @click.argument("data")
 @click.option("--json", "as_json", is_flag=True, help="Print the overview as one JSON object.")
 @quiet_option("Show no progress.")
-@data_options
+@data_options_with_model
 def command(*, data: str, as_json: bool, reading: Reading) -> None:
     """Show the type of every column of DATA and why, its levels or range, its missing cells, and warnings.
 
@@ -27,10 +27,11 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
     """
     from pathlib import Path
 
+    from dagora.data.columns.reading_options import always
     from dagora.data.readers import look_at_file
     from dagora.files import json_text
 
-    overview = look_at_file(Path(data), reading.options())
+    overview = look_at_file(Path(data), reading.options(constants=False, why_not_model=always))
     if as_json:
         click.echo(json_text({**overview.to_dict(), "warnings": list(overview.warnings)}))
     else:

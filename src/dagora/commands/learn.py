@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import Reading, data_options_with_model
+from dagora.commands.data_options import INTERVENTIONS, Reading, data_options_with_model
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.rehearsal import rehearsing
 
@@ -27,12 +27,7 @@ Examples:
 
 @click.command("learn", short_help="Learn a network from a table.", epilog=EXAMPLES)
 @click.argument("data")
-@click.option(
-    "--interventions",
-    metavar="COLUMN",
-    help="Column that says which variable was set from outside in a row (several: A+B; empty: none), or "
-    "COLUMN:LEVEL=A,LEVEL=B+C. Such a row does not count for what that variable depends on.",
-)
+@INTERVENTIONS
 @learn_options
 @click.option(
     "--em-rounds",

@@ -62,20 +62,30 @@ class CommonRequest:
 
         return read_graph(self.truth) if self.truth else None
 
-    def read(self, reading: Reading, data: str) -> Table:
+    def read(
+        self, reading: Reading, data: str, marks: str | None = None, *, constants: bool = False
+    ) -> Table:
         """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
         from dagora.data.table import require_table
 
-        return require_table(self.read_any(reading, data, model=False))
+        return require_table(self.read_any(reading, data, marks, model=False, constants=constants))
 
     def read_any(
-        self, reading: Reading, data: str, marks: str | None = None, *, model: bool = True
+        self,
+        reading: Reading,
+        data: str,
+        marks: str | None = None,
+        *,
+        model: bool = True,
+        constants: bool = False,
     ) -> AnyTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
+        `constants` says whether numbers that never change are kept.
         """
         from dagora.choices import numbers_for, why_not_model
+        from dagora.data.columns.reading_options import welcome
         from dagora.formats.registry import find_format, read_network
         from dagora.graph.knowledge import as_knowledge
         from dagora.method_registry import method_named
@@ -94,10 +104,11 @@ class CommonRequest:
             numbers_for=numbers_for(method, self.score),
             marks=marks,
             clock=self.budget,
-            check_width=method.check_width if method is not None else None,
+            check_width=method.check_width if method is not None else welcome,
             why_not_model=partial(why_not_model, method, self.score, marked=marks is not None)
             if model and method
             else None,
+            constants=constants,
         )
 
     def check_overwriting(self, data: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.commands.command_line import command_line
-from dagora.commands.data_options import Reading, data_options
+from dagora.commands.data_options import INTERVENTIONS, Reading, data_options
 from dagora.commands.gathering import F, gathered
 from dagora.commands.learn_options import (
     COMMON_OPTIONS,
@@ -24,8 +24,8 @@ from dagora.commands.learn_options import (
 from dagora.files import json_text
 
 if TYPE_CHECKING:
-    from dagora.data.table import Table
     from dagora.posterior.summary.posterior import Posterior
+    from dagora.stats.statistics import Statistics
 
 EXAMPLES = """\b
 Examples:
@@ -94,7 +94,7 @@ class SampleRequest(CommonRequest):
             check_target(self.settings["checkpoint"])
         _ = self.known_truth
 
-    def present(self, posterior: Posterior, table: Table, source: str) -> None:
+    def present(self, posterior: Posterior, rows: Statistics, source: str) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there are no draws."""
         from dagora.commands.posterior_outputs import (
             expectations,
@@ -105,10 +105,9 @@ class SampleRequest(CommonRequest):
         from dagora.commands.writing import Files
         from dagora.graph.metrics import compare
         from dagora.report import write_report
-        from dagora.stats.table import TableStatistics
 
         posterior = replace(posterior, command=command_line())
-        self.warn(untold(posterior.warnings, TableStatistics(table)))
+        self.warn(untold(posterior.warnings, rows))
         if not posterior.draws.log_scores.size:
             self.give_up(posterior.to_dict(draws=False))
         truth = self.known_truth
@@ -170,9 +169,10 @@ def sample_options(command: F) -> F:
 
 @click.command("sample", short_help="Sample networks from their posterior given a table.", epilog=EXAMPLES)
 @click.argument("data")
+@INTERVENTIONS
 @sample_options
 @data_options
-def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
+def command(*, data: str, interventions: str | None, request: SampleRequest, reading: Reading) -> None:
     """Sample networks from their posterior given DATA (.csv .tsv .parquet .feather, text also .gz).
 
     Shows how probable each edge is, and whether the chains have converged. Ctrl-C or --time-limit returns
@@ -183,16 +183,18 @@ def command(*, data: str, request: SampleRequest, reading: Reading) -> None:
     from dagora.errors import OptionError
     from dagora.files import naming
     from dagora.sampling import check_rows, sample
+    from dagora.source import marked_column, read_rows
 
     request.check()
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
-    table = request.read(reading, data)
+    table = request.read(reading, data, marked_column(interventions))
     with naming(data):
         check_rows(table.n_rows)
+    rows = read_rows(table, request.jobs, interventions=interventions)
     if request.known_truth is not None:
-        check_truth(request.truth or "", request.known_truth, table.names)
+        check_truth(request.truth or "", request.known_truth, rows.schema.names)
     with request.progress(table, data) as on_event:
-        posterior = sample(table, on_event=on_event, **request.settings)
-    request.present(posterior, table, Path(data).name)
+        posterior = sample(rows, on_event=on_event, **request.settings)
+    request.present(posterior, rows, Path(data).name)

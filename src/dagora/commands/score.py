@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dagora.commands.data_options import Reading, data_options, overview_first
+from dagora.commands.data_options import INTERVENTIONS, Reading, data_options, overview_first
 from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
@@ -24,6 +24,7 @@ Examples:
 @click.option(
     "--knowledge", metavar="K.json", help="File of knowledge; parent sets that it forbids are left out."
 )
+@INTERVENTIONS
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads to use.")
 @click.option("-o", "--output", metavar="FILE.jkl", required=True, help="File for the scores.")
 @quiet_option()
@@ -35,6 +36,7 @@ def command(
     options: tuple[str, ...],
     max_parents: int | None,
     knowledge: str | None,
+    interventions: str | None,
     jobs: int,
     output: str,
     reading: Reading,
@@ -49,21 +51,28 @@ def command(
     from dagora.files import write_whole
     from dagora.learning import candidates
     from dagora.scores.candidates.jkl import check_names, render_jkl
+    from dagora.source import marked_column, read_rows
 
     if not output.lower().removesuffix(".gz").endswith(".jkl"):
         raise FormatError(f"{output}: scores are written as .jkl (or .jkl.gz)")
     check_target(output)
     check_overwriting([output], [data, knowledge])
     values = parse_options(None, score, options)
-    table = reading.table(data, numbers_for=numbers_for(None, score))
-    check_names(table.names)
+    table = reading.table(
+        data,
+        numbers_for=numbers_for(None, score),
+        marks=marked_column(interventions),
+        constants=False,
+    )
+    rows = read_rows(table, jobs, interventions=interventions)
+    check_names(rows.schema.names)
     budget = Budget()
     with (
         progress(budget) as shown,
         overview_first(table, data, shown) as on_event,
     ):
         found = candidates(
-            table,
+            rows,
             score,
             max_parents=max_parents,
             knowledge=knowledge,

@@ -1,7 +1,8 @@
 """Tables as frames of Arrow, pandas and polars.
 
-A discrete column becomes a categorical one with all declared levels, seen or not, in their order. A
-continuous one holds the same floats; if they take few values, a frame read again takes them for codes.
+A discrete column becomes a categorical one with all declared levels, seen or not, in their order, and is
+called ordered where that order means something (in polars, an Enum always is). A continuous one holds the
+same floats; if they take few values, a frame read again takes them for codes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def arrow_table(schema: Schema, columns: Sequence[NDArray[Any]]) -> pa.Table:
     for variable, column in zip(schema, columns, strict=True):
         if variable.kind is Kind.DISCRETE:
             levels = pa.array(variable.levels, pa.string())
-            arrays.append(pa.DictionaryArray.from_arrays(pa.array(column.astype("int32")), levels))
+            codes = pa.array(column.astype("int32"))
+            arrays.append(pa.DictionaryArray.from_arrays(codes, levels, ordered=variable.ordered))
         else:
             arrays.append(pa.array(column))
     return pa.Table.from_arrays(arrays, names=list(schema.names))
@@ -41,7 +43,9 @@ def pandas_frame(schema: Schema, columns: Sequence[NDArray[Any]]) -> pd.DataFram
     except ImportError:
         raise DataError("to_pandas needs the package pandas: pip install pandas") from None
     made = {
-        variable.name: pd.Categorical.from_codes(column.astype("int32"), categories=list(variable.levels))
+        variable.name: pd.Categorical.from_codes(
+            column.astype("int32"), categories=list(variable.levels), ordered=variable.ordered
+        )
         if variable.kind is Kind.DISCRETE
         else column.copy()
         for variable, column in zip(schema, columns, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import raw_of_frame, raw_of_matrix
 from dagora.data.columns.ingest import look_at
 from dagora.data.columns.overview import Overview, summarise
-from dagora.data.columns.reading_options import split_reading
+from dagora.data.columns.reading_options import always, split_reading
 from dagora.data.readers import look_at_file
 from dagora.data.table import Table
 from dagora.errors import OptionError
@@ -22,7 +23,7 @@ from dagora.errors import OptionError
 def inspect(data: object, **options: Any) -> Overview:  # noqa: ANN401 (those of `read_table`)
     """Show how data are understood: types and why, missing cells, columns left out, warnings.
 
-    The options are those of `read_table`. Missing cells are counted, not refused.
+    The options are those of `read_table`, and `missing="model"`. Missing cells are counted, not refused.
 
     >>> print(inspect({"age": [31, 45, None], "ill": ["no", "?", "yes"]}))
     3 rows, 2 columns: 2 discrete
@@ -30,9 +31,10 @@ def inspect(data: object, **options: Any) -> Overview:  # noqa: ANN401 (those of
       age     discrete  31, 45           1        2 distinct whole numbers
       ill     discrete  ?, no, yes                text
     """
-    reading, unknown = split_reading(options)
+    reading, unknown = split_reading({"missing": "auto", **options}, why_not_model=always)
     if unknown:
         raise OptionError(f"inspect has no option '{next(iter(unknown))}'")
+    reading = replace(reading, constants=False)
     if isinstance(data, str | Path):
         return look_at_file(Path(data), reading)
     if isinstance(data, Table):

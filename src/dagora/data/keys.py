@@ -65,7 +65,9 @@ def split_file(
 
     if key in drop:
         raise DataError(f"{file}: the key column '{key}' cannot be left out")
-    reading = ReadingOptions(continuous=key, drop=drop, missing=missing, na=na, separator=separator)
+    reading = ReadingOptions(
+        continuous=key, drop=drop, missing=missing, na=na, separator=separator, cuts=False
+    )
     with naming(file):
         names, columns, text = read_raw(file, reading)
         if key not in names:
@@ -115,5 +117,5 @@ def split_frame(frame: object, key: str, missing: str, na: str | Iterable[str]) 
         raise DataError(f"there is no column '{key}' for the key")
     keys = known[key].to_list()
     numbered = known.drop(key).with_row_index(key)
-    reading = ReadingOptions(continuous=key, missing=missing, na=na)
+    reading = ReadingOptions(continuous=key, missing=missing, na=na, cuts=False)
     return unnumbered(Table.of_frame(numbered.to_native(), reading), key, keys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -31,6 +31,8 @@ class Kind(StrEnum):
 class Variable:
     """A named column; a discrete one declares its levels, in the order of their codes.
 
+    `ordered` says that this order means something. It matters to frames and files, and not to equality.
+
     >>> Variable("dose", Kind.DISCRETE, ("none", "low", "high")).cardinality
     3
     """
@@ -38,6 +40,7 @@ class Variable:
     name: str
     kind: Kind
     levels: tuple[str, ...] = ()
+    ordered: bool = field(default=False, compare=False)
 
     @property
     def cardinality(self) -> int:

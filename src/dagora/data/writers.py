@@ -2,8 +2,8 @@
 
 Levels are written as text. Numbers get as many digits as needed to read back the same float, and always a
 point or an exponent, because a whole number would be read as an integer. Parquet and Feather keep all
-declared levels; CSV and TSV keep only levels that occur, and their columns are typed by the usual rule when
-read.
+declared levels, and whether their order means something; CSV and TSV keep only levels that occur, and their
+columns are typed by the usual rule when read.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.scores.adding_up import adding_up_doubts
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_doubts
@@ -29,13 +30,14 @@ class GaussianBIC(MomentScore):
         self._price = penalty * np.log(max(1, self._moments.n)) / 2
 
     def doubts(self) -> list[str]:
-        """Whether chance alone brings many edges."""
+        """Whether columns add up, and whether chance alone brings many edges."""
         rows, columns = self._moments.n, len(self._schema)
 
         def expected(penalty: float) -> float:
             return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
 
-        return noise_doubts(expected, self._penalty, rows, columns)
+        told = adding_up_doubts(self._moments, self._schema.names, "bic-gaussian")
+        return [*told, *noise_doubts(expected, self._penalty, rows, columns)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         sizes = families.sizes

@@ -20,6 +20,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.scores.gaussian import COLLINEAR
 from dagora.stats.statistics import Moments, MomentSource
+from dagora.wording import option
 
 # Products and ratios of two variances within these bounds, and sums of such, neither overflow nor vanish.
 LARGEST_VARIANCE, SMALLEST_VARIANCE = 1e140, 1e-140
@@ -64,11 +65,14 @@ def refuse_unusable(
         if mean == variance == 0:
             raise DataError(
                 f"column '{name}' is constant, or too small to be squared, and {owner} is not defined on it: "
-                "leave it out, or scale it up"
+                f"leave it out ({option('drop', name)}), or scale it up"
             )
         vanishing = variance < SMALLEST_VARIANCE
         if np.sqrt(variance) <= CONSTANT * abs(mean) and not (vanishing and mean**2 < SMALLEST_VARIANCE):
-            raise DataError(f"column '{name}' is constant, and {owner} is not defined on it: leave it out")
+            raise DataError(
+                f"column '{name}' is constant, and {owner} is not defined on it: leave it out "
+                f"({option('drop', name)})"
+            )
         if vanishing:
             raise DataError(f"the values of column '{name}' are too small to be squared: scale it up")
 

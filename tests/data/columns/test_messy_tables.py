@@ -155,3 +155,40 @@ def test_sites_and_owners_say_what_they_left_out():
     result = dagora.learn_private(owner, other, key="key", missing="drop")
     assert "12 of 120 rows (10.0 %) were dropped" in result.message
     assert any("'name'" in line for line in result.warnings)
+
+
+@pytest.mark.parametrize("fixed", [3.5, None, 3.0])
+@pytest.mark.parametrize(
+    ("others", "options"),
+    [("numbers", {}), ("both", {}), ("numbers", {"score": "bge"}), ("numbers", {"method": "notears"})],
+)
+def test_a_constant_number_is_left_out_unless_it_is_named(fixed, others, options):
+    """None stands for a whole number, which is a level where levels can be."""
+    rng = np.random.default_rng(0)
+    rows = {"k": [3 if fixed is None else fixed] * 60, "x": rng.normal(size=60), "y": rng.normal(size=60)}
+    if others == "both":
+        rows["c"] = ["no", "yes"] * 30
+    if fixed is None and not options:
+        with pytest.warns(match="constant columns, at which no edge can be learned: 'k'"):
+            assert "k" in dagora.learn(rows).graph.nodes
+        return
+    with pytest.warns(match=r"1 column is left out: 'k' \(a constant number\)$"):
+        assert "k" not in dagora.learn(rows, **options).graph.nodes
+    named = {"continuous": "k"}, {"knowledge": {"forbidden": [["k", "x"]]}}
+    for naming in named:
+        with pytest.raises(DataError, match=r"'k' is constant.*: leave it out \(drop=\[\"k\"\]\)$"):
+            dagora.learn(rows, **{**options, **naming})
+    assert "k" not in dagora.learn(rows, **options, drop="k").graph.nodes
+
+
+def test_a_constant_number_is_left_out_at_every_door(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = {"k": [3.5] * 60, "x": rng.normal(size=60), "y": rng.normal(size=60)}
+    with pytest.warns(match="'k' .a constant number"):
+        assert dagora.candidates(rows).names == ("x", "y")
+    with pytest.warns(match="'k' .a constant number"):
+        assert dagora.sample(rows, "exact", draws=5).nodes == ("x", "y")
+    assert dagora.inspect(rows).columns[0].why == "a constant number"
+    file = tmp_path / "rows.csv"
+    file.write_text("k,x,y\n" + "".join(f"3.5,{x},{y}\n" for x, y in zip(rows["x"], rows["y"], strict=True)))
+    assert dagora.read_table(file).names == ("k", "x", "y")

@@ -224,3 +224,16 @@ def test_codes_are_numbers_for_what_takes_numbers_only(purpose):
         dagora.learn(messy(), **purpose)
     with pytest.raises(DataError, match="'ward'"):
         dagora.learn(frame, discrete="ward", **purpose)
+
+
+@pytest.mark.parametrize(("said", "holes"), [({}, 1), ({"missing": "model"}, 2), ({"missing": "auto"}, 1)])
+def test_inspect_advises_on_holes_what_learn_does(said, holes):
+    """Once missing cells are spoken of, words that mean missing are holes too, as in learn."""
+    rows = {"a": ["no", "yes"] * 20, "b": ["x", "?", None, "y"] + ["x", "y"] * 18}
+    overview = dagora.inspect(rows, **said)
+    assert overview.columns[1].missing == holes
+    (line,) = [line for line in overview.warnings if "a missing cell" in line]
+    assert f"{holes} of 40" in line
+    assert "learn uses what was seen of" in line
+    learned = dagora.learn(rows, **said).data
+    assert learned["columns"][1]["missing"] == holes

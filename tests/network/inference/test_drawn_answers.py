@@ -176,5 +176,7 @@ def test_descendants_of_evidence_may_be_choices():
     table = sample(network, 200, seed=0, evidence={"x": 2.9})
     assert (table.codes(0) == 1).all()
     assert (table.codes(2) == 1).mean() > 0.95
-    with pytest.raises(QueryError, match="there is no exact answer"):
+    with pytest.raises(QueryError, match="no exact answer; give 'x' too, or draw rows without evidence and"):
         sample(network, 200, seed=0, evidence={"c": "y"})
+    assert (sample(network, 200, seed=0, evidence={"c": "y", "x": 2.9}).codes(2) == 1).all()
+    assert (sample(network, 200, seed=0).codes(2) == 1).any()

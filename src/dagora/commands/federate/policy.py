@@ -227,7 +227,7 @@ def columns_from(
     if codebook is not None:
         return read_codebook(Path(codebook)).codebook, 10 * CELLS_PER_TABLE
     uncut = replace(reading, discretise=None, bins=None)
-    tables = {path: uncut.table(path, part=True) for path in data}
+    tables = {path: uncut.table(path, part=True, cuts=False) for path in data}
     rows = sum(table.n_rows for table in tables.values())
     book = codebook_of(tables, margin=MARGIN, rare=rare)
     if reading.discretise is None:

@@ -39,7 +39,7 @@ def simulate(
         request.check()
         check_over_sites(**request.settings)
     request.check_overwriting(data)
-    table = request.read(reading, data)
+    table = request.read(reading, data, constants=True)
     request = request.settled(table.schema)
     request.check()
     check_over_sites(**request.settings)

@@ -180,7 +180,7 @@ def discrete_column(name: str, encoded: pa.DictionaryArray, why: str, *, ordered
     code_of = np.array([*(position[level] for level in named), 0], dtype=np.uint16)
     missing = null_mask(encoded)
     indices = encoded.indices.cast("int64").fill_null(len(values)).to_numpy(zero_copy_only=False)
-    return Column(Variable(name, Kind.DISCRETE, levels), code_of[indices], missing, why)
+    return Column(Variable(name, Kind.DISCRETE, levels, ordered), code_of[indices], missing, why)
 
 
 def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber) -> Column:
@@ -258,8 +258,9 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     row = row_number(encoded.indices.index(wrong).as_py())
     odd = [str(word) for word, number in zip(words.to_pylist(), numeric, strict=True) if not number]
     listed = ", ".join(f"'{word}'" for word in odd[:MOST_WORDS]) + (" and others" if odd[MOST_WORDS:] else "")
+    words_meant = option("na", comma_list(odd)) if len(odd) <= MOST_WORDS else option("na")
     raise DataError(
         f"column '{name}' would be numbers but for {listed} (first in data row {row}): say so if that means "
-        f"missing ({option('na', comma_list(odd))}), or declare the column discrete "
+        f"missing ({words_meant}), or declare the column discrete "
         f"({option('discrete', name)})"
     )

@@ -1,4 +1,4 @@
-"""Which columns tell rows apart instead of describing them: numbers of rows, identifiers, names, free text.
+"""Which columns say nothing about rows: numbers of rows, identifiers, names, free text, constant numbers.
 
 No network can be learned with such a column, and it costs time and memory, so it is left out unless it was
 asked for.
@@ -16,8 +16,9 @@ from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FIRST_LOOK = 100  # cells that usually tell that a number changes
 FEWEST_VALUES = 20  # a column with at most as many is not judged
-EMPTY, DATES = "every cell is missing", "dates or times"
+EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant number"
 UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
 IS_ID = re.compile(
     r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
@@ -56,6 +57,21 @@ def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
     if pa.types.is_integer(column.type) or (pa.types.is_floating(column.type) and is_whole(column)):
         return why_numbers_identify(name, column, rows)
     return None
+
+
+def is_constant(column: pa.ChunkedArray, *, whole_numbers: bool) -> bool:
+    """Whether a column holds one number only, of floats; `whole_numbers` says whether of any.
+
+    >>> import pyarrow as pa
+    >>> [is_constant(pa.chunked_array([[k, None, k]]), whole_numbers=False) for k in (3.5, 3, "3")]
+    [True, False, False]
+    """
+    from pyarrow import types
+
+    floats = types.is_floating(column.type) or types.is_decimal(column.type)
+    return (floats or (whole_numbers and types.is_integer(column.type))) and (
+        len(column.slice(0, FIRST_LOOK).unique().drop_null()) <= 1 and len(column.unique().drop_null()) == 1
+    )
 
 
 def is_whole(column: pa.ChunkedArray) -> bool:

@@ -27,7 +27,7 @@ from dagora.data.columns.column_type import (
 from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.hole_pattern import hole_pattern
 from dagora.data.columns.holes import find_holes
-from dagora.data.columns.identifiers import DATES, why_left_out
+from dagora.data.columns.identifiers import CONSTANT, DATES, is_constant, why_left_out
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.missing import missing_words
@@ -115,7 +115,7 @@ def type_columns(
         for column in kept:
             keep_rows(column, complete, text_cells=text_cells)
     typed, overview = type_all(raw, kept, reading, row_number, dropped)
-    made = tuple(map(add_missing_level, typed))
+    made = tuple(add_missing_level(column, cuts=reading.cuts) for column in typed)
     with_level = {column.variable.name: column.variable for column in made if reading.missing == "level"}
     return made, overview.with_levels(with_level)
 
@@ -137,7 +137,7 @@ def keep_holes(
             f"out such rows, or {option('missing', 'level')} to make missing a level of a discrete column"
         )
     if why_not:
-        raise DataError(f"{refusal}{both_kinds(typed, kept)}")
+        raise DataError(f"{refusal}{numbers_too(typed, reading)}")
     names = [column.variable.name for column in typed]
     return tuple(typed), replace(overview, holes=hole_pattern(names, seen_cells(typed)))
 
@@ -154,7 +154,7 @@ def look_at(
 
     >>> import pyarrow as pa
     >>> look_at(["a"], [pa.chunked_array([[1.5, None]])], ReadingOptions()).warnings
-    ('1 of 2 rows has a missing cell: missing="drop" leaves it out, missing="level" makes missing ...',)
+    ('1 of 2 rows has a missing cell: learn uses what was seen of it; missing="drop" leaves it out, ...',)
     """
     count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
@@ -168,9 +168,10 @@ def look_at(
     if not incomplete:
         return overview
     some = "rows has" if incomplete == 1 else "rows have"
+    them = "it" if incomplete == 1 else "them"
     note = (
-        f"{incomplete} of {overview.rows} {some} a missing cell: {option('missing', 'drop')} leaves "
-        f"{'it' if incomplete == 1 else 'them'} out, {option('missing', 'level')} makes missing a level"
+        f"{incomplete} of {overview.rows} {some} a missing cell: learn uses what was seen of {them}; "
+        f"{option('missing', 'drop')} leaves {them} out, {option('missing', 'level')} makes missing a level"
     )
     return replace(overview, warnings=(note, *overview.warnings))
 
@@ -302,7 +303,11 @@ def prepare(
         found = find_holes(cells, wanted=reading.expects_holes, levels=levels, declared=raw.declared)
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
-    raw.left_out = None if wanted else why_left_out(raw.name, cells)
+    if not wanted:
+        raw.left_out = why_left_out(raw.name, cells)
+        if not (raw.left_out or reading.constants or reading.discretise):
+            numbers_only = bool(reading.numbers_for)
+            raw.left_out = CONSTANT if is_constant(cells, whole_numbers=numbers_only) else None
     return raw
 
 
@@ -332,7 +337,7 @@ def refuse_missing(raw: Sequence[RawColumn], kept: Sequence[RawColumn], reading:
         if reading.why_not_model is not None and not reading.why_not_model(kinds)
         else ""
     )
-    raise DataError(f"{refusal}{both_kinds(typed, kept)}{model}")
+    raise DataError(f"{refusal}{numbers_too(typed, reading)}{model}")
 
 
 def refusing_missing(kept: Sequence[RawColumn]) -> str:
@@ -349,13 +354,11 @@ def refusing_missing(kept: Sequence[RawColumn]) -> str:
     )
 
 
-def both_kinds(typed: Sequence[Column], kept: Sequence[RawColumn]) -> str:
-    """A hint for tables with columns of both kinds that nobody declared."""
-    kinds = {c.variable.kind for c, column in zip(typed, kept, strict=True) if not column.declared}
-    cut_too = (
-        f"columns are of both kinds, so cut the continuous ones too ({option('discretise', 'quantile')})"
-    )
-    return f"; {cut_too}" if len(kinds) > 1 else ""
+def numbers_too(typed: Sequence[Column], reading: ReadingOptions) -> str:
+    """A hint for tables with holes in a column of numbers, in which missing cannot be a level as it is."""
+    holes = any(c.variable.kind is Kind.CONTINUOUS and c.missing is not None for c in typed)
+    cut_too = f"numbers have to be cut for that ({option('discretise', 'quantile')})"
+    return f"; {cut_too}" if holes and reading.cuts else ""
 
 
 def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
@@ -389,21 +392,24 @@ def cut_column(column: Column, method: str, bins: int) -> Column:
     return Column(Variable(column.variable.name, Kind.DISCRETE, levels), values, column.missing, why)
 
 
-def add_missing_level(column: Column) -> Column:
-    """Make missing cells a level "missing", with underscores added while that name is taken."""
+def add_missing_level(column: Column, *, cuts: bool) -> Column:
+    """Make missing cells a level "missing", with underscores added while that name is taken.
+
+    `cuts` says whether a column of numbers could be cut into intervals instead.
+    """
     if column.missing is None:
         return column
     name, levels = column.variable.name, column.variable.levels
     if column.variable.kind is Kind.CONTINUOUS:
+        cut_it = f", cut it into intervals ({option('discretise', 'quantile')})," if cuts else ""
         raise DataError(
             f"column '{name}' is continuous and has {int(column.missing.sum())} missing values, which cannot "
-            f"be a level: choose {option('missing', 'drop')}, cut it into intervals "
-            f"({option('discretise', 'quantile')}), or leave it out ({option('drop', name)})"
+            f"be a level: choose {option('missing', 'drop')}{cut_it} or leave it out ({option('drop', name)})"
         )
     word = "missing"
     while word in levels:
         word += "_"
-    longer = sort_levels([*levels, word])
+    longer = (*levels, word) if column.variable.ordered else sort_levels([*levels, word])
     code_of = np.array([*map(longer.index, levels), longer.index(word)], dtype=np.uint16)
     codes = np.where(column.missing, len(levels), column.values)
     return replace(

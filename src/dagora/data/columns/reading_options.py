@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypedDict
 
 from dagora.data.columns.intervals import check_intervals
 from dagora.data.columns.missing import missing_words
@@ -28,6 +28,11 @@ class Listed(str):
 WhyNotModel = Callable[[frozenset[Kind]], str]
 
 
+def always(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 (a `WhyNotModel`)
+    """Allow missing cells to be modelled, whatever the columns."""
+    return ""
+
+
 def welcome(columns: int) -> None:
     """Take any number of columns."""
 
@@ -42,7 +47,8 @@ class ReadingOptions:
     `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it
     is a level. `clock` is the time that reading may take, too. `check_width` is told the number of columns
     before any is read, and may refuse it. `why_not_model` says whether missing cells can be modelled (None:
-    never).
+    never). `constants` says whether a number that never changes is kept,
+    `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -64,6 +70,8 @@ class ReadingOptions:
     clock: Budget = field(default_factory=Budget, compare=False)
     check_width: Callable[[int], None] = welcome
     why_not_model: WhyNotModel | None = field(default=None, compare=False)
+    constants: bool = True
+    cuts: bool = True
 
     def __post_init__(self) -> None:
         for name in ("discrete", "continuous", "drop"):
@@ -92,6 +100,21 @@ class ReadingOptions:
     def expects_holes(self) -> bool:
         """Whether the user has said what to do with missing cells."""
         return self.missing not in ("error", "auto")
+
+
+class Purpose(TypedDict, total=False):
+    """What the reader of a table says besides the user: fields of `ReadingOptions`."""
+
+    wanted: Collection[str]
+    levels: Mapping[str, Collection[str]]
+    numbers_for: str
+    only: Collection[str] | None
+    marks: str | None
+    clock: Budget
+    check_width: Callable[[int], None]
+    why_not_model: WhyNotModel | None
+    constants: bool
+    cuts: bool
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -133,11 +156,7 @@ def split_reading(
     return read, {name: value for name, value in options.items() if name not in PUBLIC}
 
 
-# What is not said by a user, but by what the table is read for.
-INTERNAL = frozenset(
-    {"wanted", "levels", "numbers_for", "only", "marks", "clock", "check_width", "why_not_model"}
-)
 # The options that a user knows, with their defaults.
 PUBLIC: dict[str, Any] = {
-    entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in INTERNAL
+    entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in Purpose.__annotations__
 }

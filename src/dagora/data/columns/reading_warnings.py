@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from dagora.data.columns.column_type import DECLARED, MAX_INTEGER_LEVELS, Column
-from dagora.data.columns.identifiers import DATES, EMPTY
+from dagora.data.columns.identifiers import CONSTANT, DATES, EMPTY
 from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import MISSING_NUMBERS
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
@@ -16,7 +16,7 @@ from dagora.data.schema import Kind
 from dagora.wording import comma_list, option
 
 MOST_NAMED = 5
-UNUSABLE = frozenset({EMPTY, DATES})  # why columns are left out that nothing could keep
+UNUSABLE = frozenset({EMPTY, DATES, CONSTANT})  # why columns are left out that need not be kept
 GAP = 3.0  # a number that stands for missing is this many times as large as the largest other one
 
 

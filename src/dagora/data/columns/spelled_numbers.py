@@ -1,8 +1,10 @@
-"""Numbers as people write them: 12 %, $3.50, 1,234,567, and with a decimal comma 3,14 or 1.234,5.
+"""Numbers as people write them: 12 %, $3.50, 1,234,567, 5 000, and with a decimal comma 3,14 or 1.234,5.
 
-A text column is rewritten with a decimal point if all of its cells are spelled in one of these ways; words
-that often mean missing may stand between them. `1,234` can be a thousand or one and a bit: if every cell can
-be read either way, the column stays as it is.
+Negative ones may have a long minus sign (−3.5), the sign on either side of a currency's (-$3.50, $-3.50), or
+parentheses, as in accounts: (3.50), if not all cells have them. A text column is rewritten with a decimal
+point if all of its cells are spelled in one of these ways; words that often mean missing may stand between
+them. `1,234` can be a thousand or one and a bit: if every cell can be read either way, the column stays as it
+is.
 """
 
 from __future__ import annotations
@@ -19,10 +21,29 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CURRENCY = "$€£¥"
+NUMBER_ALONE = re.compile(NUMBER)
 # With a comma between thousands and a decimal point; with a point between thousands and a decimal comma.
 WITH_POINT = re.compile(f"({NUMBER}|{THOUSANDS})")
 WITH_COMMA = re.compile("[+-]?([0-9]+(,[0-9]+)?|[1-9][0-9]{0,2}([.][0-9]{3})+(,[0-9]+)?)")
+DECIMAL = re.compile("[+-]?[0-9]+(,[0-9]+)?")
 PADDED = re.compile("[+-]?0[0-9]")
+IN_PARENTHESES = re.compile("[(][^()+-]+[)]")
+AMOUNT = re.compile(f"(?P<sign>[+-]?) ?[{CURRENCY}] ?(?P<after>.*)|(?P<before>.*?) ?[{CURRENCY}]")
+# Long minus signs, spaces that do not break, and bent apostrophes, each as its plain kin.
+MINUS = "\N{MINUS SIGN}"
+PLAIN_MARKS = str.maketrans(
+    {
+        MINUS: "-",
+        "\N{NO-BREAK SPACE}": " ",
+        "\N{NARROW NO-BREAK SPACE}": " ",
+        "\N{THIN SPACE}": " ",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    }
+)
+GROUPED = {
+    name: (mark, re.compile(f"[+-]?[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+([.,][0-9]+)?"))
+    for name, mark in (("spaces", " "), ("apostrophes", "'"))
+}
 
 
 def rewrite_numbers(column: pa.ChunkedArray, fewest: int) -> tuple[pa.ChunkedArray, str] | None:
@@ -59,26 +80,73 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
 
     >>> plainly(["1.234.567,89", "12"])
     (['1234567.89', '12'], 'written with a decimal comma')
+    >>> plainly(["($5 000.50)", "$12"])
+    (['-5000.50', '12'], 'amounts, negative ones in parentheses, written with spaces between thousands')
     """
-    bare = [word.removesuffix("%").rstrip() for word in words]
-    if not words or any(word == left for word, left in zip(words, bare, strict=True)):
-        bare = [word.strip(CURRENCY).strip() for word in words]
-        amounts = all(word[0] in CURRENCY or word[-1] in CURRENCY for word in words if word)
+    marked = [word.translate(PLAIN_MARKS) for word in words]
+    texts = without_parentheses(marked)
+    bare = [text.removesuffix("%").rstrip() for text in texts]
+    if not texts or any(text == left for text, left in zip(texts, bare, strict=True)):
+        bare = [without_currency(text) for text in texts]
+        amounts = all(text != left for text, left in zip(texts, bare, strict=True))
         kind = ["amounts"] if amounts else []
     else:
         kind = ["per cent"]
+    if texts != marked:
+        kind.append("negative ones in parentheses")
+    if any(MINUS in word for word in words):
+        kind.append("with long minus signs")
     if not bare or any(PADDED.match(word) for word in bare):
         return None
-    point = all(WITH_POINT.fullmatch(word) for word in bare)
-    comma = all(WITH_COMMA.fullmatch(word) for word in bare)
-    marked = any("," in word or word.count(".") > 1 for word in bare)
-    if not marked and point:
-        return (bare, kind[0]) if kind else None
+    name = next((name for name, (_, shape) in GROUPED.items() if any(map(shape.fullmatch, bare))), None)
+    found = by_comma_or_point(bare) if name is None else ungrouped(bare, name)
+    if found is None:
+        return None
+    numbers, how = found
+    kind += filter(None, [how])
+    return (numbers, ", ".join(kind)) if kind else None
+
+
+def without_parentheses(texts: list[str]) -> list[str]:
+    """Texts with a minus instead of parentheses, unless all are in parentheses."""
+    inside = [bool(IN_PARENTHESES.fullmatch(text)) for text in texts]
+    if all(inside):
+        return texts
+    return [f"-{text[1:-1].strip()}" if sign else text for text, sign in zip(texts, inside, strict=True)]
+
+
+def without_currency(text: str) -> str:
+    """A text without the sign of a currency.
+
+    >>> [without_currency(text) for text in ("-$3.50", "$-3.50", "3,50 €", "7")]
+    ['-3.50', '-3.50', '3,50', '7']
+    """
+    found = AMOUNT.fullmatch(text)
+    if found is None:
+        return text
+    return found["before"] if found["after"] is None else f"{found['sign']}{found['after']}"
+
+
+def ungrouped(words: list[str], name: str) -> tuple[list[str], str] | None:
+    """Numbers with spaces or apostrophes between thousands, without them; a comma is a decimal one then."""
+    mark, shape = GROUPED[name]
+    plain = [word.replace(mark, "") if shape.fullmatch(word) else word for word in words]
+    how = f"written with {name} between thousands"
+    if any("," in word for word in plain):
+        how += " and a decimal comma"
+        return ([w.replace(",", ".") for w in plain], how) if all(map(DECIMAL.fullmatch, plain)) else None
+    return (plain, how) if all(map(NUMBER_ALONE.fullmatch, plain)) else None
+
+
+def by_comma_or_point(words: list[str]) -> tuple[list[str], str] | None:
+    """Numbers with a point, and with no comma; and how commas and points were meant, where it matters."""
+    point = all(map(WITH_POINT.fullmatch, words))
+    comma = all(map(WITH_COMMA.fullmatch, words))
+    if point and not any("," in word or word.count(".") > 1 for word in words):
+        return words, ""
     if point == comma:
         return None
     if point:
-        kind.append("written with commas between thousands")
-        return [word.replace(",", "") for word in bare], ", ".join(kind)
-    mark = "a decimal comma" if any("," in word for word in bare) else "points between thousands"
-    kind.append(f"written with {mark}")
-    return [word.replace(".", "").replace(",", ".") for word in bare], ", ".join(kind)
+        return [word.replace(",", "") for word in words], "written with commas between thousands"
+    mark = "a decimal comma" if any("," in word for word in words) else "points between thousands"
+    return [word.replace(".", "").replace(",", ".") for word in words], f"written with {mark}"

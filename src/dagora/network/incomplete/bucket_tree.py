@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import inlined, kernel
 from dagora.kernel_random import random_state, random_unit
 from dagora.network.networks import DiscreteNetwork
 
@@ -280,6 +280,45 @@ def starts_of(sizes: Sequence[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
+@inlined
+def place_of(
+    codes: NDArray[np.int32],
+    row: int,
+    levels: Ints,
+    members: Ints,
+    first: int,
+    last: int,
+    digits: Ints,
+    strides: Ints,
+    start: int,
+) -> int:
+    """Where the setting of a bucket's members but the first lies, by the strides from `start` on.
+
+    A member that was seen has its code, the others what `digits` say.
+    """
+    place = 0
+    for a in range(first + 1, last):
+        code = codes[members[a], row]
+        if code == levels[members[a]]:
+            code = digits[a - first]
+        place += code * strides[start + a - first]
+    return place
+
+
+@inlined
+def next_setting(
+    codes: NDArray[np.int32], row: int, levels: Ints, members: Ints, first: int, last: int, digits: Ints
+) -> bool:
+    """Count on in the missing members but the first; False, with all at 0 again, after the last setting."""
+    for a in range(last - 1, first, -1):
+        if codes[members[a], row] == levels[members[a]]:
+            digits[a - first] += 1
+            if digits[a - first] < levels[members[a]]:
+                return True
+            digits[a - first] = 0
+    return False
+
+
 @kernel
 def visit_rows(
     codes: NDArray[np.int32],
@@ -323,13 +362,7 @@ def visit_rows(
             more = True
             while more:
                 # A setting of the bucket's other members; the own variable runs innermost.
-                base, separator = 0, 0
-                for a in range(first + 1, last):
-                    code = codes[members[a], row]
-                    if code == levels[members[a]]:
-                        code = digits[a - first]
-                    base += code * strides[a]
-                separator = begin_messages + base
+                base = place_of(codes, row, levels, members, first, last, digits, strides, first)
                 low, high = codes[own, row], codes[own, row] + 1
                 if codes[own, row] == levels[own]:
                     low, high = 0, levels[own]
@@ -340,24 +373,13 @@ def visit_rows(
                     for c in range(child_starts[k], child_starts[k + 1]):
                         at = stride_starts[c]
                         place = level * child_strides[at]
-                        for a in range(first + 1, last):
-                            code = codes[members[a], row]
-                            if code == levels[members[a]]:
-                                code = digits[a - first]
-                            place += code * child_strides[at + a - first]
+                        place += place_of(codes, row, levels, members, first, last, digits, child_strides, at)
                         value *= messages[message_starts[children[c]] + place]
                     work[cell_starts[k] + cell] = value
                     mass += value
-                messages[separator] = mass
+                messages[begin_messages + base] = mass
                 largest = max(largest, mass)
-                more = False
-                for a in range(last - 1, first, -1):
-                    if codes[members[a], row] == levels[members[a]]:
-                        digits[a - first] += 1
-                        if digits[a - first] < levels[members[a]]:
-                            more = True
-                            break
-                        digits[a - first] = 0
+                more = next_setting(codes, row, levels, members, first, last, digits)
             if largest <= 0.0:
                 log_likelihood = -np.inf
                 break
@@ -365,26 +387,14 @@ def visit_rows(
             log_likelihood += np.log(largest)
             more = True
             while more:
-                base = 0
-                for a in range(first + 1, last):
-                    code = codes[members[a], row]
-                    if code == levels[members[a]]:
-                        code = digits[a - first]
-                    base += code * strides[a]
+                base = place_of(codes, row, levels, members, first, last, digits, strides, first)
                 messages[begin_messages + base] /= largest
                 low, high = codes[own, row], codes[own, row] + 1
                 if codes[own, row] == levels[own]:
                     low, high = 0, levels[own]
                 for level in range(low, high):
                     work[cell_starts[k] + base + level * strides[first]] /= largest
-                more = False
-                for a in range(last - 1, first, -1):
-                    if codes[members[a], row] == levels[members[a]]:
-                        digits[a - first] += 1
-                        if digits[a - first] < levels[members[a]]:
-                            more = True
-                            break
-                        digits[a - first] = 0
+                more = next_setting(codes, row, levels, members, first, last, digits)
         if len(log_likelihoods) > 0:
             log_likelihoods[row] = log_likelihood
         if log_likelihood == -np.inf:
@@ -418,12 +428,7 @@ def visit_rows(
                 digits[a - first] = 0
             more = True
             while more:
-                base = 0
-                for a in range(first + 1, last):
-                    code = codes[members[a], row]
-                    if code == levels[members[a]]:
-                        code = digits[a - first]
-                    base += code * strides[a]
+                base = place_of(codes, row, levels, members, first, last, digits, strides, first)
                 mass = messages[message_starts[k] + base]
                 share = 1.0 if root else beliefs[message_starts[k] + base]
                 share = share / mass if mass > 0.0 else 0.0
@@ -440,17 +445,6 @@ def visit_rows(
                     for c in range(child_starts[k], child_starts[k + 1]):
                         at = stride_starts[c]
                         place = level * child_strides[at]
-                        for a in range(first + 1, last):
-                            code = codes[members[a], row]
-                            if code == levels[members[a]]:
-                                code = digits[a - first]
-                            place += code * child_strides[at + a - first]
+                        place += place_of(codes, row, levels, members, first, last, digits, child_strides, at)
                         beliefs[message_starts[children[c]] + place] += belief
-                more = False
-                for a in range(last - 1, first, -1):
-                    if codes[members[a], row] == levels[members[a]]:
-                        digits[a - first] += 1
-                        if digits[a - first] < levels[members[a]]:
-                            more = True
-                            break
-                        digits[a - first] = 0
+                more = next_setting(codes, row, levels, members, first, last, digits)

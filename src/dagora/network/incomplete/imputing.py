@@ -181,7 +181,9 @@ def completed(
             variables.append(variable)
             columns.append(column)
         elif variable.name in levels:
-            variables.append(Variable(variable.name, Kind.DISCRETE, tuple(levels[variable.name])))
+            own = tuple(levels[variable.name])
+            ordered = variable.ordered and own == variable.levels
+            variables.append(Variable(variable.name, Kind.DISCRETE, own, ordered))
             columns.append(values.astype(np.uint16))
         else:
             variables.append(Variable(variable.name, Kind.CONTINUOUS))

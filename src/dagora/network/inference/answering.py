@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -72,7 +73,7 @@ class Answering:
         check_given(evidence, do)
         rng = np.random.default_rng(seed_sequence(seed))
         known = check_known(self.model, evidence or {}, do or {})
-        limits = check_settings("exact", 1, seed, memory).limits
+        limits = replace(check_settings("exact", 1, seed, memory).limits, asked="rows")
         return as_drawn_table(self.model, draw_given(self.model, known, rows, rng, limits))
 
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from dagora.errors import QueryError
 from dagora.network.inference.factors import Factor, Limits
 from dagora.network.inference.problem import Line
-from dagora.wording import option
 
 Array = NDArray[np.float64]
 
@@ -79,7 +78,7 @@ def make_component(
         raise QueryError(
             f"{len(lines)} continuous variables hang together over {len(discrete)} discrete ones: "
             f"{configurations:,} normal distributions need {needed:,} bytes, and {limits.memory:,} are "
-            f"allowed: {option('method', 'sampling')} estimates the answer, {option('memory')} allows more"
+            f"allowed: {limits.where_too_large()}"
         )
     means, covariances = joint_moments(lines, discrete, sizes)
     nodes = [line.node for line in lines]

@@ -16,7 +16,6 @@ from dagora.network.inference.factors import Factor, Limits, Product, find_order
 from dagora.network.inference.knowing import describe
 from dagora.network.inference.problem import Known, Problem, bearing_on, set_up
 from dagora.network.model import Model
-from dagora.wording import option
 
 Array = NDArray[np.float64]
 
@@ -40,9 +39,10 @@ def reduce_question(model: Model, targets: Sequence[str], known: Known, limits: 
     problem = set_up(model, targets, known)
     if problem.open_choices:
         node = problem.open_choices[0]
+        parent = next(name for name in model.continuous_parents(node) if name not in known.values)
         raise QueryError(
-            f"'{node}' is discrete and depends on continuous '{model.continuous_parents(node)[0]}', which is "
-            f"not given: there is no exact answer; {option('method', 'sampling')} estimates it"
+            f"'{node}' is discrete and depends on continuous '{parent}', which is not given: there is no "
+            f"exact answer; {limits.where_open(parent)}"
         )
     components = split_components(problem.lines, known.seen, problem.sizes, limits)
     factors, log_scale = list(problem.factors), 0.0

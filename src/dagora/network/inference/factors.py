@@ -61,9 +61,29 @@ class Factor:
 
 @dataclass(frozen=True)
 class Limits:
-    """Bytes that the largest table of a question may take."""
+    """Bytes that the largest table of a question may take, and what it is asked for, as refusals must know.
+
+    `asked` is "question", "rows" (to be drawn) or "likelihood" (of rows with holes).
+    """
 
     memory: int = 1 << 31
+    asked: str = "question"
+
+    def where_too_large(self) -> str:
+        """What to do where memory is short."""
+        if self.asked == "likelihood":
+            return "leave out rows with holes (`complete` has the others)"
+        more = f"{option('memory')} allows more"
+        estimate = f"{option('method', 'sampling')} estimates the answer, "
+        return f"{estimate}{more}" if self.asked == "question" else more
+
+    def where_open(self, parent: str) -> str:
+        """What to do where a discrete node depends on a number that is not known."""
+        if self.asked == "likelihood":
+            return f"leave out rows in which '{parent}' is missing (`complete` has those without a hole)"
+        if self.asked == "rows":
+            return f"give '{parent}' too, or draw rows without evidence and keep those that fit"
+        return f"{option('method', 'sampling')} estimates it"
 
     def check(self, elimination: Elimination) -> None:
         """Refuse a question whose largest table does not fit, with its width and the ways out."""
@@ -71,7 +91,7 @@ class Limits:
             raise QueryError(
                 f"the question has width {elimination.width}: its largest table needs "
                 f"{8 * elimination.most_cells:,} bytes, and {self.memory:,} are allowed: "
-                f"{option('method', 'sampling')} estimates the answer, {option('memory')} allows more"
+                f"{self.where_too_large()}"
             )
 
 

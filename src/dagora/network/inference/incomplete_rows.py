@@ -80,7 +80,8 @@ def mixed_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -
     values = np.stack([np.where(seen[node], columns[node], np.nan) for node in nodes], axis=1)
     different, which = np.unique(values, axis=0, return_inverse=True)
     logs = np.zeros(len(different))
+    limits = Limits(asked="likelihood")
     for number, row in enumerate(different.tolist()):
         known = Known({node: value for node, value in zip(nodes, row, strict=True) if not isnan(value)})
-        logs[number] = log_evidence(model, known, Limits())
+        logs[number] = log_evidence(model, known, limits)
     return np.asarray(logs[which.reshape(-1)])
