@@ -8,6 +8,8 @@ candidates, and compared with the solver's numbers. (Cussens 2011; Bartlett & Cu
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,19 +65,25 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
 def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, memory: float) -> Answer:
     """Solve one component, given an order to start from."""
     from dagora.search.exact.ilp_program import IlpProgram
+    from dagora.search.exact.root import tighten
 
     start = better_order(problem, order, watch)
     kept = worth_keeping(problem, start)
     if len(kept) * BYTES_A_SET > memory * GIBIBYTE:
         return Answer(start, problem.bound, "memory-limit", {"sets": float(len(kept))})
-    program = IlpProgram(problem, kept, start, watch, facets=facets, memory=memory)
+    root = tighten(problem, kept, start, watch, facets=facets)
+    stats = Counter({"sets": float(len(kept)), "sets_after_root": float(len(root.kept)), **root.stats})
+    if root.closed:
+        return Answer(root.order, problem.score(root.order), "optimal", stats)
+    program = IlpProgram(problem, root.kept, root.order, watch, cuts=root.cuts, facets=facets, memory=memory)
     try:
         status = program.solve()
-        best, bound, claim, stats = program.best, program.bound, program.claim, program.stats
+        best, bound, claim = program.best, min(program.bound, root.bound), program.claim
+        stats.update(program.stats)
     finally:
         program.free()
     if status == "optimal":
-        verify(problem, start, best, claim, bound, program.unit)
+        verify(problem, root.order, best, claim, bound, program.unit)
         return Answer(best, problem.score(best), "optimal", stats)
     reason = "memory-limit" if status == "memlimit" else "time-limit"
     return Answer(best, max(bound, problem.score(best)), reason, stats)
