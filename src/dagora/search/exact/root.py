@@ -24,8 +24,8 @@ from dagora.search.exact.separation import Cut, Sets, separate
 from dagora.search.order.moves import descend, iterate
 
 # The loop ends when so many rounds have closed less than this share of the gap.
-STALLED_ROUNDS = 15
-STALLED_SHARE = 1e-3
+STALLED_ROUNDS = 10
+STALLED_SHARE = 0.1
 
 # Disturbances of the order that a solution suggests.
 KICKS = 2

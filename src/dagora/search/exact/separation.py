@@ -33,7 +33,7 @@ SETS_A_ROUND = 200_000
 # With fewer other cuts than this, larger sets are searched: of these sizes, and so many of each size.
 FEW = 10
 COVER_SIZES = (5, 6, 7)
-COVERED_SETS = 1000
+COVERED_SETS = 250
 
 
 class Sets(NamedTuple):

@@ -30,8 +30,8 @@ def strong_sets(arcs: NDArray[np.bool_], size: int, limit: int) -> NDArray[np.in
     found = [np.empty((0, size), dtype=np.int64)]
     for component in np.flatnonzero(np.bincount(label) >= size):
         members = np.flatnonzero(label == component)[:MOST_NODES]
-        joined = join(short_cycles(arcs[np.ix_(members, members)], size, limit), size, limit)
-        chosen = joined[np.bitwise_count(joined) == size]
+        joined = join(short_cycles(arcs[np.ix_(members, members)], size, limit), size, 4 * limit)
+        chosen = spread(joined[np.bitwise_count(joined) == size], limit)
         bits = chosen[:, None] >> np.arange(len(members), dtype=np.uint64) & np.uint64(1)
         found.append(members[np.nonzero(bits)[1]].reshape(len(chosen), size))
     return np.concatenate(found)
