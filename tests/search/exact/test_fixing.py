@@ -11,7 +11,10 @@ NETWORKS = np.array(list(all_parent_sets(4)))
 OFFSETS = np.arange(0, 33, 8)
 MASKS = np.array([m for x in range(4) for m in range(16) if not m >> x & 1], dtype=np.uint64)
 ROWS = np.stack(
-    [[int(np.flatnonzero(MASKS[8 * x : 8 * x + 8] == m)[0]) + 8 * x for m in NETWORKS[:, x]] for x in range(4)],
+    [
+        [int(np.flatnonzero(MASKS[8 * x : 8 * x + 8] == m)[0]) + 8 * x for m in NETWORKS[:, x]]
+        for x in range(4)
+    ],
     axis=1,
 )
 
@@ -31,7 +34,7 @@ def test_all_543_networks(seed):
     assert worth.max() <= bound + 1e-12
     excluded = 0
     for row in range(32):
-        best = worth[(ROWS == row).any(axis=1)].max()
+        best = worth[(row == ROWS).any(axis=1)].max()
         assert best <= with_set[row] + 1e-12
         excluded += with_set[row] < worth.max()
     assert excluded > 0

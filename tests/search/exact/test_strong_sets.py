@@ -31,7 +31,7 @@ def test_all_are_found_each_once(seed):
 
 def test_with_a_limit_some_are_found():
     arcs = ~np.eye(9, dtype=np.bool_)
-    for limit in (1, 10, 40):
+    for limit in (40, 80):
         found = {tuple(row) for row in strong_sets(arcs, 5, limit).tolist()}
         assert 1 <= len(found) <= limit
         assert found <= by_trying(arcs, 5)

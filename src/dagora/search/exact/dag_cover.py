@@ -171,9 +171,7 @@ def cover(entries: Entries, gains: NDArray[np.float64]) -> float:
                         column[i] += inverse[i, k]
         leaves = -1
         for i in range(m):
-            if column[i] > ZERO and (
-                leaves < 0 or weights[i] * column[leaves] < weights[leaves] * column[i]
-            ):
+            if column[i] > ZERO and (leaves < 0 or weights[i] * column[leaves] < weights[leaves] * column[i]):
                 leaves = i
         if leaves < 0:
             return 1.0
@@ -268,9 +266,7 @@ def lift(entries: Entries, gains: NDArray[np.float64]) -> tuple[NDArray[np.float
 
 
 @kernel
-def violated_covers(
-    point: Point, sets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def violated_covers(point: Point, sets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Which of some sets of nodes a point cannot be covered on with weight 1, and how far it is beyond.
 
     >>> from dagora.search.exact.cluster_cuts import positive_part
@@ -323,7 +319,7 @@ def cover_row(
     nodes: NDArray[np.int64],
     table: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """An inequality on some nodes for all candidate sets: the rows with a coefficient, and the coefficients."""
+    """An inequality on some nodes for all candidate sets: rows with a coefficient, and the coefficients."""
     room = 0
     for x in nodes:
         room += offsets[x + 1] - offsets[x]

@@ -1,13 +1,13 @@
 """Bounds from prices, and the parent sets that they exclude.
 
-Give every cut Σ a_c(x, P) I(x, P) ≤ b_c a price y_c ≥ 0. Each network keeps the cuts and has one set per child,
-so its gain Σ g(x, P(x)) is at most
+Give every cut Σ a_c(x, P) I(x, P) ≤ b_c a price y_c ≥ 0. Each network keeps the cuts and has one set per
+child, so its gain Σ g(x, P(x)) is at most
 
     bound(y) = Σ_x max_P r(x, P) + Σ_c y_c b_c,    r(x, P) = g(x, P) − Σ_c y_c a_c(x, P),
 
 whatever the prices are: nothing here relies on how exactly a linear program was solved. A network with the
-set P of x gains at most bound(y) − (max_P' r(x, P') − r(x, P)). Where that is below the gain of a known network,
-the set is in no network that is as good.
+set P of x gains at most bound(y) − (max_P' r(x, P') − r(x, P)). Where that is below the gain of a known
+network, the set is in no network that is as good.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The linear program over parent sets, of which it holds only those that matter so far.
 
-Maximise Σ g(x, P) I(x, P) with one set per child, under the cuts added so far. Sets enter when their reduced gain
-is positive at the prices of the cuts (column generation), and leave when they are excluded. Cuts leave when
+Maximise Σ g(x, P) I(x, P) with one set per child, under the cuts added so far. Sets enter when their reduced
+gain is positive at the prices of the cuts (column generation), and leave when they are excluded. Cuts leave when
 their price has been zero for some rounds. Prices of every solution give a bound and exclude sets (`fixing`).
 """
 
@@ -37,21 +37,14 @@ TIME_LIMIT = 11
 class Relaxation:
     """The program of some sets with their gains (scores less the best of the child), in the solver's unit.
 
-    `known` is the gain of a network, made of the sets `needed`: what cannot be part of one as good, up to
-    `tolerance`, is excluded.
+    It needs a network from the start (`learn_of`): what cannot be part of one as good as the best known, up
+    to `tolerance`, is excluded.
     """
 
-    def __init__(
-        self,
-        sets: Sets,
-        gains: NDArray[np.float64],
-        known: float,
-        needed: NDArray[np.int64],
-        tolerance: float,
-    ) -> None:
+    def __init__(self, sets: Sets, gains: NDArray[np.float64], tolerance: float) -> None:
         self.sets = sets
         self.gains = gains
-        self.known = known
+        self.known = -math.inf
         self.tolerance = tolerance
         self.bound = math.inf
         self.alive = np.ones(len(gains), dtype=np.bool_)
@@ -62,13 +55,20 @@ class Relaxation:
         self._child = np.repeat(np.arange(self._children), np.diff(sets.offsets))
         self._inside: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._place = np.full(len(gains), -1)
+        self._best = self._inside
         self._matrix: csr_array | None = None
         self._prices: NDArray[np.float64] = np.empty(0)
         self._lp = LP("relaxation", "maximize")
         for _ in range(self._children):
             self._lp.addRow([], 1.0, 1.0)
         rank = np.arange(len(gains)) - sets.offsets[self._child]
-        self._enter(np.union1d(np.flatnonzero(rank < FIRST), needed))
+        self._enter(np.flatnonzero(rank < FIRST))
+
+    def learn_of(self, network: NDArray[np.int64]) -> None:
+        """A network, given by its sets, is the best so far. Its sets stay, so that there is a solution."""
+        self.known = float(self.gains[network].sum())
+        self._best = network
+        self._enter(network[self._place[network] < 0])
 
     @property
     def closed(self) -> bool:
@@ -91,7 +91,7 @@ class Relaxation:
             outside = self.alive & (self._place < 0)
             worth = np.where(outside, reduced - prices[: self._children][self._child], 0.0)
             entering = np.flatnonzero(worth > LEAST_GAIN)
-            if self.closed or not len(entering):
+            if not len(entering):
                 break
             most = max(ENTERING, int(ENTERING_SHARE * len(self._inside)))
             self._enter(np.sort(entering[np.argsort(-worth[entering], kind="stable")[:most]]))
@@ -112,6 +112,7 @@ class Relaxation:
         bound, with_set = priced(reduced, self.sets.offsets, paid)
         self.bound = min(self.bound, bound)
         self.alive &= with_set >= self.known - self.tolerance
+        self.alive[self._best] = True
         return reduced
 
     def _coefficients(self) -> csr_array:

@@ -53,8 +53,8 @@ def tighten(
     unit = unit_of(gains)
     tolerance = TIE * max(abs(problem.bound), float(np.abs(gains).max(initial=0.0)))
     best, score = start, problem.score(start)
-    needed = np.searchsorted(kept, problem.choose(best))
-    relaxation = Relaxation(sets, gains / unit, (score - problem.bound) / unit, needed, tolerance / unit)
+    relaxation = Relaxation(sets, gains / unit, tolerance / unit)
+    relaxation.learn_of(np.searchsorted(kept, problem.choose(best)))
     state = random_state(watch.run.seed, len(problem))
     counts: Counter[str] = Counter()
     gaps: list[float] = []
@@ -68,7 +68,7 @@ def tighten(
         found = iterate(problem.flat, order, better, found, state, tolerance, KICKS)
         if found > score + tolerance:
             best, score = better, found
-            relaxation.known = (score - problem.bound) / unit
+            relaxation.learn_of(np.searchsorted(kept, problem.choose(best)))
         gaps.append(relaxation.bound - relaxation.known)
         watch.report(len(gaps), score, problem.bound + unit * relaxation.bound)
         if len(gaps) > STALLED_ROUNDS and gaps[-1] > (1.0 - STALLED_SHARE) * gaps[-1 - STALLED_ROUNDS]:
@@ -79,7 +79,6 @@ def tighten(
         counts.update(cut.kind for cut in cuts)
         relaxation.add(cuts)
     alive = relaxation.alive
-    alive[np.searchsorted(kept, problem.choose(best))] = True
     place = np.where(alive, np.cumsum(alive) - 1, -1)
     stats = {"root_rounds": float(len(gaps)), "iterations": float(relaxation.iterations)}
     return Root(

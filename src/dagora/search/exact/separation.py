@@ -37,7 +37,7 @@ COVERED_SETS = 250
 
 
 class Sets(NamedTuple):
-    """The parent sets of a linear program: rows `offsets[x]` to `offsets[x + 1]` of `masks` are those of x."""
+    """Parent sets of a linear program: those of x are rows `offsets[x]` to `offsets[x + 1]` of `masks`."""
 
     masks: NDArray[np.uint64]
     offsets: NDArray[np.int64]
@@ -101,7 +101,7 @@ def facets_of_four(point: Point, arcs: NDArray[np.bool_], sets: Sets) -> list[Cu
 
 
 def covers(point: Point, arcs: NDArray[np.bool_], sets: Sets) -> list[Cut]:
-    """Inequalities on five or more nodes that a point is farthest beyond; on the fewest nodes that give some."""
+    """The inequalities on five or more nodes that a point is farthest beyond, from the fewest nodes up."""
     cuts: list[Cut] = []
     for size in COVER_SIZES:
         places = strong_sets(arcs, size, COVERED_SETS)

@@ -18,8 +18,8 @@ MOST_NODES = 64
 def strong_sets(arcs: NDArray[np.bool_], size: int, limit: int) -> NDArray[np.int64]:
     """Sets of `size` nodes, one per row and ascending, that arcs within the set connect strongly.
 
-    `arcs[i, j]` says that there is an arc i → j. At most `limit` cycles and `limit` sets are looked at in each
-    strongly connected component, and its first 64 nodes.
+    `arcs[i, j]` says that there is an arc i → j. Of each strongly connected component the first
+    64 nodes are looked at, with at most `limit` cycles; at most `limit` of its sets are returned.
 
     >>> arcs = np.zeros((4, 4), dtype=np.bool_)
     >>> arcs[[0, 1, 1, 2, 3], [1, 0, 2, 3, 1]] = True
