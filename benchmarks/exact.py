@@ -1,11 +1,13 @@
 """Proven optima: seconds to a network and the proof that none is better.
 
-    python benchmarks/exact.py [--parts given raw large wide others] [--repeats 3] [--quick] [--output FILE.md]
+    python benchmarks/exact.py [--parts given raw large wide others] [--repeats 3] [--quick]
+                               [--limit 120] [--output FILE.md]
 
 `given`: from parent sets with a published optimum. `raw`: the same problems from their rows, without any
 limit on the number of parents. `large`: 10 000 rows, at most three parents. `wide`: 1000 rows of 70 and 74
-columns, at most three parents. `others`: further samples of the same networks. Promises are in CPU seconds. One thread; each line is a process of its own, with an untimed run before the timed ones so
-that the kernels are there (on 500 rows where the problem is large).
+columns, at most three parents. `others`: further samples of the same networks. Promises are in CPU seconds.
+One thread; each line is a process of its own, with an untimed run before the timed ones so that the kernels
+are there (on 500 rows where the problem is large).
 """
 
 from __future__ import annotations
@@ -218,9 +220,9 @@ def explanation(repeats: int, limit: float) -> str:
     return (
         f"Wall and CPU seconds, one thread, warm kernels: median (range) of {repeats} runs, of the large "
         f"problems one; a search gives up after {limit:.0f} s. given: parent sets with a published optimum; "
-        f"raw: the rows behind them, no limit on parents; large: {LARGE_ROWS} rows, wide: {WIDE_ROWS} rows, both "
-        f"with at most {LARGE_PARENTS} parents; others: further samples, no limit on parents. Scoring and proof "
-        "are parts of the seconds."
+        f"raw: the rows behind them, no limit on parents; large: {LARGE_ROWS} rows, wide: {WIDE_ROWS} rows, "
+        f"both with at most {LARGE_PARENTS} parents; others: further samples, no limit on parents. Scoring "
+        "and proof are parts of the seconds."
     )
 
 

@@ -2,9 +2,9 @@
 
 There is a binary variable I(x, P) for every candidate parent set P of every node x. Exactly one per node is
 1, and Σ score · I is maximised. Constraints say that no two nodes are each other's parents. All other cycles
-are excluded by a constraint handler, which adds cluster inequalities and facets of four nodes where the
-solution of the linear program violates them. Scores enter as differences to the best score of each child, so
-that numbers stay small. (Cussens 2011; Bartlett & Cussens 2017.)
+are excluded by a constraint handler, which adds cuts (`separation`) where the solution of the linear program
+violates them; it begins with those that are given. Scores enter as differences to the best score of each
+child, so that numbers stay small. (Cussens 2011; Bartlett & Cussens 2017.)
 """
 
 from __future__ import annotations
