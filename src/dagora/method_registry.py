@@ -173,7 +173,7 @@ METHODS = (
         reference="Cussens 2011; Bartlett & Cussens 2017",
         learner="dagora.search.exact.ilp:ilp",
         needs=(SCIP,),
-        options=(MEMORY, Option("facets", "bool", True, "also add facet cuts over three and four nodes")),
+        options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes")),
     ),
     Method(
         name="obs",

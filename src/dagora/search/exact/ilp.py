@@ -1,12 +1,15 @@
 """The best network by integer programming: branch and cut, with a proof or a gap.
 
-The program and its cuts are in `ilp_program`. Local search over orders gives the first network. A set that
-loses more, against its child's best set, than this whole network does is dropped before the solver starts. An
-optimum that the solver reports is checked here: the network is rebuilt from an order, scored from the
-candidates, and compared with the solver's numbers. (Cussens 2011; Bartlett & Cussens 2017.)
+Local search over orders gives the first network. A set that loses more, against its child's best set, than
+this whole network does is dropped. Cutting planes (`root`) then give a bound that often proves the network
+best; what they leave is solved by branch and cut (`ilp_program`). The cuts are in `separation`. An optimum
+that the solver reports is checked here: the network is rebuilt from an order, scored from the candidates, and
+compared with the solver's numbers. (Cussens 2011; Bartlett & Cussens 2017.)
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +45,8 @@ class VerificationError(Exception):
 def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float = 4.0) -> Outcome:
     """Find a best network and prove it optimal; where time runs out, return the best one found and its gap.
 
-    `facets` adds facets of four nodes to the cluster inequalities; `memory` is the solver's limit, in GiB.
+    `facets` adds inequalities on three to seven nodes to the cluster inequalities; `memory` is the solver's
+    limit, in GiB.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = ilp(Candidates.of("ab", listed), Run())
@@ -63,19 +67,27 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
 def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, memory: float) -> Answer:
     """Solve one component, given an order to start from."""
     from dagora.search.exact.ilp_program import IlpProgram
+    from dagora.search.exact.root import tighten
 
     start = better_order(problem, order, watch)
     kept = worth_keeping(problem, start)
     if len(kept) * BYTES_A_SET > memory * GIBIBYTE:
         return Answer(start, problem.bound, "memory-limit", {"sets": float(len(kept))})
-    program = IlpProgram(problem, kept, start, watch, facets=facets, memory=memory)
+    root = tighten(problem, kept, start, watch, facets=facets)
+    stats = Counter(
+        {"sets": float(len(kept)), "sets_after_root": float(len(root.kept)), "nodes": 0.0, **root.stats}
+    )
+    if root.closed:
+        return Answer(root.order, problem.score(root.order), "optimal", stats)
+    program = IlpProgram(problem, root.kept, root.order, watch, cuts=root.cuts, facets=facets, memory=memory)
     try:
         status = program.solve()
-        best, bound, claim, stats = program.best, program.bound, program.claim, program.stats
+        best, bound, claim = program.best, min(program.bound, root.bound), program.claim
+        stats.update(program.stats)
     finally:
         program.free()
     if status == "optimal":
-        verify(problem, start, best, claim, bound, program.unit)
+        verify(problem, root.order, best, claim, bound, program.unit)
         return Answer(best, problem.score(best), "optimal", stats)
     reason = "memory-limit" if status == "memlimit" else "time-limit"
     return Answer(best, max(bound, problem.score(best)), reason, stats)

@@ -2,15 +2,16 @@
 
 There is a binary variable I(x, P) for every candidate parent set P of every node x. Exactly one per node is
 1, and Σ score · I is maximised. Constraints say that no two nodes are each other's parents. All other cycles
-are excluded by a constraint handler, which adds cluster inequalities and facets of four nodes where the
-solution of the linear program violates them. Scores enter as differences to the best score of each child, so
-that numbers stay small. (Cussens 2011; Bartlett & Cussens 2017.)
+are excluded by a constraint handler, which adds cuts (`separation`) where the solution of the linear program
+violates them; it begins with those that are given. Scores enter as differences to the best score of each
+child, so that numbers stay small. (Cussens 2011; Bartlett & Cussens 2017.)
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -31,35 +32,18 @@ from dagora.graph.bits import unpack
 from dagora.kernel_random import random_state
 from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order, place_all
-from dagora.search.exact.cluster_cuts import (
-    LEAST_VALUE,
-    Point,
-    arc_weights,
-    cluster_row,
-    order_along,
-    positive_part,
-    violated_clusters,
-)
+from dagora.search.exact.cluster_cuts import Point, arc_weights, order_along, positive_part
 from dagora.search.exact.component_solver import Watch
-from dagora.search.exact.dag_facets import facet_row, separators, violated_facets
+from dagora.search.exact.gains import unit_of
 from dagora.search.exact.ilp_handlers import Acyclicity, OrderHeuristic
+from dagora.search.exact.separation import Cut, Sets, separate
 from dagora.search.order.moves import descend, iterate
-
-# Cuts added in one round: more of them slow the linear programs down more than they improve the bound.
-CLUSTERS_A_ROUND = 20
-FACETS_A_ROUND = 15
-
-# Connected sets of three or four nodes that are examined in one round.
-SETS_A_ROUND = 200_000
 
 # From this many parent sets on, SCIP branches on arcs, which is faster there than branching on sets.
 SETS_FOR_ARCS = 2000
 
 # Disturbances of the order that an LP solution suggests.
 KICKS = 2
-
-# Gains are rescaled unless the largest one is in this range; see `unit_of`.
-USUAL = (1.0, 1e9)
 
 # Least time between two progress reports.
 SECONDS_A_REPORT = 0.1
@@ -85,18 +69,6 @@ SETTINGS = {
 }
 
 
-def unit_of(gains: NDArray[np.float64]) -> float:
-    """A unit in which gains have a usual magnitude, as the solver's tolerances and its infinity are absolute.
-
-    >>> unit_of(np.array([-3.5, -1000.0])), unit_of(np.array([-(2.0**100)])), unit_of(np.zeros(1))
-    (1.0, 1.2379400392853803e+27, 1.0)
-    """
-    largest = float(np.abs(gains).max(initial=0.0))
-    if largest == 0.0 or USUAL[0] <= largest <= USUAL[1]:
-        return 1.0
-    return 2.0 ** (math.floor(math.log2(largest)) - 10)
-
-
 class IlpProgram:
     """The program of one problem with the sets `kept`, among them all that the order `start` needs."""
 
@@ -107,17 +79,18 @@ class IlpProgram:
         start: Order,
         watch: Watch,
         *,
+        cuts: list[Cut],
         facets: bool,
         memory: float,
     ) -> None:
         self.whole = problem
-        self.masks = problem.masks[kept]
-        self.offsets = np.searchsorted(kept, problem.offsets)
+        self.sets = Sets(problem.masks[kept], np.searchsorted(kept, problem.offsets))
         self.kept = kept
         self.watch = watch
         self.with_facets = facets
         self.error: BaseException | None = None
-        self.rounds = self.clusters = self.facets = 0
+        self.rounds = 0
+        self.cuts: Counter[str] = Counter()
         self.best = start
         self.best_score = problem.score(start)
         self._reported = -math.inf
@@ -126,7 +99,7 @@ class IlpProgram:
         self.model = Model("network")
         self._configure(memory)
         best = problem.scores[problem.offsets[:-1]]
-        gains = problem.scores[kept] - np.repeat(best, np.diff(self.offsets))
+        gains = problem.scores[kept] - np.repeat(best, np.diff(self.sets.offsets))
         self.unit = unit_of(gains)
         self.variables = [
             self.model.addVar(f"I{row}", vtype="B", obj=gain)
@@ -134,6 +107,8 @@ class IlpProgram:
         ]
         self.model.setMaximize()
         self.arcs = self._add_rows()
+        for cut in cuts:
+            self._add_first_cut(cut)
         self._add_handlers()
         self.model.addSol(self._fill(self.model.createSol(), self.whole.choose(start)))
 
@@ -150,13 +125,13 @@ class IlpProgram:
 
         Returns the variables of arcs, if there are any.
         """
-        model, variables, offsets = self.model, self.variables, self.offsets
+        model, variables, offsets = self.model, self.variables, self.sets.offsets
         d = len(self.whole)
         for x in range(d):
             model.addCons(quicksum(variables[offsets[x] : offsets[x + 1]]) == 1, name=f"one{x}")
         child = np.repeat(np.arange(d), np.diff(offsets))
         using: dict[tuple[int, int], list[Variable]] = {}
-        for row, i in np.argwhere(unpack(self.masks, d)).tolist():
+        for row, i in np.argwhere(unpack(self.sets.masks, d)).tolist():
             using.setdefault((i, int(child[row])), []).append(variables[row])
         for (i, j), sets in using.items():
             if i < j and (j, i) in using:
@@ -168,6 +143,14 @@ class IlpProgram:
                 model.chgVarBranchPriority(arcs[i, j], 1)
                 model.addCons(quicksum(sets) == arcs[i, j], name=f"arc{i},{j}")
         return arcs
+
+    def _add_first_cut(self, cut: Cut) -> None:
+        """Add a cut as a constraint, which may leave the linear program where it is slack."""
+        total = quicksum(
+            weight * self.variables[row]
+            for row, weight in zip(cut.rows.tolist(), cut.weights.tolist(), strict=True)
+        )
+        self.model.addCons(total <= cut.side, name="cut", removable=True)
 
     def _add_handlers(self) -> None:
         handler = Acyclicity(self)
@@ -219,13 +202,10 @@ class IlpProgram:
     def stats(self) -> dict[str, float]:
         """Numbers about the work done."""
         return {
-            "sets": float(len(self.variables)),
             "nodes": float(self.model.getNTotalNodes()),
             "rounds": float(self.rounds),
             "iterations": float(self.model.getNLPIterations()),
-            "clusters": float(self.clusters),
-            "facets": float(self.facets),
-        }
+        } | {kind: float(number) for kind, number in self.cuts.items()}
 
     @property
     def columns(self) -> list[Variable]:
@@ -264,46 +244,19 @@ class IlpProgram:
     def separate(self, *, integral: bool) -> int:
         """Add inequalities that the current LP solution violates; return SCIP's result code."""
         self.rounds += 1
-        point = self._point()
-        weights = arc_weights(point)
-        infeasible = [
-            self._add_cluster(cluster, force=integral) for cluster in worst_clusters(point, weights)
-        ]
-        self.clusters += len(infeasible)
-        if self.with_facets and not integral:
-            for nodes, facet in worst_facets(point, weights):
-                infeasible.append(self._add_facet(nodes, facet))
-                self.facets += 1
+        cuts = separate(self._point(), self.sets, facets=self.with_facets, integral=integral)
+        self.cuts.update(cut.kind for cut in cuts)
+        infeasible = [self._add_cut(cut, force=integral) for cut in cuts]
         if any(infeasible):
             return PY_SCIP_RESULT.CUTOFF
         return PY_SCIP_RESULT.SEPARATED if infeasible else PY_SCIP_RESULT.DIDNOTFIND
 
-    def _add_cluster(self, cluster: NDArray[np.uint64], *, force: bool) -> bool:
-        """Add a cluster's inequality in the shorter of its two forms."""
-        meeting, free, size = cluster_row(self.masks, self.offsets, cluster)
-        if len(free) <= len(meeting):
-            return self._add_cut(free, np.ones(len(free)), 1.0, None, force=force)
-        return self._add_cut(meeting, np.ones(len(meeting)), None, size - 1.0, force=force)
-
-    def _add_facet(self, nodes: NDArray[np.int64], facet: int) -> bool:
-        known = separators()
-        rows, weights = facet_row(self.masks, self.offsets, nodes, known.coefficients[facet])
-        return self._add_cut(rows, weights, None, float(known.sides[facet]), force=False)
-
-    def _add_cut(
-        self,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        low: float | None,
-        high: float | None,
-        *,
-        force: bool,
-    ) -> bool:
+    def _add_cut(self, cut: Cut, *, force: bool) -> bool:
         """Add a globally valid row; True if it makes the current subproblem infeasible."""
         model, columns = self.model, self.columns
-        row = model.createEmptyRowUnspec("cut", lhs=low, rhs=high, local=False)
+        row = model.createEmptyRowUnspec("cut", lhs=None, rhs=cut.side, local=False)
         model.cacheRowExtensions(row)
-        for position, weight in zip(rows.tolist(), weights.tolist(), strict=True):
+        for position, weight in zip(cut.rows.tolist(), cut.weights.tolist(), strict=True):
             model.addVarToRow(row, columns[position], weight)
         model.flushRowExtensions(row)
         infeasible = bool(model.addCut(row, forcecut=force))
@@ -312,15 +265,15 @@ class IlpProgram:
 
     def _point(self) -> Point:
         values = np.array([column.getLPSol() for column in self.columns])
-        return positive_part(self.masks, self.offsets, values)
+        return positive_part(*self.sets, values)
 
     def order_of(self, solution: Solution | None) -> Order | None:
         """A topological order of an integral solution's network (None: the LP's); None if it has a cycle."""
         values = [self.model.getSolVal(solution, variable) for variable in self.variables]
         choice = np.array(
-            [low + np.argmax(values[low:high]) for low, high in pairwise(self.offsets.tolist())]
+            [low + np.argmax(values[low:high]) for low, high in pairwise(self.sets.offsets.tolist())]
         )
-        order = place_all(self.masks[choice], np.arange(len(choice) + 1))
+        order = place_all(self.sets.masks[choice], np.arange(len(choice) + 1))
         return order if len(order) == len(choice) else None
 
     def improve(self, heuristic: Heur) -> int:
@@ -336,16 +289,3 @@ class IlpProgram:
         solution = self._fill(self.model.createSol(heuristic), whole.choose(best))
         stored = self.model.trySol(solution, printreason=False)
         return PY_SCIP_RESULT.FOUNDSOL if stored else PY_SCIP_RESULT.DIDNOTFIND
-
-
-def worst_clusters(point: Point, weights: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """The clusters that a point violates most."""
-    found, violations = violated_clusters(point, weights)
-    return found[np.argsort(-violations, kind="stable")[:CLUSTERS_A_ROUND]]
-
-
-def worst_facets(point: Point, weights: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], int]]:
-    """The facets that a point is farthest beyond, with their nodes."""
-    nodes, which, distances = violated_facets(point, weights > LEAST_VALUE, separators(), SETS_A_ROUND)
-    farthest = np.argsort(-distances, kind="stable")[:FACETS_A_ROUND]
-    return [(nodes[k], int(which[k])) for k in farthest]
