@@ -8,7 +8,6 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.network.fit import fit as fit_tables_or_lines
-from dagora.network.incomplete.fitting import KINDS
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 PROCESSES = ("gp", "gp2")
 
 
-def why_not_model(kinds: frozenset[Kind]) -> str:
-    """Why missing cells of columns of some kinds cannot be modelled; empty where they can."""
-    return KINDS if len(kinds) > 1 else ""
+def why_not_model(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 - any kinds will do
+    """Why missing cells of columns of some kinds cannot be modelled: they can."""
+    return ""
 
 
 @overload

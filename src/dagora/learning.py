@@ -24,7 +24,8 @@ from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from dagora.method_registry import Method, method_named, methods_with
-from dagora.network.incomplete.filling import Completion, filling_of
+from dagora.network.incomplete.completion import Completion
+from dagora.network.incomplete.filling import filling_of
 from dagora.options import Option, Value, check_options
 from dagora.result import Outcome, Result, TracePoint
 from dagora.run import Run
@@ -229,9 +230,10 @@ class Searching:
         if holes is not None and self.entry.in_both_orders:
             # Draws follow the columns: by name, the graph does not depend on where they stand.
             holes = cast("IncompleteStatistics", in_name_order(holes))
-        filling = filling_of(holes, run.seed, penalty) if holes is not None and rounds else None
-        if holes is None or filling is None or self.score is None:
+        if holes is None or not rounds or self.score is None:
             return self.once(source, local, run)
+        seen = self.make(holes)
+        filling = filling_of(holes, run.seed, penalty, partial(graph_score, seen))
 
         def search(completion: Completion, run: Run) -> Outcome:
             n, copies = holes.n_rows, completion.copies
@@ -241,7 +243,7 @@ class Searching:
             return again.once(some, again.make(completion.statistics), run)[0]
 
         quiet = replace(run, on_event=lambda event: run.on_event(replace(event, score=None)))
-        start = tabu_search(self.make(holes), quiet)
+        start = tabu_search(seen, quiet)
         outcome = structural_em(start, filling, search, run, rounds)
         if outcome.graph.nodes != source.names and isinstance(outcome.graph, DAG):
             outcome = replace(outcome, graph=outcome.graph.reorder(source.names))

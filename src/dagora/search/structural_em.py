@@ -3,7 +3,8 @@
 Each round fits the parameters of the current graph to what was seen, by EM, completes the table from that
 network, and learns a graph from the completed table by any method on scores. It ends after some rounds, or
 where a graph comes back. The graph of the highest BIC of what was seen is returned, parameters fitted by EM:
-graphs of different rounds are compared on the data, never on completions.
+graphs of different rounds are compared on the data, never on completions. For tables with both kinds of
+columns that likelihood is not to be had: there the last graph is returned.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from dagora.events import Event
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
-from dagora.network.incomplete.filling import Completion, Filling
+from dagora.network.incomplete.completion import Completion, Filling
 from dagora.network.incomplete.fitting import TooWideError
 from dagora.result import Outcome
 from dagora.run import Run
@@ -43,7 +44,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
             break
         back = any(graph == before.graph for before in tried)
         tried.append(Round(graph, score))
-        best = max(tried, key=lambda one: one.score)
+        best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
         run.on_event(Event("structural EM", turn, best.score, rounds))
         if back:
             why = "a graph came back"
@@ -55,7 +56,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
         graph = search(filling.complete(turn), silent).graph
     if not tried:
         return replace(start, message=f"{start.message}; the graph is too wide for structural EM")
-    best = max(tried, key=lambda one: one.score)
+    best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
     return Outcome(
         best.graph,
         "time-limit" if run.budget.exhausted else "finished",

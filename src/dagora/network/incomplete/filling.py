@@ -2,14 +2,15 @@
 
 A network that was fitted by EM says what the missing cells may have been. For discrete columns, several
 completions of the table are drawn, one below the other, each row given what was seen in it. For continuous
-ones, the moments that are expected of the completed table are known in closed form.
+ones, the moments that are expected of the completed table are known in closed form. Tables with both kinds
+are completed by Gibbs sampling (`mixed_filling`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
-from typing import Protocol
 
 import numpy as np
 
@@ -19,11 +20,13 @@ from dagora.data.table import Table
 from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.network.incomplete.bucket_tree import BucketTree
+from dagora.network.incomplete.completion import Completion, Filling
 from dagora.network.incomplete.fitting import fit_discrete_with_holes, fit_gaussian_with_holes
 from dagora.network.incomplete.matching import node_codes
+from dagora.network.incomplete.mixed_filling import MixedFilling
 from dagora.network.networks import DiscreteNetwork
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, Statistics
+from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 from dagora.stats.table import TableStatistics
 
 # Completions of the table that are drawn in a round.
@@ -32,35 +35,21 @@ DRAWS = 5
 ROUGHLY = 1e-5
 
 
-@dataclass(frozen=True)
-class Completion:
-    """Statistics of completed rows; `copies` is how many times there are as many of them as in the data."""
-
-    statistics: Statistics
-    copies: int
-
-
-class Filling(Protocol):
-    """Fits networks to a table with holes and completes it."""
-
-    def fit(self, graph: DAG, budget: Budget) -> float:
-        """Fit parameters by EM; return the log-likelihood of what was seen minus the price of them."""
-
-    def complete(self, turn: int) -> Completion:
-        """Complete the table from the network that was fitted last; `turn` tells random draws apart."""
-
-
-def filling_of(statistics: IncompleteStatistics, seed: int, penalty: float) -> Filling | None:
-    """What completes a table of one kind of columns; None for tables with both."""
+def filling_of(
+    statistics: IncompleteStatistics, seed: int, penalty: float, judge: Callable[[DAG], float]
+) -> Filling:
+    """What completes a table; with both kinds of columns, `judge` scores a graph on what was seen."""
     if statistics.schema.kinds == {Kind.DISCRETE}:
         return DiscreteFilling(statistics.table, seed, penalty)
     if statistics.schema.kinds == {Kind.CONTINUOUS}:
         return GaussianFilling(statistics, penalty)
-    return None
+    return MixedFilling(statistics.table, seed, judge)
 
 
 class DiscreteFilling:
     """Completes a discrete table by draws."""
+
+    comparable = True
 
     def __init__(self, table: IncompleteTable, seed: int, penalty: float = 1.0) -> None:
         self._table = table
@@ -92,6 +81,8 @@ class DiscreteFilling:
 
 class GaussianFilling:
     """Completes a continuous table by expected moments."""
+
+    comparable = True
 
     def __init__(self, statistics: IncompleteStatistics, penalty: float = 1.0) -> None:
         table = statistics.table

@@ -3,6 +3,7 @@
 Discrete: expected counts of every family given what was seen, exactly (see `bucket_tree`), then the
 probabilities of largest likelihood (or, with a prior, of largest posterior mean) from those counts, and again
 until the likelihood hardly grows. Gaussian: the same with expected moments. The likelihood never falls.
+Mixed: by draws (`mixed_filling`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dagora.events import Budget
 from dagora.network.fit import check_sizes, regress
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
 from dagora.network.incomplete.matching import node_codes
+from dagora.network.incomplete.mixed_filling import fit_mixed_with_holes
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.observed.normal_em import PatternedRows, moments_of
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-KINDS = "the graph has discrete and continuous columns, whose missing cells cannot be modelled together"
-
 
 def fit_with_holes(
     graph: DAG,
@@ -49,9 +49,7 @@ def fit_with_holes(
     """Fit the parameters of a graph to what was seen of a table, by EM."""
     table = statistics.table.select(graph.nodes)
     if len(table.schema.kinds) > 1:
-        raise DataError(
-            f"{KINDS}: choose {option('missing', 'drop')}, or cut the continuous ones into intervals"
-        )
+        return fit_mixed_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name)
     if table.schema.kinds == {Kind.DISCRETE}:
         return fit_discrete_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
     if pseudocount or ess is not None:
