@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -381,6 +381,11 @@ def intervened(rows: Statistics, interventions: Said, jobs: int) -> Intervention
     if type(rows) is not TableStatistics:
         raise OptionError(f"{option('interventions')} needs a table of rows, not statistics of them")
     table = rows.rows()
+    if not isinstance(interventions, Mapping | Sequence):
+        raise OptionError(
+            "interventions takes a column, a mapping of its levels to variables, or a list with an entry per "
+            f"row, not {interventions!r}"
+        )
     if isinstance(interventions, str | Mapping):
         return InterventionalStatistics.of_marked(table, Marks.read(interventions), jobs)
     return InterventionalStatistics(table, Interventions.of_rows(interventions, table.names), jobs)

@@ -240,7 +240,7 @@ def test_quiet_says_nothing_and_a_time_limit_stops(start: Callable, long_job: tu
         assert process.returncode == 0
         assert err == ""
         content = json.loads(out)
-        assert limit <= content["seconds"] < limit + 60
+        assert 0.9 * limit <= content["seconds"] < limit + 60
         if content["stats"]["steps"] >= 100:
             break  # else the machine was too busy for much to be found
     check_stopped(content, f"{limit} s")

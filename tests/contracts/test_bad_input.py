@@ -149,7 +149,7 @@ LEARN_DATA = [
     case("levels.csv", "levels.csv", "'key'", "100000 levels"),
     case("latin.csv", "latin.csv", "UTF-8"),
     case("latin_late.csv", "latin_late.csv", "UTF-8"),
-    case("spoilt.csv", "spoilt.csv", "'v'", "'n/a'"),
+    case("spoilt.csv --missing error", "spoilt.csv", "'v'", "'n/a'"),
     case("not_there.csv", "not_there.csv", "no such file"),
     case("folder.csv", "folder.csv", "is a folder"),
     case("table.xyz", "table.xyz", ".csv"),

@@ -18,6 +18,7 @@ from dagora.data.schema import Kind
         (["3,50 €", "12 €"], ["3.50", "12"], "amounts, written with a decimal comma"),
         (["1,234,567", "12.5"], ["1234567", "12.5"], "written with commas between thousands"),
         (["1.234.567", "12"], ["1234567", "12"], "written with points between thousands"),
+        (["0,369", "1,474"], ["0.369", "1.474"], "written with a decimal comma"),
         (["1.234,5", "-0,25"], ["1234.5", "-0.25"], "written with a decimal comma"),
     ],
 )
@@ -71,7 +72,7 @@ def test_few_per_cent_stay_levels_with_their_names(tmp_path):
 
 
 def test_what_can_be_read_in_two_ways_is_refused(tmp_path):
-    with pytest.raises(DataError, match="numbers with commas between thousands"):
+    with pytest.raises(DataError, match="whose comma may stand between thousands or before decimals"):
         column_of([f"{k},{k}" for k in range(100, 160)], tmp_path)
 
 
@@ -92,13 +93,26 @@ def test_dates_declared_continuous_are_days(texts, tmp_path):
 def test_dates_of_a_frame_are_left_out_or_days():
     frame = pd.DataFrame({"day": pd.date_range("1970-01-02", periods=30, freq="12h"), "x": np.arange(30) % 2})
     assert Table.from_frame(frame, continuous=["day"]).values(0).tolist() == [1 + k / 2 for k in range(30)]
-    with pytest.warns(match="dates or times; declared continuous they count as days"):
+    with pytest.warns(match="dates or times"):
         assert Table.from_frame(frame).names == ("x",)
 
 
 def test_dates_that_can_be_read_in_two_ways_are_refused(tmp_path):
-    with pytest.raises(DataError, match="cannot be read as days: write them as 2024-12-31"):
+    with pytest.raises(DataError, match="cannot be read as days: write them all as 2024-12-31"):
         column_of([f"{k}/1/2024" for k in range(1, 13)] * 3, tmp_path, continuous=["x"])
+
+
+def test_a_day_that_its_month_does_not_have_is_refused(tmp_path):
+    texts = [f"2024-01-{k:02d}" for k in range(1, 31)] + ["2024-02-30"]
+    with pytest.raises(DataError, match="cannot be read as days"):
+        column_of(texts, tmp_path, continuous=["x"])
+
+
+def test_a_number_that_never_changes_is_left_out():
+    rng = np.random.default_rng(0)
+    rows = {"k": [3.5] * 60, "x": rng.normal(size=60), "c": ["no", "yes"] * 30}
+    with pytest.warns(match="'k' .the same number in every row"):
+        assert learn(rows).graph.nodes == ("x", "c")
 
 
 def test_the_order_of_categories_is_kept_where_it_is_declared():

@@ -202,7 +202,7 @@ def test_statistics_without_indicators_say_what_to_do():
         score_named("bic-mixed").make(NoIndicators(table_of()))
 
 
-def test_a_level_never_seen_and_a_column_twice_cost_nothing_more():
+def test_a_level_never_seen_costs_nothing_and_a_copy_of_a_parent_gains_nothing():
     table = table_of()
     declared = Variable("x2", Kind.DISCRETE, (*table.schema[2].levels, "never"))
     wider = Table(Schema([*table.schema.variables[:2], declared, *table.schema.variables[3:]]), table.columns)
@@ -212,7 +212,7 @@ def test_a_level_never_seen_and_a_column_twice_cost_nothing_more():
     copy = Variable("copy", Kind.DISCRETE, table.schema[2].levels)
     twice = Table(Schema([*table.schema, copy]), (*table.columns, table.columns[2]))
     once, again = scores(twice, [(1, (2,)), (1, (2, 5))])
-    assert again == pytest.approx(once, rel=1e-12), "a copy of a parent explains nothing more"
+    assert again < once, "a copy of a parent explains nothing more, at its price"
 
 
 def test_collinear_numbers_score_finitely():
@@ -223,8 +223,32 @@ def test_collinear_numbers_score_finitely():
     )
     values = scores(doubled, [(0, (1,)), (0, (1, 5)), (5, (0, 1)), (5, (1,)), (2, (1, 3, 5))])
     assert np.isfinite(values).all()
-    assert values[1] == pytest.approx(values[0], rel=1e-9)
+    assert values[1] < values[0]
     assert dagora.learn(doubled).status == "finished"
+
+
+def test_numbers_that_add_up_bring_no_edges_by_rounding():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        parts = rng.gamma(3.0, 10.0, size=(3, 300))
+        rows = dict(zip(("one", "two", "three"), parts, strict=True))
+        rows |= {
+            "total": parts.sum(axis=0),
+            "sex": rng.choice(["f", "m"], 300),
+            "region": rng.choice(list("abc"), 300),
+        }
+        result = dagora.learn(rows)
+        assert not [edge for edge in result.graph.edges if {"sex", "region"} & set(edge)]
+        assert result.score == pytest.approx(dagora.score(rows, result.graph), rel=1e-9)
+
+
+def test_the_order_of_columns_does_not_matter_where_numbers_add_up():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 200))
+    rows = {"a": a, "b": b, "t": a + b, "g": np.where(a + rng.normal(size=200) > 0, "no", "yes")}
+    graph = dagora.DAG("abtg", [("a", "t"), ("b", "t"), ("t", "g"), ("a", "g")])
+    values = [dagora.score({name: rows[name] for name in order}, graph) for order in ("abtg", "gtba", "tgab")]
+    assert values[1:] == pytest.approx([values[0]] * 2, rel=1e-7)
 
 
 def test_a_perfect_fit_by_many_levels_means_nothing():

@@ -239,10 +239,12 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     words = encoded.dictionary
     if len(words) <= MAX_INTEGER_LEVELS:
         return
-    if 2 * pc.sum(pc.match_substring_regex(words, f"^{THOUSANDS}$")).as_py() > len(words):
+    thousands = pc.match_substring_regex(words, f"^{THOUSANDS}$")
+    if 2 * pc.sum(thousands).as_py() > len(words):
         raise DataError(
-            f"column '{name}' has numbers with commas between thousands, such as '{words[0]}': take the "
-            f"commas out, or declare the column discrete ({option('discrete', name)})"
+            f"column '{name}' has numbers such as '{words.filter(thousands)[0]}', whose comma may stand "
+            "between thousands or before decimals: write them with a point or with no comma, or declare the "
+            f"column discrete ({option('discrete', name)})"
         )
     if 2 * pc.sum(pc.match_substring_regex(words, f"^{DECIMAL_COMMA}$")).as_py() > len(words):
         raise DataError(

@@ -15,10 +15,10 @@ IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4
 MICROSECONDS_A_DAY = 86_400_000_000
 # Texts that can be read in one way only.
 READABLE = (
-    (r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "%Y-%m-%d"),
-    (r"^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}$", "%d.%m.%Y"),
-    (r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M"),
-    (r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M:%S"),
+    (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})$", "%Y-%m-%d"),
+    (r"^(?P<day>[0-9]{1,2})[.][0-9]{1,2}[.][0-9]{4}$", "%d.%m.%Y"),
+    (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})[T ][0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M"),
+    (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})[T ][0-9]{2}:[0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M:%S"),
 )
 
 
@@ -46,8 +46,8 @@ def as_days(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         whole = moments.cast(pa.timestamp("us")).cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(
-            f"the dates of column '{name}' cannot be read as days: write them as 2024-12-31, or leave the "
-            f"column out ({option('drop', name)})"
+            f"the dates of column '{name}' cannot be read as days: write them all as 2024-12-31, or leave "
+            f"the column out ({option('drop', name)})"
         ) from None
     return pc.divide(whole.cast(pa.float64(), safe=False), float(MICROSECONDS_A_DAY))
 
@@ -60,5 +60,9 @@ def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
     for pattern, form in READABLE:
         if pc.all(pc.match_substring_regex(column, pattern)).as_py():
             spaced = pc.replace_substring(column, "T", " ") if "%H" in form else column
-            return pc.strptime(spaced, format=form, unit="us")
+            moments = pc.strptime(spaced, format=form, unit="us")
+            days = pc.struct_field(pc.extract_regex(column, pattern), "day").cast(pa.int64())
+            if not pc.all(pc.equal(pc.day(moments), days)).as_py():
+                raise pa.ArrowInvalid("a day that its month does not have")
+            return moments
     raise pa.ArrowInvalid("no known form")

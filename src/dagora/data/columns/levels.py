@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
-THOUSANDS = "[+-]?[0-9]{1,3}(,[0-9]{3})+([.][0-9]+)?"
+THOUSANDS = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?"
 DECIMAL_COMMA = "[+-]?[0-9]+,[0-9]+"
 IS_NUMBER = re.compile(NUMBER)
 IS_INTERVAL = re.compile(rf"[(\[](?P<low>-inf|{NUMBER}), (?P<high>inf|{NUMBER})[)\]]")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CURRENCY = "$€£¥"
 # With a comma between thousands and a decimal point; with a point between thousands and a decimal comma.
 WITH_POINT = re.compile(f"({NUMBER}|{THOUSANDS})")
-WITH_COMMA = re.compile("[+-]?([0-9]+(,[0-9]+)?|[0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?)")
+WITH_COMMA = re.compile("[+-]?([0-9]+(,[0-9]+)?|[1-9][0-9]{0,2}([.][0-9]{3})+(,[0-9]+)?)")
 PADDED = re.compile("[+-]?0[0-9]")
 
 

@@ -36,6 +36,8 @@ from dagora.stats.statistics import ColumnSets, Moments, Statistics, flatten
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
+# The share of a feature's variance that is added to it.
+NOISE = 1e-10
 
 
 class PartScore(Protocol):
@@ -210,4 +212,8 @@ def widened(statistics: Statistics, continuous: NDArray[np.bool_]) -> Widened:
     scatter = found.moments.scatter
     spread = np.sqrt(np.diag(scatter))
     scale = np.where(spread > 0, spread, 1.0)
-    return Widened(scatter / scale / scale[:, None], found.starts, continuous)
+    correlation = scatter / scale / scale[:, None]
+    # With a little noise of its own in every feature, none is determined by others: determinants are then the
+    # same in any order of the columns, and nothing is gained where only rounding is left to be explained.
+    correlation[np.diag_indices(len(scale))] += NOISE * (spread > 0)
+    return Widened(correlation, found.starts, continuous)

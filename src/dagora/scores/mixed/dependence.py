@@ -10,8 +10,8 @@ per row: what indicators and functions of the continuous columns tell of each ot
 other continuous columns. It has k_A · k_F parameters for k_A indicators and k_F functions, and 3 for each
 pair of continuous columns. Both are functions of the set, whichever of its columns is the child.
 
-A feature that depends on those before it has no pivot: it is left out and costs nothing. So levels that never
-occur, and columns that repeat others, change nothing.
+A feature that does not vary, such as the indicator of a level that never occurs, has no pivot: it is left out
+and costs nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagora.compiled import inlined, kernel
 
 # A squared pivot below this share of the feature's variance is rounding: it depends on those before it.
-DEPENDENT = 1e-10
+DEPENDENT = 1e-12
 
 
 class Widened(NamedTuple):
