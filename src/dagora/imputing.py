@@ -6,10 +6,12 @@ from typing import Any
 
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import split_reading
+from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
+from dagora.data.table import Table
 from dagora.errors import OptionError
 from dagora.network.incomplete.imputing import Imputation, impute_table
-from dagora.network.networks import DiscreteNetwork, Network, require_network
+from dagora.network.networks import GaussianNetwork, Network, require_network
 
 
 def impute(
@@ -36,8 +38,8 @@ def impute(
     [['yes', 'yes'], ['no', 'no']]
     """
     require_network(network)
-    levels = network.levels if isinstance(network, DiscreteNetwork) else {}
-    given = {"missing": "model", **reading}
+    levels = {} if isinstance(network, GaussianNetwork) else network.levels
+    given = reading if isinstance(data, Table | IncompleteTable) else {"missing": "model", **reading}
     options, unknown = split_reading(given, network.graph.nodes, why_not_model=possible, levels=levels)
     if unknown:
         raise OptionError(f"impute has no option '{next(iter(unknown))}'")

@@ -65,8 +65,9 @@ def test_filled_cells_have_the_probabilities_and_deviations_of_exact_answers():
         if cell.probability is not None:
             wrong.append(answer.probabilities[cell.value] - cell.probability)
         else:
-            wrong.append((answer.mean - cell.value) / answer.sd)
-            sizes.append(cell.sd / answer.sd)
+            mean, sd = answer.mean[cell.column], answer.sd[cell.column]
+            wrong.append((mean - cell.value) / sd)
+            sizes.append(cell.sd / sd)
     assert np.sqrt(np.mean(np.square(wrong))) < 0.09  # 200 draws in 20 chains
     assert np.mean(sizes) == pytest.approx(1, abs=0.05)
 

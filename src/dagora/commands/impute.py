@@ -66,7 +66,7 @@ def command(
     from dagora.formats.registry import read_network
     from dagora.imputing import possible
     from dagora.network.incomplete.imputing import impute_table
-    from dagora.network.networks import DiscreteNetwork
+    from dagora.network.networks import GaussianNetwork
 
     if reading.missing not in ("auto", "model"):
         raise OptionError(f"impute fills missing cells: leave --missing {reading.missing} out")
@@ -76,7 +76,7 @@ def command(
         check_target(target)
     check_overwriting((*targets, certainty), (network, data))
     known = read_network(network)
-    levels = known.levels if isinstance(known, DiscreteNetwork) else {}
+    levels = {} if isinstance(known, GaussianNetwork) else known.levels
     table = reading.any_table(data, wanted=known.graph.nodes, levels=levels, why_not_model=possible)
     if table.overview is not None and not live_line().silent:
         show_warnings(table.overview.warnings)

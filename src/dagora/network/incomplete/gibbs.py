@@ -31,7 +31,7 @@ SMALLEST_SD = 1e-9
 class FilledRows:
     """Copies of a table's rows, one below the other, with every hole filled; `sweep` draws the holes anew.
 
-    At first a hole has a value that was seen elsewhere in its column.
+    At first a hole has a value that was seen elsewhere in its column, or 0 where none was.
 
     >>> from dagora.graph.dag import DAG
     >>> whole = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]], names=["ill", "dose"])
@@ -52,7 +52,7 @@ class FilledRows:
         for variable, column, seen in zip(table.schema, table.columns, table.seen, strict=True):
             stacked = np.tile(column, copies)
             gone = np.flatnonzero(~np.tile(seen, copies))
-            if len(gone):
+            if len(gone) and seen.any():
                 stacked[gone] = self._rng.choice(column[seen], size=len(gone))
             self.columns[variable.name] = stacked
             self._gone[variable.name] = gone

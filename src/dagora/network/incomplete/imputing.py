@@ -229,8 +229,6 @@ def in_terms_of(network: MixedNetwork, table: IncompleteTable) -> IncompleteTabl
                 raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
             column = np.where(table.seen[place], codes, 0).astype(np.uint16)
             variable = Variable(node, Kind.DISCRETE, tuple(network.levels[node]))
-        if not table.seen[place].any():
-            raise DataError(f"nothing was seen of column '{node}': leave it out of the network")
         variables.append(variable)
         columns.append(column)
         seen.append(table.seen[place])
