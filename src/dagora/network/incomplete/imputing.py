@@ -26,7 +26,7 @@ from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwo
 from dagora.wording import option
 
 # Copies that are filled together by Gibbs sampling, sweeps that are forgotten, and sweeps that are kept.
-COPIES, FORGOTTEN, KEPT = 20, 30, 10
+COPIES, FORGOTTEN, KEPT = 50, 60, 40
 
 
 @dataclass(frozen=True, slots=True)
