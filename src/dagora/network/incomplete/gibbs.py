@@ -3,8 +3,10 @@
 Every cell that is missing is drawn anew given the rest of its row, column after column, in sweeps. A level is
 drawn from its exact distribution given parents and children. A number is drawn from the normal distribution
 that its own line and the lines of its continuous children make together; if it has discrete children, that
-draw is a proposal, which their probabilities accept or refuse. After some sweeps the rows are draws from the
-network given what was seen, up to what the first filling has left of itself.
+draw is a proposal, which their probabilities accept or refuse. Such chains stay long where they begin if what
+was seen can have come about in very different ways. So they begin with draws by importance: the missing cells
+of a row are drawn along the arrows many times, and one of these is taken, in proportion to the probability
+that it gives to what was seen.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from numpy.typing import NDArray
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.network.drawing import configurations, node_means, node_sds
+from dagora.network.drawing import configurations, draw_node, node_means, node_sds
 from dagora.network.model import Model
 from dagora.network.node_likelihood import node_log_likelihoods
 
 Floats = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
+# Candidates for the first filling of a row, and rows that are drawn at a time.
+CANDIDATES, BLOCK = 100, 2000
 # A line without noise would hold its child to it for ever: it is given this share of a standard deviation.
 SMALLEST_SD = 1e-9
 
@@ -45,6 +49,8 @@ class FilledRows:
     """
 
     def __init__(self, table: IncompleteTable, copies: int, seed: int) -> None:
+        self._table = table
+        self._copies = copies
         self._schema = table.schema
         self._rng = np.random.default_rng([seed, 47])
         self.columns: Columns = {}
@@ -64,6 +70,37 @@ class FilledRows:
     def table(self) -> Table:
         """The filled rows as they are now."""
         return Table(self._schema, tuple(self.columns[name].copy() for name in self._schema.names))
+
+    def begin(self, model: Model) -> None:
+        """Fill every hole by importance, all holes of a row together."""
+        rows = np.flatnonzero(~self._table.seen.all(axis=0))
+        for start in range(0, len(rows), BLOCK):
+            self._begin_with(model, rows[start : start + BLOCK])
+
+    def _begin_with(self, model: Model, rows: NDArray[np.int64]) -> None:
+        number, size = self._table.n_rows, len(rows) * CANDIDATES
+        columns: Columns = {}
+        logs = np.zeros(size)
+        for node in model.order:
+            place = self._schema.index(node)
+            seen = np.repeat(self._table.seen[place][rows], CANDIDATES)
+            given = np.repeat(self._table.columns[place][rows], CANDIDATES)
+            columns[node] = (
+                given
+                if seen.all()
+                else np.where(seen, given, draw_node(model, node, columns, size, self._rng))
+            )
+            if seen.any():
+                columns[node] = columns[node].astype(given.dtype)
+                logs += np.where(seen, node_log_likelihoods(model, node, columns, model.distributions), 0.0)
+        logs = logs.reshape(len(rows), CANDIDATES)
+        logs[np.isneginf(logs).all(axis=1)] = 0.0
+        for copy in range(self._copies):
+            best = (logs + self._rng.gumbel(size=logs.shape)).argmax(axis=1)
+            chosen = np.arange(len(rows)) * CANDIDATES + best
+            for node, column in columns.items():
+                gone = ~self._table.seen[self._schema.index(node)][rows]
+                self.columns[node][copy * number + rows[gone]] = column[chosen[gone]]
 
     def sweep(self, model: Model) -> None:
         """Draw every hole anew, given the rest of its row."""

@@ -2,7 +2,7 @@
 
 A discrete cell gets the level that is most probable given all that was seen in its row, and that level's
 probability; a continuous one its mean and standard deviation given the rest; in networks with both kinds of
-nodes, by 200 draws. Draws fill all holes of a row
+nodes, by 400 draws. Draws fill all holes of a row
 together, as they may have been: use several of them where a later step must know how uncertain the cells are.
 """
 
@@ -26,7 +26,7 @@ from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwo
 from dagora.wording import option
 
 # Copies that are filled together by Gibbs sampling, sweeps that are forgotten, and sweeps that are kept.
-COPIES, FORGOTTEN, KEPT = 50, 60, 40
+COPIES, FORGOTTEN, KEPT = 40, 10, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +168,7 @@ def impute_both(network: MixedNetwork, table: IncompleteTable, draws: int, seed:
     """Fill a table with both kinds of columns: by Gibbs sampling, in many copies of it."""
     known = in_terms_of(network, table)
     rows, n = FilledRows(known, COPIES, seed), known.n_rows
+    rows.begin(network.model)
     for _ in range(FORGOTTEN):
         rows.sweep(network.model)
     values: dict[str, list[NDArray[np.generic]]] = {node: [] for node in known.names}

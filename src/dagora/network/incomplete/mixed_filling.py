@@ -20,6 +20,8 @@ from dagora.stats.table import TableStatistics
 
 # Copies of the table that are filled together, and rounds of drawing and fitting.
 COPIES, ROUNDS = 5, 15
+# Every so many rounds all holes are drawn anew, however they were filled before.
+ANEW = 5
 # Copies and rounds for parameters that are kept.
 MORE_COPIES, MORE_ROUNDS = 10, 40
 
@@ -49,9 +51,11 @@ def fit_in_rounds(
 ) -> MixedNetwork:
     """Draw the holes and fit the network, in turns; the rows stay as they were drawn last."""
     network = fit_mixed(graph, TableStatistics(rows.table()), pseudocount, ess, name)
-    for _ in range(rounds):
+    for turn in range(rounds):
         if budget.exhausted:
             break
+        if turn % ANEW == 0:
+            rows.begin(network.model)
         rows.sweep(network.model)
         network = fit_mixed(graph, TableStatistics(rows.table()), pseudocount, ess, name)
     return network
