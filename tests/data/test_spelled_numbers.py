@@ -108,13 +108,6 @@ def test_a_day_that_its_month_does_not_have_is_refused(tmp_path):
         column_of(texts, tmp_path, continuous=["x"])
 
 
-def test_a_number_that_never_changes_is_left_out():
-    rng = np.random.default_rng(0)
-    rows = {"k": [3.5] * 60, "x": rng.normal(size=60), "c": ["no", "yes"] * 30}
-    with pytest.warns(match="'k' .the same number in every row"):
-        assert learn(rows).graph.nodes == ("x", "c")
-
-
 def test_the_order_of_categories_is_kept_where_it_is_declared():
     grades = ["low", "medium", "high"]
     for ordered in (True, False):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FEWEST_VALUES = 20  # a column with at most as many is not judged
-EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "the same number in every row"
+EMPTY, DATES = "every cell is missing", "dates or times"
 UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
 IS_ID = re.compile(
     r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
@@ -53,16 +53,9 @@ def why_left_out(name: str, column: pa.ChunkedArray) -> str | None:
         return (
             f"{len(texts)} levels in {rows} rows: names or free text" if many and not spoilt(texts) else None
         )
-    if pa.types.is_floating(column.type) and len(column.slice(0, 2).unique()) == 1 and is_constant(column):
-        return CONSTANT
     if pa.types.is_integer(column.type) or (pa.types.is_floating(column.type) and is_whole(column)):
         return why_numbers_identify(name, column, rows)
     return None
-
-
-def is_constant(column: pa.ChunkedArray) -> bool:
-    """Whether a column has one value only."""
-    return len(column.unique().drop_null()) == 1
 
 
 def is_whole(column: pa.ChunkedArray) -> bool:

@@ -97,7 +97,8 @@ def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, 
             f"the network is too wide for exact probabilities ({tree.cells:,} cells, at most {MOST_CELLS:,})"
         )
     codes = node_codes(network, table)
-    impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)))
+    holes = (codes == tree.levels[:, None]).any(axis=0)
+    impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)) & holes)
     if len(impossible):
         raise DataError(
             f"data row {impossible[0] + 1} has probability 0 under the network: nothing can be expected of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 import numpy as np
 
@@ -51,6 +52,9 @@ class Answering:
         """
         if (question is None) == (of is None) or (question is not None and (given or do)):
             raise QueryError(f"give either a text, or of=, given= and do=: {SHAPE}")
+        check_given(given, do)
+        if of is not None and not are_names(of):
+            raise QueryError(f"of takes names of variables, or a mapping of them to levels, not {of!r}")
         asked = parse(question) if of is None else made_question("P", of, None, given, do)
         return ask(self.model, asked, check_settings(method, samples, seed, memory))
 
@@ -65,7 +69,23 @@ class Answering:
     ) -> Table:
         """Draw rows, given evidence or interventions if there are any: those have their value in each row."""
         check_rows(rows)
+        check_given(evidence, do)
         rng = np.random.default_rng(seed_sequence(seed))
         known = check_known(self.model, evidence or {}, do or {})
         limits = check_settings("exact", 1, seed, memory).limits
         return as_drawn_table(self.model, draw_given(self.model, known, rows, rng, limits))
+
+
+def are_names(of: object) -> bool:
+    """Whether something is a name, several names, or a mapping by names."""
+    several = isinstance(of, Mapping | list | tuple | set | frozenset)
+    return isinstance(of, str) or (
+        several and all(isinstance(name, str) for name in cast("Iterable[object]", of))
+    )
+
+
+def check_given(*known: object) -> None:
+    """Refuse evidence that is no mapping."""
+    for some in known:
+        if some is not None and not isinstance(some, Mapping):
+            raise QueryError(f"evidence is a mapping such as {{'smoker': 'yes'}}, not {some!r}")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, Protocol, cast
 
 import numpy as np
@@ -28,7 +29,7 @@ from dagora.scores.discrete import distinct
 from dagora.scores.information import penalised_likelihood
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
-from dagora.scores.mixed.dependence import Widened, dependence
+from dagora.scores.mixed.dependence import DEPENDENT, Widened, dependence
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.indicators import POWERS, require_indicator_moments
@@ -36,7 +37,7 @@ from dagora.stats.statistics import ColumnSets, Moments, Statistics, flatten
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
-# The share of a feature's variance that is added to it.
+# The variance that is added to every feature, whose own is 1.
 NOISE = 1e-10
 
 
@@ -207,13 +208,39 @@ def continuous_part(statistics: Statistics) -> Statistics:
 
 
 def widened(statistics: Statistics, continuous: NDArray[np.bool_]) -> Widened:
-    """Correlations of the features of all columns; those of a feature that does not vary are zero."""
+    """Correlations of the features of all columns, made uncorrelated within each column.
+
+    With a little noise in every feature, none is determined by those of other columns. Determinants are then
+    the same in any order of the columns, and nothing is gained where only rounding is left to be explained.
+    """
     found = require_indicator_moments(statistics)
-    scatter = found.moments.scatter
-    spread = np.sqrt(np.diag(scatter))
-    scale = np.where(spread > 0, spread, 1.0)
-    correlation = scatter / scale / scale[:, None]
-    # With a little noise of its own in every feature, none is determined by others: determinants are then the
-    # same in any order of the columns, and nothing is gained where only rounding is left to be explained.
-    correlation[np.diag_indices(len(scale))] += NOISE * (spread > 0)
-    return Widened(correlation, found.starts, continuous)
+    scatter, starts = found.moments.scatter, found.starts
+    turn = np.zeros_like(scatter)
+    for first, last in pairwise(starts.tolist()):
+        own = slice(first, last)
+        turn[own, own] = uncorrelated(scatter[own, own])
+    correlation = turn @ scatter @ turn.T
+    diagonal = np.diag_indices(len(correlation))
+    correlation[diagonal] = (1 + NOISE) * (turn.diagonal() > 0)
+    return Widened(correlation, starts, continuous)
+
+
+def uncorrelated(scatter: Floats) -> Floats:
+    """Rows that turn features into uncorrelated ones of variance 1, one after the other.
+
+    A feature that depends on those before it becomes 0. Whatever centres, scales and first level the features
+    had, what they become differs by a rotation at most.
+
+    >>> uncorrelated(np.array([[4.0, 0.0, 2.0], [0.0, 0.0, 0.0], [2.0, 0.0, 5.0]]))
+    array([[ 0.5 ,  0.  ,  0.  ],
+           [ 0.  ,  0.  ,  0.  ],
+           [-0.25,  0.  ,  0.5 ]])
+    """
+    turn = np.zeros_like(scatter)
+    for a in range(len(scatter)):
+        row = -(turn[:a] @ scatter[a]) @ turn[:a]
+        row[a] += 1.0
+        left = row @ scatter @ row
+        if left > DEPENDENT * scatter[a, a]:
+            turn[a] = row / np.sqrt(left)
+    return turn
