@@ -10,7 +10,8 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import OptionError
-from dagora.network.incomplete.imputing import Imputation, impute_table
+from dagora.network.incomplete.imputation import Imputation
+from dagora.network.incomplete.imputing import impute_table
 from dagora.network.networks import GaussianNetwork, Network, require_network
 
 

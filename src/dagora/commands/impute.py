@@ -12,7 +12,7 @@ from dagora.commands.data_options import Reading, data_options_with_model, show_
 from dagora.commands.live_line import live_line, quiet_option
 
 if TYPE_CHECKING:
-    from dagora.network.incomplete.imputing import FilledCell
+    from dagora.network.incomplete.imputation import FilledCell
 
 EXAMPLES = """\b
 Examples:

@@ -4,7 +4,8 @@ Each round fits the parameters of the current graph to what was seen, by EM, com
 network, and learns a graph from the completed table by any method on scores. It ends after some rounds, or
 where a graph comes back. The graph of the highest BIC of what was seen is returned, parameters fitted by EM:
 graphs of different rounds are compared on the data, never on completions. For tables with both kinds of
-columns that likelihood is not to be had: there the last graph is returned.
+columns, networks have other likelihoods than the score that graphs are searched on: there the last graph is
+returned.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
     """Improve a graph in rounds; `search` learns a graph from a completed table."""
     silent = replace(run, on_event=lambda event: run.on_event(replace(event, score=None, bound=None)))
     tried: list[Round] = []
+    if not run.budget.left:
+        return start
     graph, why = start.graph, "the rounds were used up"
     for turn in range(rounds + 1):
         try:
             score = filling.fit(directed(graph), run.budget)
         except TooWideError:
-            why = "the next graph is too wide for exact expectations"
+            why = "the next graph is too wide"
             break
         back = any(graph == before.graph for before in tried)
         tried.append(Round(graph, score))
@@ -60,7 +63,8 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
     return Outcome(
         best.graph,
         "time-limit" if run.budget.exhausted else "finished",
-        f"structural EM in {len(tried) - 1} round{'s' * (len(tried) != 2)}, until {why}",
+        f"structural EM in {len(tried) - 1} round{'s' * (len(tried) != 2)}, until {why}"
+        f"{'; ' * bool(filling.note)}{filling.note}",
         best.score,
         {"em_rounds": float(len(tried) - 1), "em_start_score": tried[0].score},
     )

@@ -21,10 +21,12 @@ class Completion:
 class Filling(Protocol):
     """Fits networks to a table with holes and completes it.
 
-    `comparable` says whether the scores of graphs tell which is best; else the last graph counts.
+    `comparable` says whether the scores of graphs tell which is best; else the last graph counts. `note` says
+    how cells were filled, where that is not exact.
     """
 
     comparable: bool
+    note: str
 
     def fit(self, graph: DAG, budget: Budget) -> float:
         """Fit parameters; return the score of the graph on what was seen."""

@@ -3,7 +3,8 @@
 A network that was fitted by EM says what the missing cells may have been. For discrete columns, several
 completions of the table are drawn, one below the other, each row given what was seen in it. For continuous
 ones, the moments that are expected of the completed table are known in closed form. Tables with both kinds
-are completed by Gibbs sampling (`mixed_filling`).
+are completed by draws (`drawn_filling`), and so are discrete ones whose graph is too wide for exact
+expectations.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.network.incomplete.bucket_tree import BucketTree
 from dagora.network.incomplete.completion import Completion, Filling
-from dagora.network.incomplete.fitting import fit_discrete_with_holes, fit_gaussian_with_holes
+from dagora.network.incomplete.drawn_filling import DrawnRows, MixedFilling
+from dagora.network.incomplete.drawn_fit import parameters_of
+from dagora.network.incomplete.fitting import TooWideError, fit_discrete_with_holes, fit_gaussian_with_holes
 from dagora.network.incomplete.matching import node_codes
-from dagora.network.incomplete.mixed_filling import MixedFilling
 from dagora.network.networks import DiscreteNetwork
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
@@ -31,6 +33,8 @@ from dagora.stats.table import TableStatistics
 
 # Completions of the table that are drawn in a round.
 DRAWS = 5
+# Completions where the graph is too wide: they tell the parameters, too.
+MANY_DRAWS = 20
 # Within structural EM, parameters need not be fitted to the last digit.
 ROUGHLY = 1e-5
 
@@ -50,26 +54,39 @@ class DiscreteFilling:
     """Completes a discrete table by draws."""
 
     comparable = True
+    note = ""
 
     def __init__(self, table: IncompleteTable, seed: int, penalty: float = 1.0) -> None:
         self._table = table
         self._seed = seed
         self._price = penalty * log(max(1, table.n_rows)) / 2
         self._network: DiscreteNetwork | None = None
+        self._drawn: DrawnRows | None = None
 
     def fit(self, graph: DAG, budget: Budget) -> float:
         """Fit tables by EM from those of the graph before; return the BIC of what was seen."""
-        found = fit_discrete_with_holes(
-            graph, self._table, start=self._network, tolerance=ROUGHLY, budget=budget
-        )
+        try:
+            found = fit_discrete_with_holes(
+                graph, self._table, start=self._network, tolerance=ROUGHLY, budget=budget
+            )
+        except TooWideError:
+            return self._fit_wide(graph, budget)
+        self._drawn = None
         self._network = found.network
-        parameters = sum(
-            table.size - table.size // table.shape[-1] for table in found.network.tables.values()
-        )
-        return float(found.log_likelihood - self._price * parameters)
+        return float(found.log_likelihood - self._price * parameters_of(found.network))
+
+    def _fit_wide(self, graph: DAG, budget: Budget) -> float:
+        self._drawn = DrawnRows(self._table, MANY_DRAWS, self._seed)
+        network, log_likelihood = self._drawn.fit(graph, budget)
+        if np.isnan(log_likelihood):
+            raise TooWideError("too many missing levels hang together")
+        self.note = f"missing cells of wide graphs were drawn, {MANY_DRAWS} times"
+        return float(log_likelihood - self._price * parameters_of(network))
 
     def complete(self, turn: int) -> Completion:
         """Draw completions from the network."""
+        if self._drawn is not None:
+            return self._drawn.completion()
         assert self._network is not None  # `fit` comes first
         tree = BucketTree(self._network)
         codes = node_codes(self._network, self._table)
@@ -83,6 +100,7 @@ class GaussianFilling:
     """Completes a continuous table by expected moments."""
 
     comparable = True
+    note = ""
 
     def __init__(self, statistics: IncompleteStatistics, penalty: float = 1.0) -> None:
         table = statistics.table

@@ -1,55 +1,25 @@
 """Fill the missing cells of a table from a network, and say how certain each filled cell is.
 
 A discrete cell gets the level that is most probable given all that was seen in its row, and that level's
-probability; a continuous one its mean and standard deviation given the rest; in networks with both kinds of
-nodes, by 400 draws. Draws fill all holes of a row
-together, as they may have been: use several of them where a later step must know how uncertain the cells are.
+probability; a continuous one its mean and standard deviation given the rest. Networks with both kinds of
+nodes, and discrete ones that are too wide for exact probabilities, fill by draws (`drawn_imputing`). Draws
+fill all holes of a row together, as they may have been: use several of them where a later step must know how
+uncertain the cells are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dagora.data.incomplete import AnyTable, IncompleteTable
-from dagora.data.schema import Kind, Schema, Variable
-from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
-from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
+from dagora.network.incomplete.bucket_tree import BucketTree
+from dagora.network.incomplete.drawn_imputing import impute_by_draws
 from dagora.network.incomplete.fitting import implied
-from dagora.network.incomplete.gibbs import FilledRows
+from dagora.network.incomplete.imputation import FilledCell, Imputation, completed, impossible_row, in_order
 from dagora.network.incomplete.matching import node_codes, node_values, with_holes
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.wording import option
-
-# Copies that are filled together by Gibbs sampling, sweeps that are forgotten, and sweeps that are kept.
-COPIES, FORGOTTEN, KEPT = 40, 10, 10
-
-
-@dataclass(frozen=True, slots=True)
-class FilledCell:
-    """A cell that was missing: its data row (from 1), its column, what it was filled with, and how certain.
-
-    A level has a probability, a number a standard deviation.
-    """
-
-    row: int
-    column: str
-    value: str | float
-    probability: float | None = None
-    sd: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Imputation:
-    """A completed table, the cells that were filled, and completed tables drawn at random, if asked for."""
-
-    table: Table
-    cells: tuple[FilledCell, ...]
-    draws: tuple[Table, ...] = ()
 
 
 def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 0) -> Imputation:
@@ -73,7 +43,7 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
         return impute_levels(network, given, draws, seed)
     if isinstance(network, GaussianNetwork):
         return impute_numbers(network, given, draws, seed)
-    return impute_both(network, given, draws, seed)
+    return impute_by_draws(network, given, draws, seed)
 
 
 def check_columns(network: Network, table: IncompleteTable) -> None:
@@ -93,17 +63,12 @@ def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, 
     """Fill a discrete table: the most probable level of each cell, and draws."""
     tree = BucketTree(network)
     if not tree.fits:
-        raise DataError(
-            f"the network is too wide for exact probabilities ({tree.cells:,} cells, at most {MOST_CELLS:,})"
-        )
+        return impute_by_draws(network, table, draws, seed)
     codes = node_codes(network, table)
     holes = (codes == tree.levels[:, None]).any(axis=0)
     impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)) & holes)
     if len(impossible):
-        raise DataError(
-            f"data row {impossible[0] + 1} has probability 0 under the network: nothing can be expected of "
-            "its missing cells; fit the network with a pseudocount"
-        )
+        raise impossible_row(int(impossible[0]))
     filled = codes.copy()
     cells: list[FilledCell] = []
     for i, (node, chances) in enumerate(zip(tree.nodes, tree.marginals(network, codes), strict=True)):
@@ -163,102 +128,3 @@ def impute_numbers(network: GaussianNetwork, table: IncompleteTable, draws: int,
         in_order(cells, table),
         tuple(completed(table, dict(zip(nodes, one.T, strict=True)), {}) for one in random),
     )
-
-
-def impute_both(network: MixedNetwork, table: IncompleteTable, draws: int, seed: int) -> Imputation:
-    """Fill a table with both kinds of columns: by Gibbs sampling, in many copies of it."""
-    known = in_terms_of(network, table)
-    rows, n = FilledRows(known, COPIES, seed), known.n_rows
-    rows.begin(network.model)
-    for _ in range(FORGOTTEN):
-        rows.sweep(network.model)
-    values: dict[str, list[NDArray[np.generic]]] = {node: [] for node in known.names}
-    for _ in range(KEPT):
-        rows.sweep(network.model)
-        for node in known.names:
-            values[node] += list(rows.columns[node].reshape(COPIES, n).copy())
-    filled = {node: rows.columns[node][:n].copy() for node in known.names}
-    cells: list[FilledCell] = []
-    for node, seen in zip(known.names, known.seen, strict=True):
-        gone = np.flatnonzero(~seen)
-        drawn = np.stack(values[node])[:, gone]
-        if node in network.levels:
-            number = len(network.levels[node])
-            shares = np.stack([(drawn == level).mean(axis=0) for level in range(number)], axis=1)
-            best = shares.argmax(axis=1)
-            filled[node][gone] = best
-            named = [network.levels[node][level] for level in best.tolist()]
-            cells += [
-                FilledCell(row + 1, node, level, probability=share)
-                for row, level, share in zip(gone.tolist(), named, shares.max(axis=1).tolist(), strict=True)
-            ]
-        else:
-            means, sds = drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
-            filled[node][gone] = means
-            cells += [
-                FilledCell(row + 1, node, value, sd=sd)
-                for row, value, sd in zip(gone.tolist(), means.tolist(), sds.tolist(), strict=True)
-            ]
-    # Draws far apart in the run, each of another copy.
-    random = [
-        {node: values[node][COPIES * (k // COPIES % KEPT) + k % COPIES] for node in known.names}
-        for k in range(draws)
-    ]
-    return Imputation(
-        completed(table, filled, network.levels),
-        in_order(cells, table),
-        tuple(completed(table, one, network.levels) for one in random),
-    )
-
-
-def in_terms_of(network: MixedNetwork, table: IncompleteTable) -> IncompleteTable:
-    """The columns that are nodes of a network, in its levels; nodes that are no columns are refused."""
-    variables, columns, seen = [], [], []
-    for node in network.graph:
-        if node not in table.names:
-            raise DataError(f"'{node}' is a node of the network but no column of the data: add it, empty")
-        place = table.schema.index(node)
-        variable, column = table.schema[place], table.columns[place]
-        if (variable.kind is Kind.DISCRETE) != (node in network.levels) and table.seen[place].any():
-            kind = "discrete" if node in network.levels else "continuous"
-            raise DataError(f"column '{node}' is {kind} in the network: declare it {kind}")
-        if node in network.levels:
-            order = {level: k for k, level in enumerate(network.levels[node])}
-            codes = np.array([order.get(level, -1) for level in variable.levels] or [0])[column.astype(int)]
-            wrong = np.flatnonzero((codes < 0) & table.seen[place])
-            if len(wrong):
-                unknown = variable.levels[column[wrong[0]]]
-                raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
-            column = np.where(table.seen[place], codes, 0).astype(np.uint16)
-            variable = Variable(node, Kind.DISCRETE, tuple(network.levels[node]))
-        variables.append(variable)
-        columns.append(column)
-        seen.append(table.seen[place])
-    return IncompleteTable(Schema(variables), tuple(columns), np.stack(seen))
-
-
-def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:
-    """Cells by row, then by column."""
-    place = {name: i for i, name in enumerate(table.names)}
-    return tuple(sorted(cells, key=lambda cell: (cell.row, place[cell.column])))
-
-
-def completed(
-    table: IncompleteTable,
-    filled: Mapping[str, NDArray[np.generic]],
-    levels: Mapping[str, tuple[str, ...]],
-) -> Table:
-    """The table with the columns of the network filled; discrete ones have the network's levels."""
-    variables, columns = [], []
-    for variable, column in zip(table.schema, table.columns, strict=True):
-        values = filled.get(variable.name)
-        if values is None:
-            variables.append(variable)
-            columns.append(column)
-        elif variable.name in levels:
-            variables.append(Variable(variable.name, Kind.DISCRETE, tuple(levels[variable.name])))
-            columns.append(values.astype(np.uint16))
-        else:
-            variables.append(Variable(variable.name, Kind.CONTINUOUS))
-            columns.append(np.ascontiguousarray(values, dtype=np.float64))
-    return Table(Schema(variables), tuple(columns))
