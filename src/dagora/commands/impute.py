@@ -85,7 +85,8 @@ def command(
     for target, each in zip(targets, (filled.table, *filled.draws), strict=True):
         files.write(target, partial(write_table, each))
     files.write(certainty, lambda path: write_whole(path, cells_as_csv(filled.cells)))
-    click.echo(f"{len(filled.cells)} cells filled; written: {', '.join(files.written)}")
+    estimated = f" ({filled.message})" if filled.message else ""
+    click.echo(f"{len(filled.cells)} cells filled{estimated}; written: {', '.join(files.written)}")
     files.end()
 
 

@@ -60,6 +60,7 @@ def impute_by_draws(
         completed(table, filled, network.levels),
         in_order(cells, table),
         tuple(completed(table, one, network.levels) for one in random),
+        f"values and certainties are estimates from {COPIES * KEPT:,} draws",
     )
 
 

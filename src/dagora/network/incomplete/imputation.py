@@ -30,11 +30,15 @@ class FilledCell:
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
-    """A completed table, the cells that were filled, and completed tables drawn at random, if asked for."""
+    """A completed table, the cells that were filled, and completed tables drawn at random, if asked for.
+
+    `message` says where values and certainties are estimates from draws.
+    """
 
     table: Table
     cells: tuple[FilledCell, ...]
     draws: tuple[Table, ...] = ()
+    message: str = ""
 
 
 def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:
