@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from dagora.events import Event
+from dagora.events import Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.network.incomplete.completion import Completion, Filling
@@ -45,6 +45,9 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
         except TooWideError:
             why = "the next graph is too wide"
             break
+        except OutOfTimeError:
+            why = run.budget.reason
+            break
         back = any(graph == before.graph for before in tried)
         tried.append(Round(graph, score))
         best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
@@ -58,7 +61,10 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
             break
         graph = search(filling.complete(turn), silent).graph
     if not tried:
-        return replace(start, message=f"{start.message}; the graph is too wide for structural EM")
+        late = run.budget.exhausted
+        why = run.budget.reason if late else "the graph is too wide for structural EM"
+        status = "time-limit" if late else start.status
+        return replace(start, status=status, message=f"{start.message}; {why}")
     best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
     return Outcome(
         best.graph,

@@ -27,14 +27,14 @@ class DrawnRows:
     def fit(self, graph: DAG, budget: Budget) -> tuple[Drawable, float]:
         """Fit a network and fill the copies from it; return ln of the density of what was seen, too.
 
-        That is NaN where too many missing levels hang together.
+        That is NaN where too many missing levels hang together. Where time is up, `OutOfTimeError` is raised.
         """
         aligned = graph if graph.nodes == self._table.names else graph.reorder(self._table.names)
         first = None if self._begun else first_network(aligned, self._table)
         rounds = ROUNDS if self._begun else FIRST_ROUNDS
         self._begun = True
         network = fit_in_rounds(aligned, self._rows, rounds, budget, first)
-        return network, float(self._rows.sweep(network.model).sum())
+        return network, float(self._rows.sweep(network.model, budget).sum())
 
     def completion(self) -> Completion:
         """The copies as they were filled last."""

@@ -61,12 +61,13 @@ def fit_by_draws(
 def fit_in_rounds(
     graph: DAG, rows: FilledRows, rounds: int, budget: Budget, network: Drawable | None = None
 ) -> Drawable:
-    """Draw the holes and fit the network, in turns, from a network or else from the rows as they are."""
+    """Draw the holes and fit the network, in turns, from a network or else from the rows as they are.
+
+    Where time is up, `OutOfTimeError` is raised.
+    """
     found = network or fit_on_the_way(graph, rows)
     for _ in range(rounds):
-        if budget.exhausted:
-            break
-        rows.sweep(found.model)
+        rows.sweep(found.model, budget)
         found = fit_on_the_way(graph, rows)
     return found
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
+from dagora.events import Budget, OutOfTimeError
 from dagora.graph.dag import DAG
 from dagora.network.drawing import draw_node
 from dagora.network.incomplete.group_plan import GroupPlan, affordable_plans
@@ -85,10 +86,11 @@ class FilledRows:
         """The filled copies as they are now, one below the other."""
         return Table(self._schema, tuple(self.columns[name].ravel() for name in self._schema.names))
 
-    def sweep(self, model: Model) -> Floats:
+    def sweep(self, model: Model, budget: Budget | None = None) -> Floats:
         """Draw every hole anew; return ln of the density of what was seen in each row.
 
         Where discrete nodes judge numbers, that density is an estimate; where levels stay as they are, NaN.
+        Where time is up, `OutOfTimeError` is raised; every hole is filled, with what was drawn last.
         """
         begun = self._holes is not None
         if self._holes is None or self._holes[0] != model.graph:
@@ -104,6 +106,8 @@ class FilledRows:
             plans = self._plans.get(number) or affordable_plans(model, group, self._rng)
             if len(plans) == 1:
                 self._plans[number] = plans
+            if budget is not None and budget.exhausted:
+                raise OutOfTimeError
             for plan in plans:
                 whole = len(plans) == 1
                 self.independent &= whole and not plan.judging

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 
 import numpy as np
@@ -61,7 +62,11 @@ class DiscreteFilling:
         self._seed = seed
         self._price = penalty * log(max(1, table.n_rows)) / 2
         self._network: DiscreteNetwork | None = None
-        self._drawn: DrawnRows | None = None
+        self._wide = False
+
+    @cached_property
+    def _drawn(self) -> DrawnRows:
+        return DrawnRows(self._table, MANY_DRAWS, self._seed)
 
     def fit(self, graph: DAG, budget: Budget) -> float:
         """Fit tables by EM from those of the graph before; return the BIC of what was seen."""
@@ -71,12 +76,12 @@ class DiscreteFilling:
             )
         except TooWideError:
             return self._fit_wide(graph, budget)
-        self._drawn = None
+        self._wide = False
         self._network = found.network
         return float(found.log_likelihood - self._price * parameters_of(found.network))
 
     def _fit_wide(self, graph: DAG, budget: Budget) -> float:
-        self._drawn = DrawnRows(self._table, MANY_DRAWS, self._seed)
+        self._wide = True
         network, log_likelihood = self._drawn.fit(graph, budget)
         if np.isnan(log_likelihood):
             raise TooWideError("too many missing levels hang together")
@@ -85,7 +90,7 @@ class DiscreteFilling:
 
     def complete(self, turn: int) -> Completion:
         """Draw completions from the network."""
-        if self._drawn is not None:
+        if self._wide:
             return self._drawn.completion()
         assert self._network is not None  # `fit` comes first
         tree = BucketTree(self._network)
