@@ -8,12 +8,14 @@ from dagora import DAG
 from dagora.data.incomplete import IncompleteTable
 from dagora.errors import DataError
 from dagora.events import Budget
+from dagora.network.fit import fit_mixed
 from dagora.network.incomplete import bucket_tree, group_plan
 from dagora.network.incomplete.drawn_fit import Prior, first_network, fit_by_draws
 from dagora.network.likelihood import log_likelihood
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.regressions import Lines, Softmax
 from dagora.stats.observed.normal_em import normal_moments
+from dagora.stats.table import TableStatistics
 from tests.network.incomplete.test_drawn_cells import given_in, two_ways
 
 GRAPH = DAG(["a", "x", "b", "y", "c"], [("a", "x"), ("x", "y"), ("b", "y"), ("a", "b"), ("y", "c")])
@@ -90,6 +92,15 @@ def test_without_holes_the_fit_is_that_of_the_table():
     assert found.tables["b"] == pytest.approx(expected.tables["b"])
     assert found.lines["y"].sds == pytest.approx(expected.lines["y"].sds)
     assert found.choices["c"].slopes == pytest.approx(expected.choices["c"].slopes, abs=1e-3)
+
+
+def test_copies_of_rows_do_not_make_configurations_of_few_rows_large():
+    table = mixed().sample(10, 1)
+    assert 1 < np.bincount(table.codes(2), minlength=3).min() < 4  # too few for a line of its own
+    stacked = TableStatistics(table.take(np.tile(np.arange(10), 5)))
+    found = fit_mixed(GRAPH, stacked, 0.0, None, "copies", copies=5)
+    expected = dagora.fit(GRAPH, table)
+    assert found.lines["y"].sds == pytest.approx(expected.lines["y"].sds)
 
 
 def test_a_line_of_few_rows_does_not_close_up_on_those_that_it_draws():
