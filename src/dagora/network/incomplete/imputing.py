@@ -25,6 +25,7 @@ from dagora.wording import option
 def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 0) -> Imputation:
     """Fill the holes of a table.
 
+    >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
     >>> slopes = {"a": np.zeros(0), "b": np.array([2.0])}
     >>> network = GaussianNetwork(DAG("ab", [("a", "b")]), {"a": 0.0, "b": 1.0}, slopes, {"a": 1.0, "b": 0.5})
