@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from dagora.data.incomplete import IncompleteTable
-from dagora.data.schema import Kind
 from dagora.errors import OptionError
 from dagora.network.fit import fit as fit_tables_or_lines
-from dagora.network.incomplete.fitting import KINDS
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -17,11 +15,6 @@ if TYPE_CHECKING:
     from dagora.network.networks import Network
 
 PROCESSES = ("gp", "gp2")
-
-
-def why_not_model(kinds: frozenset[Kind]) -> str:
-    """Why missing cells of columns of some kinds cannot be modelled; empty where they can."""
-    return KINDS if len(kinds) > 1 else ""
 
 
 @overload
@@ -84,7 +77,7 @@ def fit(
     if score is None:
         if published:
             raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
-        from dagora.data.columns.reading_options import split_reading
+        from dagora.data.columns.reading_options import always, split_reading
         from dagora.graph.cpdag import require_dag
         from dagora.network.incomplete.fitting import fit_with_holes
         from dagora.stats.accepting import as_statistics
@@ -92,9 +85,7 @@ def fit(
 
         require_dag(graph)
         if isinstance(data, IncompleteTable | IncompleteStatistics) or reading.get("missing") == "model":
-            options, unknown = split_reading(
-                reading, graph.nodes, only=graph.nodes, why_not_model=why_not_model
-            )
+            options, unknown = split_reading(reading, graph.nodes, only=graph.nodes, why_not_model=always)
             if unknown:
                 raise OptionError(f"fit has no option '{next(iter(unknown))}'")
             data, reading = as_statistics(data, reading=options), {}

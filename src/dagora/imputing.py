@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from dagora.data.accepting import as_any_table
-from dagora.data.columns.reading_options import split_reading
-from dagora.data.schema import Kind
+from dagora.data.columns.reading_options import always, split_reading
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.table import Table
 from dagora.errors import OptionError
-from dagora.network.incomplete.imputing import Imputation, impute_table
-from dagora.network.networks import DiscreteNetwork, Network, require_network
+from dagora.network.incomplete.imputation import Imputation
+from dagora.network.incomplete.imputing import impute_table
+from dagora.network.networks import GaussianNetwork, Network, require_network
 
 
 def impute(
@@ -36,14 +38,9 @@ def impute(
     [['yes', 'yes'], ['no', 'no']]
     """
     require_network(network)
-    levels = network.levels if isinstance(network, DiscreteNetwork) else {}
-    given = {"missing": "model", **reading}
-    options, unknown = split_reading(given, network.graph.nodes, why_not_model=possible, levels=levels)
+    levels = {} if isinstance(network, GaussianNetwork) else network.levels
+    given = reading if isinstance(data, Table | IncompleteTable) else {"missing": "model", **reading}
+    options, unknown = split_reading(given, network.graph.nodes, why_not_model=always, levels=levels)
     if unknown:
         raise OptionError(f"impute has no option '{next(iter(unknown))}'")
     return impute_table(network, as_any_table(data, options), draws, seed)
-
-
-def possible(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 - a network may know columns of any kind
-    """Say that missing cells can be modelled."""
-    return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 from dagora.compiling import compilation
@@ -12,13 +13,14 @@ from dagora.errors import OptionError
 from dagora.events import ignore
 from dagora.graph.dag import DAG
 from dagora.method import Method
-from dagora.network.incomplete.filling import Completion, filling_of
+from dagora.network.incomplete.completion import Completion
+from dagora.network.incomplete.filling import filling_of
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidate_score import CandidateScore
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.level_search import find_candidates
-from dagora.scores.local_score import LocalScore
+from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score
 from dagora.search.auto import ColumnOrders
 from dagora.search.column_order import in_column_order
@@ -74,9 +76,10 @@ class Searching:
         if holes is not None and self.entry.in_both_orders:
             # Draws follow the columns: by name, the graph does not depend on where they stand.
             holes = cast("IncompleteStatistics", in_name_order(holes))
-        filling = filling_of(holes, run.seed, penalty) if holes is not None and rounds else None
-        if holes is None or filling is None or self.score is None:
+        if holes is None or not rounds or self.score is None:
             return self.once(source, local, run)
+        seen = self.make(holes)
+        filling = filling_of(holes, run.seed, penalty, partial(graph_score, seen))
 
         def search(completion: Completion, run: Run) -> Outcome:
             n, copies = holes.n_rows, completion.copies
@@ -86,7 +89,7 @@ class Searching:
             return again.once(some, again.make(completion.statistics), run)[0]
 
         quiet = replace(run, on_event=lambda event: run.on_event(replace(event, score=None)))
-        start = tabu_search(self.make(holes), quiet)
+        start = tabu_search(seen, quiet)
         outcome = structural_em(start, filling, search, run, rounds)
         if outcome.graph.nodes != source.names and isinstance(outcome.graph, DAG):
             outcome = replace(outcome, graph=outcome.graph.reorder(source.names))

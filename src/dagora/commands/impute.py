@@ -12,7 +12,7 @@ from dagora.commands.data_options import Reading, data_options_with_model, show_
 from dagora.commands.live_line import live_line, quiet_option
 
 if TYPE_CHECKING:
-    from dagora.network.incomplete.imputing import FilledCell
+    from dagora.network.incomplete.imputation import FilledCell
 
 EXAMPLES = """\b
 Examples:
@@ -59,14 +59,14 @@ def command(
     """
     from dagora.commands.outputs import check_overwriting, check_target
     from dagora.commands.writing import Files
+    from dagora.data.columns.reading_options import always
     from dagora.data.readers import file_format
     from dagora.data.writers import write_table
     from dagora.errors import OptionError
     from dagora.files import write_whole
     from dagora.formats.registry import read_network
-    from dagora.imputing import possible
     from dagora.network.incomplete.imputing import impute_table
-    from dagora.network.networks import DiscreteNetwork
+    from dagora.network.networks import GaussianNetwork
 
     if reading.missing not in ("auto", "model"):
         raise OptionError(f"impute fills missing cells: leave --missing {reading.missing} out")
@@ -76,8 +76,8 @@ def command(
         check_target(target)
     check_overwriting((*targets, certainty), (network, data))
     known = read_network(network)
-    levels = known.levels if isinstance(known, DiscreteNetwork) else {}
-    table = reading.any_table(data, wanted=known.graph.nodes, levels=levels, why_not_model=possible)
+    levels = {} if isinstance(known, GaussianNetwork) else known.levels
+    table = reading.any_table(data, wanted=known.graph.nodes, levels=levels, why_not_model=always)
     if table.overview is not None and not live_line().silent:
         show_warnings(table.overview.warnings)
     filled = impute_table(known, table, draws, seed)
@@ -85,7 +85,8 @@ def command(
     for target, each in zip(targets, (filled.table, *filled.draws), strict=True):
         files.write(target, partial(write_table, each))
     files.write(certainty, lambda path: write_whole(path, cells_as_csv(filled.cells)))
-    click.echo(f"{len(filled.cells)} cells filled; written: {', '.join(files.written)}")
+    estimated = f" ({filled.message})" if filled.message else ""
+    click.echo(f"{len(filled.cells)} cells filled{estimated}; written: {', '.join(files.written)}")
     files.end()
 
 

@@ -139,8 +139,6 @@ def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None,
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
         return None, "over sites every table is one more secure sum; -o network.bif asks for them"
-    if isinstance(statistics, IncompleteStatistics) and len(statistics.schema.kinds) > 1:
-        return None, "parameters of tables with both kinds of columns need complete rows"
     if not few_enough(graph, statistics.schema):
         return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
     return fit(graph, statistics, name="learned"), None

@@ -100,7 +100,8 @@ def node_sds(
 
 def level_probabilities(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
     """The distribution of a discrete node in each row, given its parents; some of them are continuous."""
-    values = np.stack([columns[parent] for parent in model.continuous_parents(node)], axis=-1)
+    numbers = np.broadcast_arrays(*(columns[parent] for parent in model.continuous_parents(node)))
+    values = np.stack(numbers, axis=-1)
     return model.choices[node].probabilities(values, configurations(model, node, columns))
 
 

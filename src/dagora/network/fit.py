@@ -202,9 +202,20 @@ def fit_gaussian(graph: DAG, statistics: Statistics, name: str) -> GaussianNetwo
 
 
 def fit_mixed(
-    graph: DAG, statistics: Statistics, pseudocount: float, ess: float | None, name: str
+    graph: DAG,
+    statistics: Statistics,
+    pseudocount: float,
+    ess: float | None,
+    name: str,
+    *,
+    copies: int = 1,
+    steady: float = 0.0,
 ) -> MixedNetwork:
-    """Fit tables, lines and softmaxes, each where the kinds of a node and its parents call for it."""
+    """Fit tables, lines and softmaxes, each where the kinds of a node and its parents call for it.
+
+    The data may hold several `copies` of each row, with different values in its holes. So many rows as
+    `steady` says, with the variance of the line over all rows, are added to each configuration's variance.
+    """
     schema = statistics.schema
     levels = {node: schema[schema.index(node)].levels for node in graph}
     levels = {node: own for node, own in levels.items() if schema[schema.index(node)].kind is Kind.DISCRETE}
@@ -220,10 +231,13 @@ def fit_mixed(
         if node not in levels:
             check_sizes({node: (*(len(levels[parent]) for parent in discrete), len(numbers) + 2)})
             rows = grouped.setdefault(id(table), GroupedRows(table))
-            lines[node] = fit_lines(rows, schema, schema.index(node), *places(schema, discrete, numbers))
+            of_kinds = places(schema, discrete, numbers)
+            lines[node] = fit_lines(rows, schema, schema.index(node), *of_kinds, copies=copies, steady=steady)
         elif numbers:
             check_softmax(node, [len(levels[parent]) for parent in discrete], len(levels[node]), len(numbers))
-            choices[node] = fit_choice(table, schema.index(node), *places(schema, discrete, numbers))
+            choices[node] = fit_choice(
+                table, schema.index(node), *places(schema, discrete, numbers), copies=copies
+            )
     tables = fit_tables(graph, counted, statistics, pseudocount, ess)
     return MixedNetwork(graph, levels, tables, choices, lines, name)
 
@@ -245,7 +259,14 @@ def check_softmax(node: str, configurations: list[int], levels: int, numbers: in
 
 
 def fit_lines(
-    grouped: GroupedRows, schema: Schema, node: int, discrete: list[int], numbers: list[int]
+    grouped: GroupedRows,
+    schema: Schema,
+    node: int,
+    discrete: list[int],
+    numbers: list[int],
+    *,
+    copies: int,
+    steady: float,
 ) -> Lines:
     """Fit a regression for each configuration; one of too few rows gets that over all rows."""
     shape = tuple(schema[column].cardinality for column in discrete)
@@ -260,13 +281,14 @@ def fit_lines(
     lines = Lines(np.full(shape, intercept), np.broadcast_to(slopes, (*shape, k)).copy(), np.full(shape, sd))
     found = grouped.moments(discrete, [*numbers, node])
     for cell, n, mean, scatter in zip(found.cells, found.counts, found.means, found.scatters, strict=True):
-        if n >= k + SPARE_ROWS:
+        if n >= copies * (k + SPARE_ROWS):
             own = tuple(cell.tolist())
-            lines.intercepts[own], lines.slopes[own], lines.sds[own] = line(Moments(int(n), mean, scatter))
+            lines.intercepts[own], lines.slopes[own], alone = line(Moments(int(n), mean, scatter))
+            lines.sds[own] = sqrt((n * alone**2 + steady * sd**2) / (n + steady))
     return lines
 
 
-def fit_choice(table: Table, node: int, discrete: list[int], numbers: list[int]) -> Softmax:
+def fit_choice(table: Table, node: int, discrete: list[int], numbers: list[int], *, copies: int) -> Softmax:
     """Fit a logistic regression for each configuration; one of too few rows gets that over all rows."""
     levels = table.schema[node].cardinality
     shape = tuple(table.schema[column].cardinality for column in discrete)
@@ -278,7 +300,7 @@ def fit_choice(table: Table, node: int, discrete: list[int], numbers: list[int])
     )
     if not discrete:
         return choice
-    enough = ROWS_PER_COEFFICIENT * (levels - 1) * (len(numbers) + 1)
+    enough = copies * ROWS_PER_COEFFICIENT * (levels - 1) * (len(numbers) + 1)
     cells = np.ravel_multi_index(tuple(table.codes(column) for column in discrete), shape)
     for cell, n in zip(*np.unique(cells, return_counts=True), strict=True):
         if n >= enough:

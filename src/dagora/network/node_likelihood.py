@@ -21,7 +21,8 @@ def node_log_likelihoods(
 ) -> NDArray[np.float64]:
     """Ln of the probability or density of a node's value in each row, given its parents.
 
-    `tables` are those of the model, as they are or brought to sum to 1. A node without noise has probability
+    `tables` are those of the model, as they are or brought to sum to 1. Columns may be arrays of any shapes
+    that broadcast. A node without noise has probability
     1 at its mean and 0 elsewhere.
 
     >>> from dagora.graph.dag import DAG
@@ -35,7 +36,10 @@ def node_log_likelihoods(
             return np.asarray(np.log(tables[node][family]))
         if node in model.choices:
             chosen = level_probabilities(model, node, columns)
-            return np.asarray(np.log(chosen[np.arange(len(chosen)), columns[node]]))
+            shape = np.broadcast_shapes(chosen.shape[:-1], columns[node].shape)
+            picked = np.broadcast_to(columns[node], shape)[..., None].astype(np.int64)
+            whole = np.broadcast_to(chosen, (*shape, chosen.shape[-1]))
+            return np.asarray(np.log(np.take_along_axis(whole, picked, axis=-1)[..., 0]))
     sds = node_sds(model, model.lines[node], node, columns)
     off = columns[node] - node_means(model, model.lines[node], node, columns)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -23,10 +23,13 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
         said = list(reading.stated()) if reading else []
         if said:
             raise OptionError(f"{said[0]} is about reading a table: leave it out for statistics")
+        if isinstance(data, IncompleteStatistics) and reading:
+            return data.within(reading.clock)
         return cast("Statistics", data)
     if reading is None or reading.why_not_model is None:
         return TableStatistics(as_table(data, reading), jobs)
-    return statistics_of(as_any_table(data, reading), jobs)
+    found = statistics_of(as_any_table(data, reading), jobs)
+    return found.within(reading.clock) if isinstance(found, IncompleteStatistics) else found
 
 
 def statistics_of(table: AnyTable, jobs: int = 1) -> Statistics:

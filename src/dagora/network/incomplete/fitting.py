@@ -3,6 +3,7 @@
 Discrete: expected counts of every family given what was seen, exactly (see `bucket_tree`), then the
 probabilities of largest likelihood (or, with a prior, of largest posterior mean) from those counts, and again
 until the likelihood hardly grows. Gaussian: the same with expected moments. The likelihood never falls.
+Mixed, and discrete where the graph is too wide: by draws (`drawn_fit`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from dagora.errors import DataError, OptionError
 from dagora.events import Budget
 from dagora.network.fit import check_sizes, regress
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
+from dagora.network.incomplete.drawn_fit import Prior, fit_by_draws
 from dagora.network.incomplete.matching import node_codes
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.observed.normal_em import PatternedRows, moments_of
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.wording import option
+from dagora.wording import announce
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from dagora.stats.statistics import Moments
 
     Floats = NDArray[np.float64]
-
-KINDS = "the graph has discrete and continuous columns, whose missing cells cannot be modelled together"
 
 
 def fit_with_holes(
@@ -49,11 +49,13 @@ def fit_with_holes(
     """Fit the parameters of a graph to what was seen of a table, by EM."""
     table = statistics.table.select(graph.nodes)
     if len(table.schema.kinds) > 1:
-        raise DataError(
-            f"{KINDS}: choose {option('missing', 'drop')}, or cut the continuous ones into intervals"
-        )
+        return fit_by_draws(graph, table, Prior(pseudocount, ess), name)
     if table.schema.kinds == {Kind.DISCRETE}:
-        return fit_discrete_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
+        try:
+            return fit_discrete_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
+        except TooWideError as wide:
+            announce([f"{wide}: its parameters were fitted by draws of them, and have a random error"])
+            return fit_by_draws(graph, table, Prior(pseudocount, ess), name)
     if pseudocount or ess is not None:
         raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
     values = np.stack(table.columns, axis=1)
@@ -99,8 +101,7 @@ def fit_discrete_with_holes(
     if not tree.fits:
         raise TooWideError(
             f"the graph is too wide to expect its missing cells exactly ({tree.cells:,} cells, at most "
-            f"{MOST_CELLS:,}): learn with fewer parents ({option('max_parents', 3)}), or choose "
-            f"{option('missing', 'drop')}"
+            f"{MOST_CELLS:,})"
         )
     codes, weights = distinct_rows(node_codes(network, table))
     steps: list[float] = []

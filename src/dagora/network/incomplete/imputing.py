@@ -1,55 +1,31 @@
 """Fill the missing cells of a table from a network, and say how certain each filled cell is.
 
 A discrete cell gets the level that is most probable given all that was seen in its row, and that level's
-probability; a continuous one its mean and standard deviation given the rest. Draws fill all holes of a row
-together, as they may have been: use several of them where a later step must know how uncertain the cells are.
+probability; a continuous one its mean and standard deviation given the rest. Networks with both kinds of
+nodes, and discrete ones that are too wide for exact probabilities, fill by draws (`drawn_imputing`). Draws
+fill all holes of a row together, as they may have been: use several of them where a later step must know how
+uncertain the cells are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dagora.data.incomplete import AnyTable, IncompleteTable
-from dagora.data.schema import Kind, Schema, Variable
-from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
-from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
+from dagora.network.incomplete.bucket_tree import BucketTree
+from dagora.network.incomplete.drawn_imputing import impute_by_draws
 from dagora.network.incomplete.fitting import implied
+from dagora.network.incomplete.imputation import FilledCell, Imputation, completed, impossible_row, in_order
 from dagora.network.incomplete.matching import node_codes, node_values, with_holes
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.wording import option
 
 
-@dataclass(frozen=True, slots=True)
-class FilledCell:
-    """A cell that was missing: its data row (from 1), its column, what it was filled with, and how certain.
-
-    A level has a probability, a number a standard deviation.
-    """
-
-    row: int
-    column: str
-    value: str | float
-    probability: float | None = None
-    sd: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Imputation:
-    """A completed table, the cells that were filled, and completed tables drawn at random, if asked for."""
-
-    table: Table
-    cells: tuple[FilledCell, ...]
-    draws: tuple[Table, ...] = ()
-
-
 def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 0) -> Imputation:
     """Fill the holes of a table.
 
+    >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
     >>> slopes = {"a": np.zeros(0), "b": np.array([2.0])}
     >>> network = GaussianNetwork(DAG("ab", [("a", "b")]), {"a": 0.0, "b": 1.0}, slopes, {"a": 1.0, "b": 0.5})
@@ -68,9 +44,7 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
         return impute_levels(network, given, draws, seed)
     if isinstance(network, GaussianNetwork):
         return impute_numbers(network, given, draws, seed)
-    raise DataError(
-        "the network has discrete and continuous nodes, and cells can be imputed by networks of one kind only"
-    )
+    return impute_by_draws(network, given, draws, seed)
 
 
 def check_columns(network: Network, table: IncompleteTable) -> None:
@@ -90,17 +64,12 @@ def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, 
     """Fill a discrete table: the most probable level of each cell, and draws."""
     tree = BucketTree(network)
     if not tree.fits:
-        raise DataError(
-            f"the network is too wide for exact probabilities ({tree.cells:,} cells, at most {MOST_CELLS:,})"
-        )
+        return impute_by_draws(network, table, draws, seed)
     codes = node_codes(network, table)
     holes = (codes == tree.levels[:, None]).any(axis=0)
     impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)) & holes)
     if len(impossible):
-        raise DataError(
-            f"data row {impossible[0] + 1} has probability 0 under the network: nothing can be expected of "
-            "its missing cells; fit the network with a pseudocount"
-        )
+        raise impossible_row(int(impossible[0]))
     filled = codes.copy()
     cells: list[FilledCell] = []
     for i, (node, chances) in enumerate(zip(tree.nodes, tree.marginals(network, codes), strict=True)):
@@ -160,32 +129,3 @@ def impute_numbers(network: GaussianNetwork, table: IncompleteTable, draws: int,
         in_order(cells, table),
         tuple(completed(table, dict(zip(nodes, one.T, strict=True)), {}) for one in random),
     )
-
-
-def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:
-    """Cells by row, then by column."""
-    place = {name: i for i, name in enumerate(table.names)}
-    return tuple(sorted(cells, key=lambda cell: (cell.row, place[cell.column])))
-
-
-def completed(
-    table: IncompleteTable,
-    filled: Mapping[str, NDArray[np.generic]],
-    levels: Mapping[str, tuple[str, ...]],
-) -> Table:
-    """The table with the columns of the network filled; discrete ones have the network's levels."""
-    variables, columns = [], []
-    for variable, column in zip(table.schema, table.columns, strict=True):
-        values = filled.get(variable.name)
-        if values is None:
-            variables.append(variable)
-            columns.append(column)
-        elif variable.name in levels:
-            own = tuple(levels[variable.name])
-            ordered = variable.ordered and own == variable.levels
-            variables.append(Variable(variable.name, Kind.DISCRETE, own, ordered))
-            columns.append(values.astype(np.uint16))
-        else:
-            variables.append(Variable(variable.name, Kind.CONTINUOUS))
-            columns.append(np.ascontiguousarray(values, dtype=np.float64))
-    return Table(Schema(variables), tuple(columns))

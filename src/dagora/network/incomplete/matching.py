@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.incomplete import AnyTable, IncompleteTable
-from dagora.data.schema import Kind
+from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import DataError
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
 
 
 def with_holes(table: AnyTable) -> IncompleteTable:
@@ -24,26 +27,24 @@ def node_codes(network: DiscreteNetwork, table: AnyTable) -> NDArray[np.int32]:
     A node that is no column is a hole in every row.
     """
     given = with_holes(table)
-    codes = np.empty((len(network.graph), given.n_rows), dtype=np.int32)
-    for i, node in enumerate(network.graph):
-        levels = network.levels[node]
-        if node not in given.names:
-            codes[i] = len(levels)
-            continue
-        column = given.schema.index(node)
-        variable = given.schema[column]
-        if variable.kind is not Kind.DISCRETE and given.seen[column].any():
-            raise DataError(
-                f"column '{node}' is continuous, but discrete in the network: declare it discrete"
-            )
-        place = {level: k for k, level in enumerate(levels)}
-        recode = np.array([place.get(level, -1) for level in variable.levels] or [0], dtype=np.int32)
-        found = np.where(given.seen[column], recode[given.columns[column].astype(np.int64)], len(levels))
-        if (found < 0).any():
-            unknown = variable.levels[given.columns[column][np.argmax(found < 0)]]
-            raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
-        codes[i] = found
-    return codes
+    return np.stack([level_codes(node, network.levels[node], given) for node in network.graph])
+
+
+def level_codes(node: str, levels: Sequence[str], given: IncompleteTable) -> NDArray[np.int32]:
+    """A column in a node's levels; a hole is one above the last of them."""
+    if node not in given.names:
+        return np.full(given.n_rows, len(levels), dtype=np.int32)
+    column = given.schema.index(node)
+    variable = given.schema[column]
+    if variable.kind is not Kind.DISCRETE and given.seen[column].any():
+        raise DataError(f"column '{node}' is continuous, but discrete in the network: declare it discrete")
+    place = {level: k for k, level in enumerate(levels)}
+    recode = np.array([place.get(level, -1) for level in variable.levels] or [0], dtype=np.int32)
+    found = np.where(given.seen[column], recode[given.columns[column].astype(np.int64)], len(levels))
+    if (found < 0).any():
+        unknown = variable.levels[given.columns[column][np.argmax(found < 0)]]
+        raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
+    return found.astype(np.int32)
 
 
 def node_values(network: GaussianNetwork, table: AnyTable) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -52,11 +53,32 @@ def node_values(network: GaussianNetwork, table: AnyTable) -> tuple[NDArray[np.f
     values = np.zeros((given.n_rows, len(network.graph)))
     seen = np.zeros(values.shape, dtype=np.bool_)
     for i, node in enumerate(network.graph):
-        if node in given.names:
-            column = given.schema.index(node)
-            if given.schema[column].kind is not Kind.CONTINUOUS and given.seen[column].any():
-                raise DataError(
-                    f"column '{node}' is discrete, but continuous in the network: declare it continuous"
-                )
-            values[:, i], seen[:, i] = given.columns[column], given.seen[column]
+        values[:, i], seen[:, i] = numbers(node, given)
     return values, seen
+
+
+def numbers(node: str, given: IncompleteTable) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """A column of numbers, and which of them were seen."""
+    if node not in given.names:
+        return np.zeros(given.n_rows), np.zeros(given.n_rows, dtype=np.bool_)
+    column = given.schema.index(node)
+    if given.schema[column].kind is not Kind.CONTINUOUS and given.seen[column].any():
+        raise DataError(f"column '{node}' is discrete, but continuous in the network: declare it continuous")
+    return given.columns[column].astype(np.float64), given.seen[column]
+
+
+def in_terms_of(network: DiscreteNetwork | MixedNetwork, table: IncompleteTable) -> IncompleteTable:
+    """The nodes of a network as columns, in its levels; a node that is no column is a hole in every row."""
+    variables, columns, seen = [], [], []
+    for node in network.graph:
+        if node in network.levels:
+            codes = level_codes(node, network.levels[node], table)
+            here = codes < len(network.levels[node])
+            column: NDArray[Any] = np.where(here, codes, 0).astype(np.uint16)
+            variables.append(Variable(node, Kind.DISCRETE, tuple(network.levels[node])))
+        else:
+            column, here = numbers(node, table)
+            variables.append(Variable(node, Kind.CONTINUOUS))
+        columns.append(column)
+        seen.append(here)
+    return IncompleteTable(Schema(variables), tuple(columns), np.stack(seen))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.errors import DataError
+from dagora.events import Budget
 from dagora.stats.statistics import Moments
 from dagora.wording import option
 
@@ -75,9 +76,15 @@ def moments_of(expected: Expected) -> Moments:
 
 
 def normal_moments(
-    values: Floats, seen: NDArray[np.bool_], tolerance: float = TOLERANCE, most_steps: int = MOST_STEPS
+    values: Floats,
+    seen: NDArray[np.bool_],
+    tolerance: float = TOLERANCE,
+    most_steps: int = MOST_STEPS,
+    budget: Budget | None = None,
 ) -> Moments:
     """Maximum-likelihood moments of columns with holes; `values` has a row for each case.
+
+    Where time is up, EM ends after the step that it is in.
 
     >>> holes = np.array([[True, True], [True, True], [True, True], [True, False]])
     >>> found = normal_moments(np.array([[0.0, 1.0], [1.0, 3.5], [2.0, 4.5], [3.0, 0.0]]), holes)
@@ -98,7 +105,7 @@ def normal_moments(
             np.abs((found.covariance - covariance) / np.outer(scale, scale)).max(initial=0.0),
         )
         mean, covariance = found.mean, found.covariance
-        if moved <= tolerance:
+        if moved <= tolerance or (budget is not None and budget.exhausted):
             break
     return found
 

@@ -19,6 +19,7 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
+from dagora.events import Budget
 from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.observed.normal_em import check_estimable, normal_moments
 from dagora.stats.observed.seen_together import SeenTogether
@@ -29,6 +30,8 @@ from dagora.wording import option
 # EM of the widened table ends here at the latest. Where rows are many, fewer steps suffice. Where features
 # are nearly as many as rows, it would go on for long, only to follow chance.
 FEATURE_TOLERANCE, FEATURE_STEPS = 1e-5, 50
+# Of the time that is left, the share that EM of moments may take.
+SHARE = 0.5
 # EM over the cells of a set ends where less than this is estimated to be left to gain.
 TOLERANCE = 1e-4
 
@@ -46,16 +49,27 @@ class IncompleteStatistics:
     dagora.errors.DataError: 1 of 8 cells is missing, and this needs complete rows: choose missing="drop" ...
     """
 
-    def __init__(self, table: IncompleteTable) -> None:
+    def __init__(self, table: IncompleteTable, clock: Budget | None = None) -> None:
         self._table = table
+        self._clock = clock or Budget()
         self._cardinalities = table.schema.cardinalities
+
+    def within(self, clock: Budget) -> IncompleteStatistics:
+        """The same statistics, for which EM of moments takes no more than its share of a time limit."""
+        return self if clock.limit is None else IncompleteStatistics(self._table, clock)
 
     def in_order(self, names: Sequence[str]) -> IncompleteStatistics:
         """The same statistics with the columns in another order; what took long is not done again."""
-        turned = IncompleteStatistics(self._table.select(names))
+        turned = IncompleteStatistics(self._table.select(names), self._clock)
         if "_indicator_moments" in vars(self):
             places = np.array([self.schema.index(name) for name in names], dtype=np.int64)
             turned._indicator_moments = self._indicator_moments.in_order(places)
+        if "_moments" in vars(self):
+            kinds = {variable.name for variable in self.schema if variable.kind is Kind.CONTINUOUS}
+            before = [name for name in self.schema.names if name in kinds]
+            order = [before.index(name) for name in names if name in kinds]
+            found = self._moments
+            turned._moments = Moments(found.n, found.mean[order], found.scatter[np.ix_(order, order)])
         return turned
 
     @property
@@ -107,7 +121,7 @@ class IncompleteStatistics:
             return Moments(self.n_rows, np.zeros(0), np.zeros((0, 0)))
         check_estimable(self.n_rows, len(kept))
         values = np.stack([self._table.columns[i] for i in kept], axis=1)
-        return normal_moments(values, self._table.seen[kept].T)
+        return normal_moments(values, self._table.seen[kept].T, budget=self._clock.part(SHARE))
 
     @cached_property
     def together(self) -> SeenTogether:
@@ -138,7 +152,8 @@ class IncompleteStatistics:
             else:
                 own[:] = column[:, None] == np.arange(1, own.shape[1] + 1)
         check_estimable(self.n_rows, features.shape[1], "columns, squares and levels")
-        return IndicatorMoments(normal_moments(features, seen, FEATURE_TOLERANCE, FEATURE_STEPS), starts)
+        found = normal_moments(features, seen, FEATURE_TOLERANCE, FEATURE_STEPS, self._clock.part(SHARE))
+        return IndicatorMoments(found, starts)
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:  # noqa: ARG002
         """Refuse: rows would have to be complete."""

@@ -1,0 +1,78 @@
+"""What filling the missing cells of a table gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class FilledCell:
+    """A cell that was missing: its data row (from 1), its column, what it was filled with, and how certain.
+
+    A level has a probability, a number a standard deviation.
+    """
+
+    row: int
+    column: str
+    value: str | float
+    probability: float | None = None
+    sd: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Imputation:
+    """A completed table, the cells that were filled, and completed tables drawn at random, if asked for.
+
+    `message` says where values and certainties are estimates from draws.
+    """
+
+    table: Table
+    cells: tuple[FilledCell, ...]
+    draws: tuple[Table, ...] = ()
+    message: str = ""
+
+
+def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:
+    """Cells by row, then by column."""
+    place = {name: i for i, name in enumerate(table.names)}
+    return tuple(sorted(cells, key=lambda cell: (cell.row, place[cell.column])))
+
+
+def completed(
+    table: IncompleteTable,
+    filled: Mapping[str, NDArray[np.generic]],
+    levels: Mapping[str, tuple[str, ...]],
+) -> Table:
+    """The table with the columns of the network filled; discrete ones have the network's levels."""
+    variables, columns = [], []
+    for variable, column in zip(table.schema, table.columns, strict=True):
+        values = filled.get(variable.name)
+        if values is None:
+            variables.append(variable)
+            columns.append(column)
+        elif variable.name in levels:
+            own = tuple(levels[variable.name])
+            ordered = variable.ordered and own == variable.levels
+            variables.append(Variable(variable.name, Kind.DISCRETE, own, ordered))
+            columns.append(values.astype(np.uint16))
+        else:
+            variables.append(Variable(variable.name, Kind.CONTINUOUS))
+            columns.append(np.ascontiguousarray(values, dtype=np.float64))
+    return Table(Schema(variables), tuple(columns))
+
+
+def impossible_row(row: int) -> DataError:
+    """The error for a row that cannot be under the network."""
+    return DataError(
+        f"data row {row + 1} has probability 0 under the network: nothing can be expected of "
+        "its missing cells; fit the network with a pseudocount"
+    )

@@ -1,0 +1,109 @@
+"""The missing numbers of many rows at once: integrated out for every configuration of levels, or drawn.
+
+Given levels, what lines say of the missing numbers x of a row is a product of normal densities, exp of
+−½ (xᵀ Λ x − 2 hᵀ x + c). Its integral is a weight of the levels, and x is normal with mean Λ⁻¹h and
+covariance Λ⁻¹. Numbers are counted from the mean of their column in units of its standard deviation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.network.drawing import configurations
+from dagora.network.incomplete.level_elimination import Floats, LevelFactor, Levels
+from dagora.network.model import Model
+
+# A line without noise would hold its child to it for ever: it is given this share of the column's spread.
+SMALLEST_SD = 1e-6
+# Added to the diagonal where rounding has made a matrix indefinite.
+JITTER = 1e-8
+
+
+class NumberPiece:
+    """Missing numbers that hang together through the lines of some families, for each row and configuration.
+
+    `columns` broadcast to an array of rows × the levels of the variables in `levels`; `scales` are the mean
+    and standard deviation of the columns.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        numbers: Sequence[str],
+        families: Sequence[str],
+        levels: Sequence[str],
+        columns: Mapping[str, NDArray[Any]],
+        shape: tuple[int, ...],
+        scales: Mapping[str, tuple[float, float]],
+    ) -> None:
+        self._numbers, self._levels, self._scales = tuple(numbers), tuple(levels), scales
+        place = {name: i for i, name in enumerate(numbers)}
+        size = len(place)
+        precision, linear = np.zeros((*shape, size, size)), np.zeros((*shape, size))
+        total = np.full(shape, 0.5 * size * log(2 * pi) + sum(log(scales[name][1]) for name in numbers))
+        for node in families:
+            lines, chosen = model.lines[node], configurations(model, node, columns)
+            sds = np.maximum(lines.sds[chosen], SMALLEST_SD * scales[node][1])
+            rest: Any = (scales[node][0] if node in place else columns[node]) - lines.intercepts[chosen]
+            slopes: dict[int, Any] = {place[node]: scales[node][1]} if node in place else {}
+            for position, parent in enumerate(model.continuous_parents(node)):
+                slope = lines.slopes[chosen][..., position]
+                rest = rest - slope * (scales[parent][0] if parent in place else columns[parent])
+                if parent in place:
+                    slopes[place[parent]] = -slope * scales[parent][1]
+            weight = 1 / sds**2
+            total -= 0.5 * rest**2 * weight + np.log(sds) + 0.5 * log(2 * pi)
+            for i, slope in slopes.items():
+                linear[..., i] -= slope * rest * weight
+                for j, other in slopes.items():
+                    precision[..., i, j] += slope * other * weight
+        self._root = root_of(precision)
+        self._half = forward_solve(self._root, linear)
+        total += 0.5 * (self._half**2).sum(axis=-1)
+        total -= np.log(np.einsum("...ii->...i", self._root)).sum(axis=-1)
+        self.factor = LevelFactor(self._levels, total)
+
+    def draw(self, levels: Levels, draws: int, rng: np.random.Generator) -> dict[str, Floats]:
+        """The numbers given levels, an array of draws × rows each."""
+        rows = len(self.factor.logs)
+        chosen = (np.arange(rows)[None, :], *(levels[name] for name in self._levels))
+        root, half = self._root[chosen], self._half[chosen]
+        size = len(self._numbers)
+        found = half + rng.standard_normal((draws, rows, size))
+        for i in reversed(range(size)):
+            for j in range(i + 1, size):
+                found[..., i] -= root[..., j, i] * found[..., j]
+            found[..., i] /= root[..., i, i]
+        return {
+            name: self._scales[name][0] + self._scales[name][1] * found[..., i]
+            for i, name in enumerate(self._numbers)
+        }
+
+
+def root_of(precision: Floats) -> Floats:
+    """The lower Cholesky factors of matrices."""
+    try:
+        return np.asarray(np.linalg.cholesky(precision), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        diagonal = np.einsum("...ii->...i", precision)
+        raised = precision + JITTER * diagonal[..., None] * np.eye(precision.shape[-1])
+        return np.asarray(np.linalg.cholesky(raised), dtype=np.float64)
+
+
+def forward_solve(root: Floats, right: Floats) -> Floats:
+    """Solve L y = right for lower triangular matrices, all at once.
+
+    >>> forward_solve(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([2.0, 9.0]))
+    array([1., 2.])
+    """
+    found = right.copy()
+    for i in range(found.shape[-1]):
+        for j in range(i):
+            found[..., i] -= root[..., i, j] * found[..., j]
+        found[..., i] /= root[..., i, i]
+    return found
