@@ -121,7 +121,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, its place there, the comparisons that it comes to, and whose NOTEARS it meets."""
+    """A sentence of the paper, its place there, the comparisons that it comes to, and the solver in them."""
 
     place: str
     words: str

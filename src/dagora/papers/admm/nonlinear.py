@@ -38,11 +38,11 @@ All other lines have λ₁ = λ₂ = 0.01, the library's defaults; the paper doe
 graph fixed until sites agree. Networks have no finite sufficient statistics: there is no secure-sum line
 here.
 
-NOTEARS-MLP on pooled rows and at every site is ours. “best” is chosen by who knows the truth. Votes and means are cut to a DAG (“cut”: edges per run), or left with
-their cycles as in the paper (“uncut”). A claim fails if the 95 % interval of any difference that it
-speaks of is on the wrong side, and holds if those of all are on the right side (Student's: 12.7 standard
-errors to either side with 2 runs, 2.0 with 30). The paper's figure shows
-curves without numbers. CPU seconds are for all sites together, compilation included.
+NOTEARS-MLP on pooled rows and at every site is ours. “best” is chosen by who knows the truth. Votes and means
+are cut to a DAG (“cut”: edges per run), or left with their cycles as in the paper (“uncut”). A claim fails if
+the 95 % interval of any difference that it speaks of is on the wrong side, and holds if those of all are on
+the right side (Student's: 12.7 standard errors to either side with 2 runs, 2.0 with 30). The paper's figure
+shows curves without numbers. CPU seconds are for all sites together, compilation included.
 """)
 
 
