@@ -51,7 +51,11 @@ CODE = sorted((ROOT / "src").rglob("*.py"))
 # File, words around, and why it is true: a method with the option, or a reason that needs none.
 ALLOWED = [
     ("CHANGELOG.md", "Reinforcement learning over orders, as published but for the order returned", "rbnets"),
-    ("docs/reproductions.md", "RBNets as published (but for the order returned), with other states", "rbnets"),
+    (
+        "docs/reproductions.md",
+        "RBNets as published (but for the order returned), with other states",
+        "rbnets",
+    ),
     ("docs/reproductions.md", "ADMM (ours, and as published)", "admm"),
     ("docs/reproductions.md", "is algorithm 1 as printed, `admm published=true`", "admm"),
     (

@@ -21,7 +21,7 @@ SETTINGS: Parameters = {"sem": "mlp", "edges": "exact", "lambda1": 0.01, "thresh
 QUICK: tuple[int, int, tuple[int, ...]] = (6, 128, (2, 4))
 FULL: tuple[int, int, tuple[int, ...]] = (50, 512, (2, 4, 8, 16))
 QUICK_RUNS, FULL_RUNS = 2, 30
-PAPER_SIZE = {"d": FULL[0], "n": FULL[1]}
+PAPER_SIZE = {"d": FULL[0], "n": FULL[1]}  # figure 8: d = 50, n = 512
 
 NOTES = paragraphs("""
 Means ± standard errors over random graphs: Erdős–Rényi with exactly d edges, each variable a random
