@@ -166,13 +166,13 @@ def million_section(options: argparse.Namespace) -> Section:
 
 
 def paillier_section(options: argparse.Namespace) -> Section:
-    """The paper's encryption."""
+    """The encryption that the paper names as an example."""
     rows, variables = (20, 4) if options.small else (1000, VARIABLES)
     settings = both_modes(options, rows, variables, "paillier")[::-1][:1]
     lines, judged = session_lines(
         options, settings, Promise(seconds=600.0), promised_modes=("hidden", "adaptive")
     )
-    heading = "### Paillier's encryption, adaptive mode: the paper's encryption, and what it reveals"
+    heading = "### Paillier's encryption, the paper's example, in adaptive mode, and what it reveals"
     return [heading, markdown_table(HEADER, lines)], judged
 
 

@@ -42,13 +42,20 @@ def test_a_size_is_a_number(item) -> None:
         assert re.search(r"\d", item.size(full=full))
 
 
-WORDS = re.compile(r"\bas (?:published|printed|the paper did it)\b|\bto the letter\b", re.IGNORECASE)
+WORDS = re.compile(
+    r"\bas (?:published|printed|the paper did it)\b|\bto the letter\b|(?<!not )\bas in the (?:paper|published)\b",
+    re.IGNORECASE,
+)
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 CODE = sorted((ROOT / "src").rglob("*.py"))
 # File, words around, and why it is true: a method with the option, or a reason that needs none.
 ALLOWED = [
-    ("CHANGELOG.md", "Reinforcement learning over orders, as published", "rbnets"),
-    ("docs/reproductions.md", "RBNets as published, with other states and rewards", "rbnets"),
+    ("CHANGELOG.md", "Reinforcement learning over orders, as published but for the order returned", "rbnets"),
+    (
+        "docs/reproductions.md",
+        "RBNets as published (but for the order returned), with other states",
+        "rbnets",
+    ),
     ("docs/reproductions.md", "ADMM (ours, and as published)", "admm"),
     ("docs/reproductions.md", "is algorithm 1 as printed, `admm published=true`", "admm"),
     (
@@ -69,7 +76,7 @@ ALLOWED = [
     (
         "src/dagora/parties/horizontal/learners/admm.py",
         "As published, every site shows the coordinator",
-        "algorithm 1: the clients send B_k and β_k",
+        "algorithm 1, lines 3 and 6: the server collects every B_k and updates β_k itself by (7)",
     ),
     (
         "src/dagora/parties/horizontal/learners/admm_frame.py",
@@ -93,9 +100,55 @@ ALLOWED = [
     ),
     (
         "src/dagora/search/rbnets/published.py",
-        "RBNets as published: Algorithm 1",
+        "RBNets as published (but for the order returned): Algorithm 1",
         "rbnets",
     ),
+    (
+        "docs/reproductions.md",
+        "uncut as in the paper",
+        "section 6, “Methods”: no post-processing removes cycles of votes and means",
+    ),
+    ("docs/posterior.md", "NUTS and bridge sampling, as in the paper", "equation 12 and section 3.1"),
+    ("src/dagora/scores/gp/score.py", "NUTS draws and bridge sampling, as in the paper", "equation 12"),
+    ("src/dagora/scores/gp/bridge.py", "N₁ = N₂ = 300 as in the paper", "section 3.1: 300 particles each"),
+    ("src/dagora/scores/gp/bridge.py", "DRAWS = 300 # as in the paper", "section 3.1: 300 particles each"),
+    ("src/dagora/scores/gp/prior.py", "as in the published code (section 4.1", "the code, not a method"),
+    ("src/dagora/commands/simulate.py", "as in the published code of its paper", "the code, not a method"),
+    (
+        "src/dagora/optimise/mlp/program.py",
+        "As in the published code, an entrywise",
+        "the code, not a method",
+    ),
+    ("src/dagora/papers/notears/weight_maps.py", "One random graph, as in the paper", "figures 1 and 2"),
+    (
+        "src/dagora/papers/notears/table1.py",
+        "weights below 0.3, as in the paper",
+        "a fixed ω (section 4.3); 0.3 by Ng & Zhang, section 6",
+    ),
+    (
+        "src/dagora/papers/gpn/fig3.py",
+        "(300 + 300 particles, as in the paper)",
+        "section 3.1: 300 particles each",
+    ),
+    ("src/dagora/papers/gpn/table1.py", "standardised, as in the published code", "the code, not a method"),
+    ("src/dagora/papers/gpn/contest.py", "As in the published code, the weights", "the code, not a method"),
+    (
+        "src/dagora/papers/gpn/fig1_report.py",
+        "enlarged while that pays, as in the p",
+        "the authors' code; section 3.1 has dual PC without its level",
+    ),
+    ("src/dagora/papers/admm/sachs.py", "graph of 17 edges, as in the paper", "section 6.3"),
+    ("src/dagora/papers/admm/sachs.py", "their cycles as in the paper", "section 6, “Methods”"),
+    ("src/dagora/papers/admm/nonlinear.py", "their cycles as in the paper", "section 6, “Methods”"),
+    ("src/dagora/papers/admm/privacy.py", "as in the paper's largest setting", "section 6.2: 256 / 64 rows"),
+    (
+        "src/dagora/parties/horizontal/learners/admm_mlp.py",
+        "has no lambda2, as in the paper",
+        "appendix B names λ alone",
+    ),
+    ("src/dagora/papers/rbnets/table2.py", "marked OT or OM, as in the paper", "table 2, its caption"),
+    ("src/dagora/papers/rbnets/spreads.py", "OM for memory, each as in the paper", "table 2, its caption"),
+    ("src/dagora/papers/rbnets/differences.py", "sets: 30, as in the paper", "section 4.6: 5 × 6 data sets"),
 ]
 
 
@@ -191,11 +244,15 @@ def test_a_help_speaks_of_published_only_where_the_option_is(where: str) -> None
 
 
 def test_as_published_is_said_only_of_what_is() -> None:
-    allowed = [(file, words) for file, words, _ in ALLOWED]
+    """A page may say what the code that writes it may."""
+    pages = {str((FOLDER / f"{stem}.md").relative_to(ROOT)) for stem in PAGES}
     wrong = [
         (file, around)
         for file, around in said()
-        if not any(file == where and words in around for where, words in allowed)
+        if not any(
+            words in around and (file == where or (file in pages and where.startswith("src/dagora/papers/")))
+            for where, words, _ in ALLOWED
+        )
     ]
     assert not wrong, "reword, or list the place with the reason why it is true"
 

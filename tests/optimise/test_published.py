@@ -51,7 +51,11 @@ def test_an_independent_implementation_ends_at_the_same_weights(kind, degree, la
 @pytest.mark.slow
 @pytest.mark.parametrize("lambda1", [0.0, 0.1])
 def test_twenty_tables_beside_the_independent_implementation(lambda1):
-    """Of both kinds, d = 10, n = 1000; `benchmarks/notears_published.py` has the same with its numbers."""
+    """Of both kinds, d = 10, n = 1000; `benchmarks/notears_published.py` has the same with its numbers.
+
+    On one or two tables rounding decides which minimum either ends in, and these alone move the mean F by up
+    to 0.52 %, another amount on another machine. So the median of the differences is asserted.
+    """
     values, same, cpu = [], 0, np.zeros(2)
     for seed in range(700, 720):
         table, rows = drawn(*(("er", 2.0) if seed % 2 else ("sf", 4.0)), 10, 1000, seed)
@@ -62,8 +66,8 @@ def test_twenty_tables_beside_the_independent_implementation(lambda1):
         cpu += between - started, time.process_time() - between
         values.append((ours.stats["objective_before_threshold"], program_value(rows, theirs, lambda1)))
         same += np.array_equal(np.abs(ours.raw_weights) >= OMEGA, np.abs(theirs) >= OMEGA)
-    ours_mean, theirs_mean = np.mean(values, axis=0)
-    assert ours_mean == pytest.approx(theirs_mean, rel=0.005)
+    ours_f, theirs_f = np.array(values).T
+    assert np.median(np.abs(ours_f / theirs_f - 1)) <= 0.0005
     assert same >= 16
     assert cpu[0] <= 1.5 * cpu[1]
 
@@ -122,6 +126,7 @@ def test_the_result_names_the_paper_and_what_is_not_in_it():
     result = published(table)
     assert result.message.startswith("algorithm 1 of Zheng et al. (2018): h = ")
     assert "not as in the paper: L-BFGS-B" in result.message
+    assert "nor does the paper say that columns are centred" in result.message
     assert "knowledge" not in result.message
     assert "cycles" not in result.message
     knowing = published(table, knowledge={"forbidden": [["x0", "x1"]]})
@@ -155,6 +160,7 @@ def test_losses_on_rows_have_no_intercept():
     value = (np.logaddexp(0, fit) - rows * fit).sum() / 400 + 0.01 * np.abs(result.raw_weights).sum()
     assert result.stats["objective_before_threshold"] == pytest.approx(value)
     assert "nor has the paper results with other losses than least squares" in result.message
+    assert "centred" not in result.message
     assert result.graph.edges, "another column takes the place of an intercept"
 
 

@@ -300,6 +300,7 @@ def departures(task: Task, *, standardise: bool) -> list[str]:
     """What a run of the published algorithm does otherwise than the paper, in words."""
     knowing = task.required.any() or not (task.allowed | np.eye(len(task.names), dtype=np.bool_)).all()
     others = {
+        "nor does the paper say that columns are centred": not isinstance(task.loss, FamilyLoss),
         "nor has the paper knowledge of edges": knowing,
         "nor does the paper scale columns (standardise=true)": standardise,
         "nor has the paper results with other losses than least squares": isinstance(task.loss, FamilyLoss),

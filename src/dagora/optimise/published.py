@@ -19,7 +19,8 @@ neither. As the authors' public code does for every λ, W is split into W⁺ −
 ‖W‖₁ is the linear function Σ (W⁺ + W⁻), and SciPy's L-BFGS-B minimises over the parts with its own
 tolerances. Where L overflows, L-BFGS-B is shown `OUTSIDE` in its place, because its line search cannot go on
 from infinity. (Where counts are large, the Poisson loss is so steep that L-BFGS-B does not leave W = 0.)
-Least squares are computed from second moments, which changes nothing but the time.
+Least squares are computed from second moments, which changes nothing but the time; columns are centred, of
+which the paper says nothing.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import table1
 from dagora.papers.gpn.contest import PRIORS
-from dagora.papers.gpn.published import SACHS
+from dagora.papers.gpn.published import SACHS, published_proteins
 
 
 @pytest.fixture
@@ -78,10 +79,25 @@ def test_end_to_end(
         uniform, published = (found[f"BGe, {sampler}", prior] for prior in ("uniform", "published"))
         assert [uniform[name] for name in numbers] == [published[name] for name in numbers]
     together = [dict(zip(short["columns"], row, strict=True)) for row in short["rows"]]
-    assert {row["method"].rsplit(", ", 1)[0] for row in together} == {"BGe", "GP", "GP, weighted"}
+    assert {row["method"].rsplit(", ", 1)[0] for row in together} == {"BGe", "GP, weighted"}
     for row in together:
         assert row["E-TP"] == found[row["method"], "published"]["E-TP"]
         theirs = found[f"{row['method'].replace(', weighted', '')} (paper)", "the paper's"]
         assert row["E-FP (paper)"] == theirs["E-FP"]
-    assert "dual" in " ".join(json.loads(ran.out)["notes"])
+        assert (row["ESS of weights"] is None) == row["method"].startswith("BGe")
+    notes = " ".join(json.loads(ran.out)["notes"])
+    assert "dual" in notes
+    assert "are not of one kernel" not in notes, "no line of GP² is ours"
+    assert "are not of one kernel" in " ".join(table1.interactions([Measured({"score": "gp2"}, {})]))
     assert (tmp_path / "out" / "gpn-table1-shd.svg").is_file()
+
+
+def test_the_papers_points_stand_at_the_lines_of_their_target(
+    few_proteins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its GP is weighted draws: above “GP”, which keeps the published constants, there is no point of its."""
+    seen = []
+    monkeypatch.setattr(table1, "draw_panels", lambda panels, **_: seen.extend(panels) or "")
+    table1.chart([], published_proteins())
+    places = {score for panel in seen for one in panel.series if one.published for score in one.x}
+    assert places == {"BGe", "GP,\nweighted", "GP²,\nweighted"}

@@ -50,8 +50,8 @@ rotation brings within 10⁻⁶ of a true row.
 Masks that let the coordinator see nothing but Σ_k (ρB_k + β_k) do not change that. At one ρ, round t adds
 Σ_k N_kᵗ⁺¹ with N_k = S_k (S_k + ρI)⁻¹, and 2K such sums, or fewer where sites have few rows, give the
 eigenvalues and eigenvectors of every N_k (see `power_sums`). Each Ŝ_k is compared with the S_k nearest to it,
-since a sum names no site. The attack here computes in double precision; where it fails, at 64 sites, that
-says nothing about one with more digits.
+since a sum names no site. The attack here computes in double precision; where it falls short, that says
+nothing about one with more digits.
 
 So `admm` is a method whose sites show their covariances, and needs their consent. What is additive over rows
 is different: n, Σx and Σxxᵀ are the same numbers however the rows are spread over the sites, so nothing that

@@ -147,6 +147,14 @@ def bge_score(table: Table, alpha_mu: float = DEFAULT_BGE) -> CachedScore:
     return CachedScore(BGe(statistics, alpha_mu=alpha_mu, prior_scale="unit"), statistics.moments())
 
 
+def paper_name(method: str) -> str:
+    """Name of the line that aims at the same posterior in the paper, if there is one.
+
+    Its GP are weighted draws, whose weights take the published prior out again; our chain “GP” keeps it.
+    """
+    return {WEIGHTED: GP, BRIDGE: GP, GP: ""}.get(method, method)
+
+
 def prior_name(prior: str) -> str:
     """Name of a prior in the library."""
     return "gpn" if prior == PUBLISHED else prior

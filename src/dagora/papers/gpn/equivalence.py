@@ -33,6 +33,9 @@ than {DECISIVE:g} nats (odds of 20 to 1), “right” the share of those in whic
 Section 3.2 of the paper says that equivalent graphs have similar GP scores where functions are linear
 (λ = 0) and that directions are told where they are not; its appendix A.1, whose design is not at hand, shows
 that in numbers. BGe is equal for equivalent graphs by construction: its line checks the measurement.
+
+At λ = 0.1 the weights that are drawn for sines and cosines are zero in double precision in nearly all tables
+(98 of the first 100): its lines repeat those of λ = 0.
 """)
 
 

@@ -21,6 +21,7 @@ from dagora.papers.gpn.contest import (
     SPARSE,
     UNIFORM,
     WEIGHTED,
+    paper_name,
 )
 from dagora.papers.gpn.published import Simulated, published_simulations
 from dagora.papers.gpn.roc import mean_rates
@@ -42,9 +43,10 @@ NOTES = paragraphs(
     """
 Medians over random graphs (each pair joined with probability 0.2), 100 rows, columns standardised. E-SHD
 counts a reversed edge once; “of classes” compares CPDAGs. E-TP and E-FP count a reversed edge as half true
-and half false. The paper's values are medians over its 100 graphs (figures 1 and 2; its authors' summary of
-best parameters) and stand beside the lines that aim at the same posterior; its data came from the simulator
-“code”. Kernel PC and DiBS+ are not run here: their values are the paper's.
+and half false. The paper prints no numbers of figures 1 and 2: its values are medians over 100 graphs (kernel
+PC and DiBS+: 94 to 100) from the result files of its authors, at their best parameters, and stand beside the
+lines that aim at the same posterior; its data came from the simulator “code”. Kernel PC and DiBS+ are not run
+here: their values are from those files too.
 
 “GP” is a chain on the marginal likelihoods (quasi-Monte-Carlo, 256 points); “GP, weighted” is the paper's
 algorithm 1, a chain on Laplace scores whose draws are then weighted by those marginal likelihoods; “GP,
@@ -66,9 +68,9 @@ have quartiles only; of its run times only medians are known.
 ROC curves: at a threshold a pair is joined in its likelier direction if that has at least this probability;
 rates are means over graphs, false positives per true edge. The paper's points are those of its threshold, ½.
 
-Search space: dual PC (α = 0.05), any one parent beyond it, enlarged while that pays, as in the paper. Four
-chains of 1000 kept draws from dispersed starts; the paper kept 101 draws of one chain started at the best
-graph.
+Search space: dual PC (α = 0.05), any one parent beyond it, enlarged while that pays, as in the published
+code. Four chains of 1000 kept draws from dispersed starts; the authors' code kept 101 draws of one chain
+started at the best graph.
 
 CPU seconds are for one table on one core, search space, scoring and all chains included, compilation not,
 as if the run were alone (runs on a table share scores here; what a run found scored is added to its time).
@@ -241,14 +243,6 @@ def median(runs: Sequence[dict[str, Any]], number: str) -> float | None:
     """Median of a number over runs that have it."""
     values = [one[number] for one in runs if one[number] is not None]
     return statistics.median(values) if values else None
-
-
-def paper_name(method: str) -> str:
-    """Name of the line that aims at the same posterior in the paper, if there is one.
-
-    Its GP are weighted draws, whose weights take the published prior out again; our chain “GP” keeps it.
-    """
-    return {WEIGHTED: GP, BRIDGE: GP, GP: ""}.get(method, method)
 
 
 def shd_boxes(found: Found, sampler: str, paper: Paper) -> str:

@@ -48,9 +48,10 @@ follows from the variables, the limit and the bits of n + 1. Hidden mode reveals
 mode also the steps of the search, as the paper's protocol does. Neither is that protocol: the paper takes
 shares of ln x and x ln x (Lindell & Pinkas) for its score g, here circuits compute ln x! itself.
 
-`rlwe` encrypts 4096 rows at a time; `paillier` is the paper's encryption, in ciphertexts of 768 bytes that
-hold bits of many product columns each. In the paper each count of each candidate family is a scalar product
-of its own with n fresh encryptions; here every column is encrypted once, and counts follow from moments.
+`rlwe` encrypts 4096 rows at a time; `paillier` is the encryption that the paper names as an example, here in
+ciphertexts of 768 bytes that hold bits of many product columns each. In the paper each count of each
+candidate family is a scalar product of its own with n fresh encryptions; here every column is encrypted once,
+and counts follow from moments.
 
 The random networks have up to 3 parents per variable. Each session's graph was compared with K2 on the
 joined rows.

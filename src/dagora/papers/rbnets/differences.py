@@ -32,7 +32,7 @@ TOO_FEW = ("horse colic",)  # 6 rows are complete: their halves say nothing
 COMMON_NOTES = paragraphs("""
 ΔBIC is the median BIC over seeds of the method named first, less that of its opponent, on one data set; the
 counts say in how many data sets it falls where. Very: beyond 10; strongly: 6 to 10; positive or negative: 2
-to 6; neutral: −2 to 2. The paper's counts are of 30 data sets and of one run each, as far as it says.
+to 6; neutral: −2 to 2. The paper's counts are of 30 data sets; of how many runs, it does not say.
 
 What each was given, parent sets found. GHC: one climb from the empty graph. OBS: 300 random orders, swaps
 from each until 100 in a row gain nothing; “longer”: 1000 orders per variable. ASOBS: 20 000 random orders;

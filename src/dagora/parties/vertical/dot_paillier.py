@@ -1,4 +1,6 @@
-"""Dot products as shares by Paillier's encryption, as in the published protocol.
+"""Dot products as shares by Paillier's encryption, the example that the paper names.
+
+Unlike in the published protocol, many columns share a ciphertext, and each column is encrypted once.
 
 Left sends its public key and, some rows at a time, its encrypted columns, the bits of many columns in one
 ciphertext. Right multiplies the ciphertexts at which its own bits are one, and returns each product masked

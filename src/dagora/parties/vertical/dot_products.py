@@ -3,7 +3,7 @@
 The left party holds columns a₀, a₁, … and the right party b₀, b₁, … over the same rows, all of bits. For
 agreed pairs (i, j) each party gets a uniform number, and the two numbers add up to ⟨aᵢ, bⱼ⟩ modulo t. The
 left party encrypts its columns under its own key, the right one computes on them and sends back masked sums:
-by lattices (`rlwe`), or by Paillier's encryption as in the published protocol (`paillier`). Against
+by lattices (`rlwe`), or by Paillier's encryption, the example that the paper names (`paillier`). Against
 semi-honest parties; the sizes of all messages follow from the number of rows and the pairs alone.
 """
 

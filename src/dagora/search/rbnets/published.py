@@ -1,4 +1,6 @@
-"""RBNets as published: Algorithm 1 of Zheng et al. (2023), one gradient step after every action.
+"""RBNets as published (but for the order returned): Algorithm 1 of Zheng et al. (2023).
+
+One gradient step after every action.
 
 Replay of 2000 transitions, minibatches of 200, a new target network every 300 steps, RMSProp with rate 0.001,
 γ = 1 (section 4.1), exploration by upper confidence bounds (section 3.2), states from random walks (figure

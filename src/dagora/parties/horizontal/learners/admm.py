@@ -4,10 +4,11 @@
 
 by the alternating direction method of multipliers (Ng & Zhang 2022, equations (4)–(10)). S_k = x_kᵀx_k / n
 holds the centred rows of site k, where n counts the rows of all sites, so that a site's weight is its number
-of rows and the loss is that of the pooled data. As published, every site shows the coordinator its B_k and
-β_k in each round (`admm_site`), and with them S_k, the covariance of its rows; the coordinator updates W
-(`admm_rounds`). n and the means and variances of all rows come from one sum. Where the sites' covariances may
-not be shown, `notears` learns from that sum alone.
+of rows and the loss is that of the pooled data. As published, every site shows the coordinator its B_k in
+each round, from which the coordinator has β_k by (7); here the site sends β_k as well (`admm_site`). With
+them it shows S_k, the covariance of its rows; the coordinator updates W (`admm_rounds`). n and the means and
+variances of all rows come from one sum. Where the sites' covariances may not be shown, `notears` learns from
+that sum alone.
 
 By default the computation uses columns divided by their standard deviations σ, and accordingly W divided by
 σ_j/σ_i. The program stays that of the original columns: its loss is Σ_j σ_j² (…), its penalty on the entry

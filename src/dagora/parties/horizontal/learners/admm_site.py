@@ -4,10 +4,10 @@
     (10)  B_k ← (S_k + ρI)⁻¹ (ρW − β_k + S_k)        S_k = x_kᵀx_k / n, with the n of all sites
 
 With D = B_k − W, (10) reads (S_k + ρI) D = S_k(I − W) − β_k, in which no terms cancel however large ρ grows;
-one eigendecomposition of S_k serves every ρ. The site answers D and β_k, that is B_k and β_k as the paper's
-sites do, since everybody knows W. The answer of the first round gives S_k: who takes part shows the
-coordinator the covariance of its rows. Adding up the answers of all sites under masks would not help, as
-`papers/admm/attack` shows.
+one eigendecomposition of S_k serves every ρ. The site answers D, that is B_k since everybody knows W, and
+β_k; the paper's sites send B_k alone, and the server computes β_k by (7): the same knowledge. The answer of
+the first round gives S_k: who takes part shows the coordinator the covariance of its rows. Adding up the
+answers of all sites under masks would not help, as `papers/admm/attack` shows.
 """
 
 from __future__ import annotations
