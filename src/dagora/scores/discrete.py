@@ -110,7 +110,7 @@ class DiscreteScore:
         sets = families_with_parents(children, parents, offsets)
         place = np.arange(2 * len(families))
         if not self.counts_rows:  # each set is a part of a message
-            different, place = distinct(list(sets))
+            different, place = distinct([tuple(columns) for columns in sets])
             counts = self._statistics.counts(different)
         else:
             counts = self._statistics.counts(sets)

@@ -8,7 +8,6 @@ family (in tabu search, after restarts) costs nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,7 +229,7 @@ class Climber:
         if len(self._parents[child]) >= self._limit:
             return []
         blocked = self._forbidden[:, child] | self._present[:, child]
-        return cast("list[int]", np.flatnonzero(~blocked).tolist())
+        return np.flatnonzero(~blocked).tolist()
 
     def _removable(self, child: int) -> list[int]:
         return [parent for parent in self._parents[child] if not self._required[parent, child]]
