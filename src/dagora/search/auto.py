@@ -9,6 +9,9 @@ Both searches settle ties by the order of the columns. The search over orders, a
 starts from, see them in the order of their names, so that the same columns give the same graph wherever they
 stand. The first tabu search takes them as they stand, as the method `tabu` does; its graph is returned only
 where it is better, or where there is no time for more.
+
+Without a time limit, the search over orders ends after some minutes where it has not ended by then, as on
+hundreds of columns with many parent sets; a limit that the user sets takes the place of that.
 """
 
 from __future__ import annotations
