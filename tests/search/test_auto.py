@@ -79,6 +79,8 @@ def test_without_a_limit_it_ends_by_itself_and_says_so(monkeypatch):
     """As on a table so wide that the search over orders would take long."""
     table = table_of("discrete", 0)
     monkeypatch.setattr(module, "OWN_SECONDS", 1e-6)
+    assert "auto ends after" not in dagora.learn(table).message, "few columns have no such limit"
+    monkeypatch.setattr(module, "WIDE", 9)
     found = dagora.learn(table)
     assert found.status == "finished"
     assert "with no time limit, auto ends after about 1e-06 s (time_limit allows more)" in found.message

@@ -36,7 +36,9 @@ from dagora.wording import option
 
 # Disturbances of each order without improvement after which the search ends.
 PATIENCE = 6000
-# Without a time limit, seconds after which the search over orders ends: only wide tables take as long.
+# With more columns than these and no time limit, the search over orders ends after so many seconds. Fewer
+# columns take seconds, and their graph must not depend on the clock.
+WIDE = 100
 OWN_SECONDS = 240.0
 
 
@@ -59,7 +61,7 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     first = tabu_search(source.given, run)
     if run.budget.exhausted:
         return said(first, "tabu search")
-    own = OwnLimit.of(run)
+    own = OwnLimit.of(run, len(source.given.schema))
     found, sets = search_by_name(source, first, own.run)
     if clearly_above(first, found):
         # From the graph of the first search, the search over orders ends in one at least as good.
@@ -83,9 +85,9 @@ class OwnLimit:
     asked: Run
 
     @classmethod
-    def of(cls, asked: Run) -> OwnLimit:
+    def of(cls, asked: Run, columns: int) -> OwnLimit:
         """Limit a run to what is left of `OWN_SECONDS`, or to half of them, unless it is limited already."""
-        if not math.isinf(asked.budget.left):
+        if columns <= WIDE or not math.isinf(asked.budget.left):
             return cls(asked, asked)
         left = max(OWN_SECONDS / 2, OWN_SECONDS - asked.budget.elapsed)
         return cls(replace(asked, budget=asked.budget.at_most(left)), asked)
