@@ -51,16 +51,18 @@ def run_learner(
     method: str,
     *,
     seeds: list[int],
-    limit: float,
+    limit: float | None,
     warm_rows: int | None = None,
     warm: bool = True,
     threads: int = 1,
+    cpu_clock: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Learn in a fresh process, once per seed, with the time limit given to the learner itself.
 
     Before that comes an untimed run, on the first `warm_rows` rows where that is set, unless `warm` is off.
-    Without any seed that is all, which fills the cache of compiled kernels.
+    Without any seed that is all, which fills the cache of compiled kernels. With `cpu_clock`, the limit and
+    the learner's own clock count seconds of CPU.
     """
     job = {
         "data": str(data),
@@ -68,6 +70,7 @@ def run_learner(
         "seeds": seeds,
         "warm": warm,
         "warm_rows": warm_rows,
+        "cpu_clock": cpu_clock,
         "options": {"time_limit": limit, "jobs": threads, **options},
     }
     variables = one_thread() if threads == 1 else {}

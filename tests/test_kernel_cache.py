@@ -96,6 +96,23 @@ def test_read_only_installation(package, tmp_path):
     assert list((tmp_path / "chosen").rglob("caller.twice*.nbi"))
 
 
+def test_a_chosen_folder_that_cannot_be_written(package, tmp_path):
+    """The chosen folder lies under a file: kernels are kept in the next best place, and the user is told."""
+    (tmp_path / "file").write_text("no folder")
+    answer, _, told = ask(package, NUMBA_CACHE_DIR=str(tmp_path / "file" / "kernels"))
+    assert (answer, len(told)) == (2, 1)
+    assert "kept elsewhere, as NUMBA_CACHE_DIR" in told[0]
+    assert list((package / "__pycache__").glob("caller.twice*.nbi"))
+
+    shutil.rmtree(package / "__pycache__")
+    (package / "__pycache__").write_text("in the way of a folder")
+    (tmp_path / "tmp").mkdir()
+    places = {"XDG_CACHE_HOME": str(tmp_path / "file" / "cache"), "TMPDIR": str(tmp_path / "tmp")}
+    answer, _, told = ask(package, **places)
+    assert (answer, len(told)) == (2, 1)
+    assert f"kept in {tmp_path / 'tmp'}" in told[0]
+
+
 def test_a_temporary_folder_of_somebody_else_is_not_trusted(package, tmp_path):
     """Kept kernels are executed: a folder that others can write is no place for them."""
     (package / "__pycache__").write_text("in the way of a folder")

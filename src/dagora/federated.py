@@ -187,7 +187,7 @@ def learn_federated(
     >>> result.graph.edges, result.stats["rows"]
     ((('b', 'a'),), 60.0)
     """
-    reading = ReadingOptions(discrete, continuous, drop, missing, na)
+    reading = ReadingOptions(discrete, continuous, drop, missing, na, cuts=False)
     check_over_sites(method, **settings)
     parties = read_sites(sites, minimum if secure else 1, reading)
     book = codebook or codebook_of({site.name: site.table for site in parties})

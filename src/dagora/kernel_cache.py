@@ -135,11 +135,14 @@ def tell_once(message: str) -> None:
 @cache
 def cache_folder(file: Path) -> Path | None:
     """The folder that keeps the kernels of a file; None where there is none."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
     for folder, message in folders_for(file):
         if can_write(folder):
             if message:
                 tell_once(message)
             return folder
+        if chosen and folder.is_relative_to(chosen):
+            tell_once(f"compiled kernels are kept elsewhere, as NUMBA_CACHE_DIR ({chosen}) is not writable")
     compilation.kept = False
     tell_once(
         "compiled kernels cannot be kept, as no folder is writable, so that every start compiles them anew: "

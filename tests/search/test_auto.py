@@ -75,6 +75,20 @@ def test_the_message_says_what_was_done():
     assert rushed.message.startswith("tabu search: stopped")
 
 
+def test_without_a_limit_it_ends_by_itself_and_says_so(monkeypatch):
+    """As on a table so wide that the search over orders would take long."""
+    table = table_of("discrete", 0)
+    monkeypatch.setattr(module, "OWN_SECONDS", 1e-6)
+    assert "auto ends after" not in dagora.learn(table).message, "few columns have no such limit"
+    monkeypatch.setattr(module, "WIDE", 9)
+    found = dagora.learn(table)
+    assert found.status == "finished"
+    assert "with no time limit, auto ends after about 1e-06 s (time_limit allows more)" in found.message
+    assert found.score >= dagora.learn(table, method="tabu").score
+    limited = dagora.learn(table, time_limit=100)
+    assert "auto ends after" not in limited.message
+
+
 def test_knowledge_is_obeyed_by_the_graph_in_name_order():
     table = table_of("discrete", 1)
     last, first = max(table.names), min(table.names)

@@ -21,7 +21,7 @@ from dagora.events import Watch, unwatched
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
-from dagora.stats.statistics import Cells, Statistics
+from dagora.stats.statistics import Cells, FlatSets, Statistics, flatten, running_sum
 from dagora.stats.table import TableStatistics
 from dagora.wording import option
 
@@ -105,20 +105,22 @@ class DiscreteScore:
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families, their counts asked for in one call."""
-        size = len(families)
-        sets: list[tuple[int, ...]] = []
-        for child, parents in families:
-            # The parents follow the family, whose second-last column is the child: so they are summed from
-            # the family's table and need not be counted.
-            sets.append((*parents[:-1], child, *parents[-1:]))
-            sets.append(tuple(parents))
-        different, place = distinct(sets)
-        counts = self._statistics.counts(different)
-        levels = self._cardinalities[[child for child, _ in families]] if families else np.zeros(0)
-        configurations = np.ones(size)
-        for k, (_, parents) in enumerate(families):
-            for parent in parents:
-                configurations[k] = min(configurations[k] * self._cardinalities[parent], MOST_CONFIGURATIONS)
+        children = np.array([child for child, _ in families], dtype=np.int64)
+        parents, offsets = flatten([parents for _, parents in families])
+        sets = families_with_parents(children, parents, offsets)
+        place = np.arange(2 * len(families))
+        if not self.counts_rows:  # each set is a part of a message
+            different, place = distinct([tuple(columns) for columns in sets])
+            counts = self._statistics.counts(different)
+        else:
+            counts = self._statistics.counts(sets)
+        levels = self._cardinalities[children]
+        configurations = np.ones(len(families))
+        sizes = np.diff(offsets)
+        for i in range(sizes.max(initial=0)):
+            some = np.flatnonzero(sizes > i)
+            more = configurations[some] * self._cardinalities[parents[offsets[some] + i]]
+            configurations[some] = np.minimum(more, MOST_CONFIGURATIONS)
         fit = self._terms.joint(counts.of(place[::2]), configurations * levels)
         fit -= self._terms.parents(counts.of(place[1::2]), configurations, levels)
         return fit - self.penalty(levels, configurations)
@@ -174,6 +176,29 @@ class DiscreteScore:
     def penalty(self, levels: Floats, configurations: Floats) -> Floats:
         """Price of the free parameters of families."""
         return self._terms.price * (levels - 1) * configurations
+
+
+def families_with_parents(
+    children: NDArray[np.int64], parents: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> FlatSets:
+    """The columns of each family, and after them those of its parents (`offsets` says where they begin).
+
+    The second-last column of a family is the child: so the parents are summed from the family's table and
+    need not be counted.
+
+    >>> list(families_with_parents(np.array([5, 6]), np.array([1, 2, 3]), np.array([0, 3, 3])))
+    [(1, 2, 5, 3), (1, 2, 3), (6,), ()]
+    """
+    sizes = np.diff(offsets)
+    ends = running_sum(np.column_stack([sizes + 1, sizes]).ravel())
+    begins, alone = ends[:-1:2], ends[1::2]
+    columns = np.empty(ends[-1], dtype=np.int64)
+    family = np.repeat(np.arange(len(sizes)), sizes)
+    within = np.arange(len(parents)) - offsets[family]
+    columns[begins[family] + within + (within == sizes[family] - 1)] = parents
+    columns[begins + np.maximum(sizes - 1, 0)] = children
+    columns[alone[family] + within] = parents
+    return FlatSets(columns, ends)
 
 
 def distinct(sets: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:

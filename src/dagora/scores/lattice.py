@@ -187,20 +187,33 @@ def grow_from(
     number, size = sets.shape
     d = len(allowed)
     count = 0
+    if number and not size:  # the empty set: every single column
+        for j in range(d):
+            if allowed[j]:
+                grown[count, 0], subsets[count, 0], below[count] = j, 0, best[0]
+                count += 1
+        return count, number
     for a in range(start, number):
         if count + d > len(below):
             return count, a
-        for j in range(sets[a, size - 1] + 1 if size else 0, d):
+        # Sets that differ from this one in their last column only follow it; the others cannot be subsets.
+        for b in range(a + 1, number):
+            same = 0
+            while same < size - 1 and sets[b, same] == sets[a, same]:
+                same += 1
+            if same < size - 1:
+                break
+            j = sets[b, size - 1]
             if not allowed[j]:
                 continue
             # The next row is written in place; it stays only if all its subsets are alive.
             for i in range(size):
                 grown[count, i] = sets[a, i]
             grown[count, size] = j
-            subsets[count, size] = a
-            below[count] = best[a]
+            subsets[count, size], subsets[count, size - 1] = a, b
+            below[count] = max(best[a], best[b])
             whole = True
-            for skipped in range(size):
+            for skipped in range(size - 1):
                 place = find_key(keys, key_without(grown[count], skipped, d))
                 if place < 0:
                     whole = False

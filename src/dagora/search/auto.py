@@ -9,10 +9,14 @@ Both searches settle ties by the order of the columns. The search over orders, a
 starts from, see them in the order of their names, so that the same columns give the same graph wherever they
 stand. The first tabu search takes them as they stand, as the method `tabu` does; its graph is returned only
 where it is better, or where there is no time for more.
+
+Without a time limit, the search over orders ends after some minutes where it has not ended by then, as on
+hundreds of columns with many parent sets; a limit that the user sets takes the place of that.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -28,9 +32,14 @@ from dagora.search.column_order import in_order_by_score
 from dagora.search.greedy.hill_climb import hill_climb, tabu_search
 from dagora.search.order.order_search import order_search
 from dagora.search.order.widen import Widening
+from dagora.wording import option
 
 # Disturbances of each order without improvement after which the search ends.
 PATIENCE = 6000
+# With more columns than these and no time limit, the search over orders ends after so many seconds. Fewer
+# columns take seconds, and their graph must not depend on the clock.
+WIDE = 100
+OWN_SECONDS = 240.0
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,13 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     first = tabu_search(source.given, run)
     if run.budget.exhausted:
         return said(first, "tabu search")
-    found, sets = search_by_name(source, first, run)
+    own = OwnLimit.of(run, len(source.given.schema))
+    found, sets = search_by_name(source, first, own.run)
     if clearly_above(first, found):
         # From the graph of the first search, the search over orders ends in one at least as good.
         start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
-        found = search_orders(sets, source.by_name, start, run)
+        found = search_orders(sets, source.by_name, start, own.run)
+    found = own.explained(found)
     graph = in_order_by_score(cast("DAG", found.graph), source.by_name, run.knowledge)
     done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
     if not sets.complete:
@@ -64,6 +75,31 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     stats = {**found.stats, "tabu_score": cast("float", first.score)}
     outcome = replace(found, graph=graph.reorder(source.given.schema.names), stats=stats)
     return said(outcome, done)
+
+
+@dataclass(frozen=True)
+class OwnLimit:
+    """The run of the search over orders, which ends by itself also where the user sets no time limit."""
+
+    run: Run
+    asked: Run
+
+    @classmethod
+    def of(cls, asked: Run, columns: int) -> OwnLimit:
+        """Limit a run to what is left of `OWN_SECONDS`, or to half of them, unless it is limited already."""
+        if columns <= WIDE or not math.isinf(asked.budget.left):
+            return cls(asked, asked)
+        left = max(OWN_SECONDS / 2, OWN_SECONDS - asked.budget.elapsed)
+        return cls(replace(asked, budget=asked.budget.at_most(left)), asked)
+
+    def explained(self, found: Outcome) -> Outcome:
+        """The outcome; where it was not the user who ended the search, with words that say so."""
+        if found.status != "time-limit" or self.asked.budget.exhausted:
+            return found
+        effort = found.message.partition(":")[0]
+        more = option("time_limit")
+        why = f"with no time limit, auto ends after about {OWN_SECONDS:g} s ({more} allows more)"
+        return replace(found, status="finished", message=f"{effort}: {why}")
 
 
 def search_by_name(source: ColumnOrders, first: Outcome, run: Run) -> tuple[Outcome, Candidates]:

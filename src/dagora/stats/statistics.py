@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NoReturn, Protocol, runtime_checkable
+from typing import NoReturn, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,33 @@ from dagora.options import Value
 
 # Sets of columns by position: a sequence of sequences, or an array with one set of equal size per row.
 ColumnSets = Sequence[Sequence[int]] | NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class FlatSets(Sequence[Sequence[int]]):
+    """Sets of columns in one array: set k is `columns[offsets[k]:offsets[k + 1]]`.
+
+    >>> FlatSets(np.array([3, 1, 2]), np.array([0, 1, 1, 3]))[2], len(FlatSets(np.arange(0), np.zeros(1)))
+    ((1, 2), 0)
+    """
+
+    columns: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    @overload
+    def __getitem__(self, place: int) -> Sequence[int]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Sequence[int]]: ...
+
+    def __getitem__(self, place: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
+        if isinstance(place, slice):
+            return [self[k] for k in range(len(self))[place]]
+        k = range(len(self))[place]
+        return tuple(self.columns[self.offsets[k] : self.offsets[k + 1]].tolist())
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +210,8 @@ def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int6
     >>> flatten([(3,), (), (1, 2)])
     (array([3, 1, 2]), array([0, 1, 1, 3]))
     """
+    if isinstance(column_sets, FlatSets):
+        return column_sets.columns, column_sets.offsets
     if isinstance(column_sets, np.ndarray):
         number, size = column_sets.shape
         return column_sets.ravel(), np.arange(number + 1, dtype=np.int64) * size

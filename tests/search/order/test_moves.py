@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dagora.kernel_random import random_below, shuffle
+from dagora.search.alarm import never
 from dagora.search.best_parents import choose_parents
 from dagora.search.order.insertions import best_insertion, index_sets, insert, relocate, stand, worth
 from dagora.search.order.moves import descend, empty_pool, iterate
@@ -116,7 +117,7 @@ def test_a_descent_ends_where_no_insertion_gains(problem):
     order = rng.permutation(len(candidates))
     start = best_of_order(candidates, order)
     state = np.array([5], dtype=np.uint64)
-    end = descend(flat, order, state, 1e-9)
+    end = descend(flat, order, state, 1e-9, never())
     assert end == pytest.approx(best_of_order(candidates, order.tolist()))
     assert end >= start - 1e-9
     assert all(best_of_order(candidates, other) <= end + 1e-6 for other in neighbours(order.tolist()))
@@ -127,7 +128,7 @@ def test_iterating_finds_the_optimum_of_small_problems(problem):
     order = rng.permutation(len(candidates))
     best_order = order.copy()
     state = np.array([7], dtype=np.uint64)
-    best = iterate(flat, order, best_order, -np.inf, state, 1e-9, 200)
+    best = iterate(flat, order, best_order, -np.inf, state, 1e-9, 200, np.zeros(1), never())
     assert best == pytest.approx(best_of_order(candidates, best_order))
     assert best == pytest.approx(best_of_all(candidates))
 
@@ -137,7 +138,7 @@ def test_swaps_end_at_least_where_no_swap_gains(problem):
     d = len(candidates)
     order, found = rng.permutation(d), np.empty(d, dtype=np.int64)
     start = best_of_order(candidates, order)
-    best = swap_search(flat, order, found, 3, 20, 1e-9)
+    best = swap_search(flat, order, found, 3, 20, 1e-9, never())
     assert best == pytest.approx(best_of_order(candidates, found))
     assert best >= start - 1e-9
     for p in range(d - 1):
@@ -150,7 +151,7 @@ def test_swaps_and_their_tabu_list_step_by_step(problem, length):
     start = rng.permutation(len(candidates))
     score, best_order, last = tabu_swaps(candidates, start.tolist(), length, 15)
     order, found = start.copy(), np.empty_like(start)
-    assert swap_search(flat, order, found, length, 15, 1e-9) == pytest.approx(score)
+    assert swap_search(flat, order, found, length, 15, 1e-9, never()) == pytest.approx(score)
     assert found.tolist() == best_order
     assert order.tolist() == last
 
@@ -163,8 +164,8 @@ def test_worse_orders_are_accepted_now_and_then():
         candidates = random_candidates(rng, 7)
         order = rng.permutation(7)
         best_order, state = order.copy(), np.array([seed], dtype=np.uint64)
-        start = descend(candidates.flat, order, state, 1e-9)
-        best = iterate(candidates.flat, order, best_order, start, state, 1e-9, 20)
+        start = descend(candidates.flat, order, state, 1e-9, never())
+        best = iterate(candidates.flat, order, best_order, start, state, 1e-9, 20, np.zeros(1), never())
         assert best == pytest.approx(max(start, best_of_order(candidates, best_order)))
         below.append(best_of_order(candidates, order) < best - 1e-6)
     assert 0 < sum(below) < 30
@@ -193,8 +194,40 @@ def test_many_words():
     order = rng.permutation(70)
     choice = np.empty(70, dtype=np.int64)
     state = np.array([9], dtype=np.uint64)
-    end = descend(flat, order, state, 1e-9)
+    end = descend(flat, order, state, 1e-9, never())
     assert end == pytest.approx(best_of_order(candidates, order.tolist()))
     assert end >= best_of_order(candidates, range(70))
     total = select_acyclic(flat, order, choice)
     assert graph_worth(candidates, candidates.graph(choice)) == pytest.approx(total)
+
+
+def test_kernels_end_where_they_are_when_the_flag_is_up():
+    """The searches hold an order at any moment, so they may end at any moment."""
+    rng = np.random.default_rng(3)
+    candidates = random_candidates(rng, 7)
+    up = np.ones(1, dtype=np.bool_)
+    start = rng.permutation(7)
+    worth_of_start = best_of_order(candidates, start)
+    order, state = start.copy(), np.array([5], dtype=np.uint64)
+    assert descend(candidates.flat, order, state, 1e-9, up) == pytest.approx(worth_of_start)
+    best_order = start.copy()
+    best = iterate(candidates.flat, order, best_order, -1e9, state, 1e-9, 50, np.zeros(1), up)
+    assert (best, order.tolist(), best_order.tolist()) == (-1e9, start.tolist(), start.tolist())
+    found = np.empty_like(start)
+    assert swap_search(candidates.flat, order, found, 3, 20, 1e-9, up) == pytest.approx(worth_of_start)
+    assert found.tolist() == order.tolist() == start.tolist()
+    assert descend(candidates.flat, order, state, 1e-9, never()) > worth_of_start + 1e-6
+
+
+def test_pieces_of_a_search_are_the_search():
+    """A search that is cut into pieces, as a time limit cuts it, ends in the same orders."""
+    candidates = random_candidates(np.random.default_rng(4), 9)
+
+    def ends(*pieces):
+        order, best_order = np.arange(9), np.arange(9)
+        state, losses, best = np.array([5], dtype=np.uint64), np.zeros(1), -1e9
+        for kicks in pieces:
+            best = iterate(candidates.flat, order, best_order, best, state, 1e-9, kicks, losses, never())
+        return best, order.tolist(), best_order.tolist(), state.tolist(), losses.tolist()
+
+    assert ends(300) == ends(10, 20, 40, 80, 150)

@@ -68,6 +68,18 @@ def test_the_hint_is_where_the_search_starts():
     assert order_search(hinted, Run(seed=99), chains=1, patience=0).score >= good.score - 1e-9
 
 
+def test_a_limit_that_is_not_reached_does_not_change_the_answer():
+    """A limit cuts rounds into pieces; what is reported after each round stays the same."""
+    candidates = random_candidates(np.random.default_rng(5), 12, most=2)
+
+    def told(**limited):
+        events = []
+        order_search(candidates, Run(on_event=events.append, **limited), patience=600)
+        return events
+
+    assert told() == told(budget=Budget(1000.0))
+
+
 def test_jobs_do_not_change_the_answer():
     candidates = random_candidates(np.random.default_rng(3), 15, most=2)
     one, two = (order_search(candidates, Run(seed=4, jobs=jobs)) for jobs in (1, 2))

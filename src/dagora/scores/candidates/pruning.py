@@ -118,7 +118,8 @@ class EntropyRules:
         self._score = score
         self._levels = score.schema.cardinalities.astype(np.float64)
         self._known: list[Information] = []
-        self._fresh: dict[int, NDArray[np.float64]] = {}
+        # By child: Σ n ln n over the cells of the sets that were screened last, and their penalties.
+        self._fresh: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
 
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Compute the entropies given the required parents only."""
@@ -139,7 +140,12 @@ class EntropyRules:
 
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
         """Prune by the entropies that are known, then by those from counts of the parent sets."""
-        first = [entry.only(self._uncut_by_child(entry)) for entry in grown]
+        first, prices = [], []
+        for entry in grown:
+            price = self._price(entry)
+            uncut = self._uncut_by_child(entry, price)
+            first.append(entry.only(uncut))
+            prices.append(price[uncut])
         sizes = [len(entry.sets) for entry in first]
         if not sum(sizes):
             return []
@@ -157,13 +163,12 @@ class EntropyRules:
                 sums[k] = whole[start : start + sizes[k]]
                 start += sizes[k]
         for k, entry in enumerate(first):
-            uncut = self._uncut_by_parents(entry, sums[k])
-            self._fresh[entry.child] = sums[k][uncut]
+            uncut = self._uncut_by_parents(entry, sums[k], prices[k])
+            self._fresh[entry.child] = sums[k][uncut], prices[k][uncut]
             left.append(entry.only(uncut))
         return left
 
-    def _uncut_by_child(self, entry: Grown) -> NDArray[np.bool_]:
-        price = self._price(entry)
+    def _uncut_by_child(self, entry: Grown, price: NDArray[np.float64]) -> NDArray[np.bool_]:
         uncut: NDArray[np.bool_] = entry.below + price < 0
         known = self._known[entry.child]
         for i in range(entry.sets.shape[1]):
@@ -171,8 +176,9 @@ class EntropyRules:
             uncut &= known.entropy[entry.subsets[:, i]] > (levels - 1) * price / levels
         return uncut
 
-    def _uncut_by_parents(self, entry: Grown, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
-        price = self._price(entry)
+    def _uncut_by_parents(
+        self, entry: Grown, cells: NDArray[np.float64], price: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         uncut = np.ones(len(entry.sets), dtype=np.bool_)
         known = self._known[entry.child]
         for i in range(entry.sets.shape[1]):
@@ -184,7 +190,8 @@ class EntropyRules:
 
     def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
         """Keep the entropies for the next level."""
-        self._known[scored.child] = Information(-(scores + self._price(scored)), self._fresh[scored.child])
+        cells, price = self._fresh[scored.child]
+        self._known[scored.child] = Information(-(scores + price), cells)
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
         """Keep the entropies of some sets only."""

@@ -21,6 +21,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
+from dagora.search.alarm import Alarm, never
 from dagora.search.components import LocalProblem, Order, components, feasible_order, why_cyclic
 from dagora.search.order.moves import descend, iterate
 
@@ -126,11 +127,14 @@ def watch_of(run: Run, phase: str, scores: list[float], answers: list[Answer], k
 def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) -> Order:
     """A good order by iterated local search, until `patience` disturbances in a row gain nothing.
 
-    One descent is always made, even where no time is left.
+    One descent is always made, even where no time is left, unless it would take long.
     """
     state = random_state(run.seed)
     order = start.copy()
-    best = descend(problem.flat, order, state, TIE * abs(problem.bound))
+    brief = len(problem) * len(problem.scores) <= WORK_A_ROUND
+    with Alarm(run.budget) as stop:
+        flag = never() if brief else stop
+        best = descend(problem.flat, order, state, TIE * abs(problem.bound), flag)
     return improve_order(problem, order, best, state, patience, run.budget)
 
 
@@ -155,15 +159,16 @@ def improve_order(
     here, best_order, best = order.copy(), order.copy(), score
     kicks = max(1, min(patience, WORK_A_ROUND // (len(problem) * len(problem.scores))))
     idle = made = 0
-    while idle < patience and (most is None or made < most) and best < problem.bound - tolerance:
-        if budget.exhausted:
-            break
-        top = iterate(problem.flat, here, best_order, best, state, tolerance, kicks)
-        idle = 0 if top > best else idle + kicks
-        best = top
-        made += kicks
-        if report is not None:
-            report(best)
+    with Alarm(budget) as stop:
+        while idle < patience and (most is None or made < most) and best < problem.bound - tolerance:
+            if budget.exhausted:
+                break
+            top = iterate(problem.flat, here, best_order, best, state, tolerance, kicks, np.zeros(1), stop)
+            idle = 0 if top > best else idle + kicks
+            best = top
+            made += kicks
+            if report is not None:
+                report(best)
     return best_order
 
 

@@ -31,6 +31,7 @@ from pyscipopt.scip import (
 from dagora.graph.bits import unpack
 from dagora.kernel_random import random_state
 from dagora.scores.local_score import TIE
+from dagora.search.alarm import Alarm
 from dagora.search.components import LocalProblem, Order, place_all
 from dagora.search.exact.cluster_cuts import Point, arc_weights, order_along, positive_part
 from dagora.search.exact.component_solver import Watch
@@ -280,9 +281,10 @@ class IlpProgram:
         """Search near the order that the LP solution suggests; offer SCIP a network that beats the best."""
         whole, tolerance = self.whole, TIE * abs(self.whole.bound)
         order = order_along(arc_weights(self._point()))
-        score = descend(whole.flat, order, self._state, tolerance)
-        best = order.copy()
-        score = iterate(whole.flat, order, best, score, self._state, tolerance, KICKS)
+        with Alarm(self.watch.run.budget) as stop:
+            score = descend(whole.flat, order, self._state, tolerance, stop)
+            best = order.copy()
+            score = iterate(whole.flat, order, best, score, self._state, tolerance, KICKS, np.zeros(1), stop)
         if score <= self.best_score + tolerance:
             return PY_SCIP_RESULT.DIDNOTFIND
         self.best, self.best_score = best, score

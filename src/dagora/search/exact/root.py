@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dagora.kernel_random import random_state
 from dagora.scores.local_score import TIE
+from dagora.search.alarm import Alarm
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.cluster_cuts import arc_weights, order_along
 from dagora.search.exact.component_solver import Watch
@@ -63,9 +64,10 @@ def tighten(
         if point is None or relaxation.closed:
             break
         order = order_along(arc_weights(point))
-        found = descend(problem.flat, order, state, tolerance)
-        better = order.copy()
-        found = iterate(problem.flat, order, better, found, state, tolerance, KICKS)
+        with Alarm(watch.run.budget) as stop:
+            found = descend(problem.flat, order, state, tolerance, stop)
+            better = order.copy()
+            found = iterate(problem.flat, order, better, found, state, tolerance, KICKS, np.zeros(1), stop)
         if found > score + tolerance:
             best, score = better, found
             relaxation.learn_of(np.searchsorted(kept, problem.choose(best)))

@@ -229,7 +229,7 @@ class Climber:
         if len(self._parents[child]) >= self._limit:
             return []
         blocked = self._forbidden[:, child] | self._present[:, child]
-        return [int(i) for i in np.flatnonzero(~blocked)]
+        return np.flatnonzero(~blocked).tolist()
 
     def _removable(self, child: int) -> list[int]:
         return [parent for parent in self._parents[child] if not self._required[parent, child]]

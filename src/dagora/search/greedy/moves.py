@@ -66,22 +66,22 @@ def best_move(
     best = -np.inf
     for attempt in range(2):
         # First find the largest gain, then the first move that comes within the tolerance of it.
-        bound = best if attempt == 0 else best - tolerance
+        settled = attempt == 1
+        bound = best - tolerance
         for i in range(d):
             for j in range(d):
-                if i == j or present[j, i]:
+                edge = present[i, j]
+                # Most pairs end here: so nothing else is looked at before.
+                if not edge and not (additions[i, j] > best or (settled and additions[i, j] >= bound)):
                     continue
-                kinds = (DELETE, REVERSE) if present[i, j] else (ADD, NONE)
-                for kind in kinds:
-                    if kind == NONE:
-                        continue
+                for kind in range(DELETE, NONE) if edge else range(ADD, DELETE):
                     if kind == ADD:
                         gain = additions[i, j]
                     elif kind == DELETE:
                         gain = deletions[i, j]
                     else:
                         gain = deletions[i, j] + additions[j, i]
-                    if not (gain > -np.inf and (gain > best if attempt == 0 else gain >= bound)):
+                    if not (gain > best or (settled and gain >= bound)) or i == j or present[j, i]:
                         continue
                     if kind == ADD and reach[j, i]:
                         continue
@@ -93,9 +93,11 @@ def best_move(
                             after ^= edge_hash(j, i)
                         if is_tabu(tabu, after):
                             continue
-                    if attempt == 1:
+                    if settled:
                         return gain, kind, i, j
                     best = gain
+        if best == -np.inf:
+            break
     return -np.inf, NONE, -1, -1
 
 

@@ -38,15 +38,20 @@ def empty_pool(d: int) -> Pool:
 
 @kernel
 def settle(
-    sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64], tolerance: float
+    sets: IndexedSets,
+    standing: Standing,
+    pool: Pool,
+    state: NDArray[np.uint64],
+    tolerance: float,
+    stop: NDArray[np.bool_],
 ) -> bool:
     """Move the variables of the pool, in random sequence, to their best places until the pool is empty.
 
-    Returns whether any variable moved.
+    Returns whether any variable moved. As soon as `stop[0]` is true, all variables stay where they are.
     """
     allowed = np.empty(sets.masks.shape[1], dtype=np.uint64)
     moved = False
-    while pool.size[0] > 0:
+    while pool.size[0] > 0 and not stop[0]:
         turn = random_below(state, pool.size[0])
         pool.size[0] -= 1
         x = pool.members[turn]
@@ -61,33 +66,44 @@ def settle(
 
 @kernel
 def settle_all(
-    sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64], tolerance: float
+    sets: IndexedSets,
+    standing: Standing,
+    pool: Pool,
+    state: NDArray[np.uint64],
+    tolerance: float,
+    stop: NDArray[np.bool_],
 ) -> None:
     """Move variables to their best places until no move of any variable gains."""
     moved = True
-    while moved:
+    while moved and not stop[0]:
         for x in range(len(standing.order)):
             wake(x, pool)
-        moved = settle(sets, standing, pool, state, tolerance)
+        moved = settle(sets, standing, pool, state, tolerance, stop)
 
 
 @kernel
 def descend(
-    flat: FlatCandidates, order: NDArray[np.int64], state: NDArray[np.uint64], tolerance: float
+    flat: FlatCandidates,
+    order: NDArray[np.int64],
+    state: NDArray[np.uint64],
+    tolerance: float,
+    stop: NDArray[np.bool_],
 ) -> float:
     """Move variables, one at a time in random sequence, to their best places in `order` until no move gains.
 
-    Returns the score of the best network that the new order permits.
+    Returns the score of the best network that the new order permits. As soon as `stop[0]` is true, the
+    descent ends where it is.
 
     >>> from dagora.scores.candidates.candidates import Candidates
     >>> pair = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]])
     >>> order, state = np.array([0, 1]), np.array([7], dtype=np.uint64)
-    >>> descend(pair.flat, order, state, 1e-9), order  # a → b scores −4, b → a scores −3
+    >>> never = np.zeros(1, dtype=np.bool_)
+    >>> descend(pair.flat, order, state, 1e-9, never), order  # a → b scores −4, b → a scores −3
     (-3.0, array([1, 0]))
     """
     sets = index_sets(flat)
     standing = stand(sets, order)
-    settle_all(sets, standing, empty_pool(len(order)), state, tolerance)
+    settle_all(sets, standing, empty_pool(len(order)), state, tolerance, stop)
     return worth(sets, standing)
 
 
@@ -154,25 +170,30 @@ def iterate(
     state: NDArray[np.uint64],
     tolerance: float,
     kicks: int,
+    losses: NDArray[np.float64],
+    stop: NDArray[np.bool_],
 ) -> float:
     """Iterated local search: disturb the order and descend again, `kicks` times. Return the best score.
 
     A result that scores lower by some loss is accepted with probability exp(−loss / temperature); the
-    temperature is half the running mean of the losses. `order` is the current order, `best_order` the best
-    one seen, and `best` its score.
+    temperature is half the running mean of the losses, which is kept in `losses[0]` (0: none yet). `order` is
+    the current order, `best_order` the best one seen, and `best` its score. As soon as `stop[0]` is true, the
+    search ends where it is.
     """
     sets = index_sets(flat)
     standing = stand(sets, order)
     trial = stand(sets, order.copy())
     pool = empty_pool(len(order))
     current = worth(sets, standing)
-    usual_loss = 0.0
+    usual_loss = losses[0]
     for _ in range(kicks):
+        if stop[0]:
+            break
         disturb(sets, trial, pool, state)
-        settle(sets, trial, pool, state, tolerance)
+        settle(sets, trial, pool, state, tolerance, stop)
         score = worth(sets, trial)
         if score > best + tolerance:
-            settle_all(sets, trial, pool, state, tolerance)
+            settle_all(sets, trial, pool, state, tolerance, stop)
             score = worth(sets, trial)
             best = score
             copy_row(trial.order, best_order)
@@ -184,4 +205,5 @@ def iterate(
             current = score
         else:
             copy_standing(standing, trial)
+    losses[0] = usual_loss
     return best

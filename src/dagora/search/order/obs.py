@@ -14,6 +14,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
+from dagora.search.alarm import Alarm
 from dagora.search.components import LocalProblem
 from dagora.search.order.order_search import outcome_of
 from dagora.search.order.swap_moves import swap_search
@@ -29,14 +30,15 @@ def obs(
     order, found, best_order = np.arange(d), np.arange(d), np.arange(d)
     best = -np.inf
     done = 0
-    while done < restarts and not (run.budget.exhausted and done):
-        shuffle(order, state)
-        tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
-        score = swap_search(problem.flat, order, found, length, patience, tolerance)
-        if score > best + tolerance:
-            best, best_order = score, found.copy()
-        done += 1
-        run.on_event(Event("searching orders", done, score=best, total=restarts))
+    with Alarm(run.budget) as stop:
+        while done < restarts and not (run.budget.exhausted and done):
+            shuffle(order, state)
+            tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
+            score = swap_search(problem.flat, order, found, length, patience, tolerance, stop)
+            if score > best + tolerance:
+                best, best_order = score, found.copy()
+            done += 1
+            run.on_event(Event("searching orders", done, score=best, total=restarts))
     return outcome_of(
         candidates, best_order, run, {"orders": float(done)}, f"{done} random orders with swaps"
     )

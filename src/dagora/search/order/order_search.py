@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -27,6 +27,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
+from dagora.search.alarm import Alarm, Flag
 from dagora.search.components import NO_ROW, LocalProblem, feasible_order, why_cyclic
 from dagora.search.order.moves import descend, iterate
 from dagora.search.order.recombine import combined, order_of
@@ -41,12 +42,23 @@ FIRST_PIECE, PIECE_SECONDS = 10, 0.1
 
 @dataclass
 class Chain:
-    """One search: its current order, the best order it has seen with its score, and its random numbers."""
+    """One search: its current order, the best order it has seen with its score, and its random numbers.
+
+    `losses` holds what disturbances cost in this round, and `tolerance` what counts as a tie in it: so it
+    does not matter into how many pieces a round is cut.
+    """
 
     order: NDArray[np.int64]
     best_order: NDArray[np.int64]
     best: float
     random: NDArray[np.uint64]
+    losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
+    tolerance: float = 0.0
+
+    def begin_round(self) -> None:
+        """Forget the losses of the last round; ties are measured by the best score so far."""
+        self.losses[0] = 0.0
+        self.tolerance = TIE * abs(self.best)
 
 
 def order_search(
@@ -58,23 +70,25 @@ def order_search(
     problem = LocalProblem.whole(candidates)
     pace = Pace(run.budget)
     steps = idle = 0
-    with ThreadPoolExecutor(run.jobs) as pool:
+    with ThreadPoolExecutor(run.jobs) as pool, Alarm(run.budget) as stop:
         started = list(starts(candidates, run.seed, chains))
-        list(pool.map(partial(begin, problem, budget=run.budget), started))
+        list(pool.map(partial(begin, problem, stop), started))
         best = max(chain.best for chain in started)
         run.on_event(Event("searching orders", steps, score=best))
         while idle < wait and not run.budget.exhausted:
             wider = widened(candidates, problem, started, run)
             if wider is not candidates:
                 candidates, problem = wider, LocalProblem.whole(wider)
-                list(pool.map(partial(descend_best, problem), started))
+                list(pool.map(partial(descend_best, problem, stop), started))
             elif candidates.widen is None and best >= problem.bound - TIE * abs(best):
                 break
             kicks = 0
+            for chain in started:
+                chain.begin_round()
             for some in pace.pieces(min(wait, size)):
-                list(pool.map(partial(go_on, problem, some), started))
+                list(pool.map(partial(go_on, problem, stop, some), started))
                 kicks += some
-            gather(problem, started)
+            gather(problem, stop, started)
             steps += kicks * chains
             top = max(chain.best for chain in started)
             idle = 0 if top > best + TIE * abs(best) else idle + kicks
@@ -106,7 +120,7 @@ class Pace:
                 self._size = max(1, self._size // 2)
 
 
-def gather(problem: LocalProblem, chains: list[Chain]) -> None:
+def gather(problem: LocalProblem, stop: Flag, chains: list[Chain]) -> None:
     """Combine the best networks of all chains into one, from which all go on."""
     leader, *others = sorted(chains, key=lambda chain: -chain.best)
     own = choice = problem.choose(leader.best_order)
@@ -115,7 +129,7 @@ def gather(problem: LocalProblem, chains: list[Chain]) -> None:
     order = order_of(problem, choice)
     if order is not None and not np.array_equal(choice, own):
         leader.best_order[:] = order
-        descend_best(problem, leader)
+        descend_best(problem, stop, leader)
     for chain in chains:
         chain.best = leader.best
         chain.best_order[:] = leader.best_order
@@ -150,22 +164,22 @@ def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
         yield Chain(order, order.copy(), -np.inf, state)
 
 
-def begin(problem: LocalProblem, chain: Chain, budget: Budget | None = None) -> None:
+def begin(problem: LocalProblem, stop: Flag, chain: Chain) -> None:
     """Descend from the chain's start; if there is no time, only compute the score of the order."""
-    if budget is not None and budget.exhausted:
+    if stop[0]:
         chain.best = problem.score(chain.best_order)
     else:
-        descend_best(problem, chain)
+        descend_best(problem, stop, chain)
     chain.order[:] = chain.best_order
 
 
-def descend_best(problem: LocalProblem, chain: Chain) -> None:
+def descend_best(problem: LocalProblem, stop: Flag, chain: Chain) -> None:
     """Descend from the chain's best order."""
     tolerance = TIE * abs(problem.score(chain.best_order))
-    chain.best = descend(problem.flat, chain.best_order, chain.random, tolerance)
+    chain.best = descend(problem.flat, chain.best_order, chain.random, tolerance, stop)
 
 
-def go_on(problem: LocalProblem, kicks: int, chain: Chain) -> None:
+def go_on(problem: LocalProblem, stop: Flag, kicks: int, chain: Chain) -> None:
     """Disturb and descend `kicks` times."""
     chain.best = iterate(
         problem.flat,
@@ -173,8 +187,10 @@ def go_on(problem: LocalProblem, kicks: int, chain: Chain) -> None:
         chain.best_order,
         chain.best,
         chain.random,
-        TIE * abs(chain.best),
+        chain.tolerance,
         kicks,
+        chain.losses,
+        stop,
     )
 
 

@@ -48,17 +48,19 @@ def swap_search(
     length: int,
     patience: int,
     tolerance: float,
+    stop: NDArray[np.bool_],
 ) -> float:
     """Make the best swap of neighbours that is not tabu, until `patience` swaps in a row bring nothing.
 
     Two variables that were swapped may not be swapped back for `length` swaps, unless that gives the best
     order so far. Returns the best score. The best order goes to `best_order`; `order` ends where the search
-    does.
+    does, which is at once when `stop[0]` is true.
 
     >>> from dagora.scores.candidates.candidates import Candidates
     >>> pair = Candidates.of("ab", [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]])
     >>> order, best_order = np.array([0, 1]), np.empty(2, dtype=np.int64)
-    >>> swap_search(pair.flat, order, best_order, 10, 5, 1e-9), best_order  # a → b scores −4, b → a −3
+    >>> never = np.zeros(1, dtype=np.bool_)
+    >>> swap_search(pair.flat, order, best_order, 10, 5, 1e-9, never), best_order  # a → b scores −4, b → a −3
     (-3.0, array([1, 0]))
     """
     d = len(order)
@@ -77,7 +79,7 @@ def swap_search(
     low, high = 0, d - 1
     idle = 0
     step = 0
-    while idle < patience:
+    while idle < patience and not stop[0]:
         for p in range(low, high):
             gains[p], rows[p, 0], rows[p, 1] = swap_gain(sets, order, prefixes[p], choice, p)
         step += 1

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.events import Budget, OutOfTimeError
 from dagora.graph.bits import pack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -46,7 +47,8 @@ class Widening:
     def __init__(self, score: LocalScore, knowledge: Knowledge) -> None:
         names = score.schema.names
         self._score = score
-        self._permitted = likeliest_parents(score, ~knowledge.forbidden_matrix(names))
+        self._allowed = ~knowledge.forbidden_matrix(names)
+        self._tried: NDArray[np.bool_] | None = None
         self._required = knowledge.required_matrix(names)
         self._limit = len(names) if knowledge.max_parents is None else knowledge.max_parents
         self._seen: set[Base] = set()
@@ -55,6 +57,11 @@ class Widening:
 
     def __call__(self, candidates: Candidates, graphs: Sequence[DAG], run: Run) -> Candidates:
         """The candidates with the sets around some graphs added; the same object if there is nothing new."""
+        if self._tried is None:
+            try:
+                self._tried = likeliest_parents(self._score, self._allowed, run.budget)
+            except OutOfTimeError:
+                return candidates
         found: Found = [[] for _ in candidates]
         fresh = self._fresh(self._bases(candidates, graphs))
         if fresh:
@@ -96,7 +103,7 @@ class Widening:
     def _look(self, bases: Sequence[Base], found: Found, run: Run) -> list[Base]:
         """Score bases, alone and with each further parent; return each base's best extension that gains."""
         best = []
-        together = max(1, TOGETHER // len(found))
+        together = max(1, TOGETHER // min(len(found), TRIED_PARENTS))
         for start in range(0, len(bases), together):
             if run.budget.exhausted:
                 break
@@ -112,13 +119,18 @@ class Widening:
                     best.append((child, parents | {further[int(grown.argmax())]}))
         return best
 
+    def _parents_of(self, child: int) -> NDArray[np.int64]:
+        """The parents that are tried for a child."""
+        assert self._tried is not None
+        return np.flatnonzero(self._tried[:, child])
+
     def _scores(self, bases: Sequence[Base]) -> list[tuple[list[int], NDArray[np.float64]]]:
         """For each base its further parents, and the scores of the base alone and with each of them."""
         families: list[Family] = []
         further: list[list[int]] = []
         for child, parents in bases:
-            permitted = np.flatnonzero(self._permitted[:, child]) if len(parents) < self._limit else EMPTY
-            further.append([j for j in permitted.tolist() if j not in parents])
+            tried = self._parents_of(child) if len(parents) < self._limit else EMPTY
+            further.append([j for j in tried.tolist() if j not in parents])
             fixed = tuple(sorted(parents))
             families.append((child, fixed))
             families.extend((child, (*fixed, j)) for j in further[-1])
@@ -128,14 +140,19 @@ class Widening:
         return list(zip(further, np.split(self._score.families(families), ends[:-1]), strict=True))
 
 
-def likeliest_parents(score: LocalScore, permitted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def likeliest_parents(score: LocalScore, permitted: NDArray[np.bool_], budget: Budget) -> NDArray[np.bool_]:
     """Which parents to try for each child ([parent, child]): all that are permitted, or the best of many."""
+
+    def watch(done: int, total: int) -> None:
+        if budget.exhausted and done < total:
+            raise OutOfTimeError
+
     permitted = permitted & ~np.eye(len(permitted), dtype=np.bool_)
     if len(permitted) <= TRIED_PARENTS + 1 or not isinstance(score, BlockScore):
         return permitted
     children, parents = np.nonzero(permitted.T)
     values = np.full(permitted.shape, -np.inf)
-    values[parents, children] = score.block(children, parents[:, None])
+    values[parents, children] = score.block(children, parents[:, None], watch)
     worst_taken = -np.sort(-values, axis=0)[TRIED_PARENTS - 1]
     tried: NDArray[np.bool_] = permitted & (values >= worst_taken)
     return tried

@@ -22,6 +22,7 @@ from dagora.kernel_random import random_state
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
+from dagora.search.alarm import never
 from dagora.search.components import LocalProblem
 from dagora.search.order.order_search import (
     Chain,
@@ -68,7 +69,7 @@ class Searches:
     def start(cls, candidates: Candidates, pool: Executor, run: Run) -> Searches:
         """Descend from every chain's start."""
         made = cls(candidates, list(starts(candidates, run.seed, CHAINS)), pool, run)
-        list(pool.map(partial(begin, made.problem), made.chains))
+        list(pool.map(partial(begin, made.problem, never()), made.chains))
         return made
 
     @property
@@ -81,7 +82,9 @@ class Searches:
         """Disturb every chain some times; return whether the best score improved."""
         before = self.leader.best
         kicks = max(1, min(KICKS, SETS_PER_CALL // len(self.problem.scores)))
-        list(self.pool.map(partial(go_on, self.problem, kicks), self.chains))
+        for chain in self.chains:
+            chain.begin_round()
+        list(self.pool.map(partial(go_on, self.problem, never(), kicks), self.chains))
         self.steps += kicks * len(self.chains)
         return self.leader.best > before + TIE * abs(before)
 
@@ -90,7 +93,7 @@ class Searches:
         wider = widened(self.candidates, self.problem, self.chains, self.run)
         if wider is not self.candidates:
             self.candidates, self.problem = wider, LocalProblem.whole(wider)
-            list(self.pool.map(partial(descend_best, self.problem), self.chains))
+            list(self.pool.map(partial(descend_best, self.problem, never()), self.chains))
 
     def prepare(self) -> None:
         """Search until `PATIENCE` disturbances of each chain in a row gain nothing."""
@@ -184,7 +187,7 @@ def descend_in_time(searches: Searches, chain: Chain) -> None:
     if searches.run.budget.exhausted:
         chain.best = searches.problem.score(chain.best_order)
     else:
-        descend_best(searches.problem, chain)
+        descend_best(searches.problem, never(), chain)
 
 
 def transitions_of(graph: OrderGraph, orders: Orders) -> Transitions:

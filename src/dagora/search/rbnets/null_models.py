@@ -14,6 +14,7 @@ from dagora.errors import KnowledgeError
 from dagora.kernel_random import random_state
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
+from dagora.search.alarm import never
 from dagora.search.components import LocalProblem, why_cyclic
 from dagora.search.order.moves import descend
 from dagora.search.rbnets.environment import OrderGraph
@@ -41,7 +42,7 @@ def descended_orders(candidates: Candidates, k: int, rng: np.random.Generator) -
     state = random_state(int(rng.integers(2**63)))
     tolerance = TIE * abs(problem.bound)
     return np.array(
-        [descend(problem.flat, order, state, tolerance) for order in draw_orders(candidates, k, rng)]
+        [descend(problem.flat, order, state, tolerance, never()) for order in draw_orders(candidates, k, rng)]
     )
 
 
