@@ -12,7 +12,7 @@ demo: $(READY)  ## install, learn a known network from simulated data, write dem
 	$(BIN)/dagora demo -o demo
 
 test: lint types  ## lint, types and the suite without its slow part: what every change must pass
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer and not flower"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not peer and not flower"
 
 test-slow: $(READY)  ## every test: also the slow ones, and those against peers that `make bench` installed
 	$(BIN)/python -m pytest -m "not flower"

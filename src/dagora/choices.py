@@ -46,6 +46,7 @@ def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind], *, 
 
     `marked` says that variables were set in some rows.
 
+    >>> from dagora.method_registry import method_named
     >>> why_not_model(method_named("auto"), None, frozenset({Kind.DISCRETE}))
     ''
     >>> why_not_model(method_named("auto"), "bdeu", frozenset({Kind.DISCRETE}))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora import method_registry
 from dagora.data import readers
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
@@ -117,7 +116,7 @@ def test_a_table_too_wide_for_memory_is_refused_before_the_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path, 200, 5)
-    monkeypatch.setattr(method_registry, "free_memory", lambda: 100_000)
+    monkeypatch.setattr("dagora.method.free_memory", lambda: 100_000)
     monkeypatch.setattr(readers, "parse_delimited", lambda *_, **__: pytest.fail("the rows were read"))
     with pytest.raises(DataError, match=r"the method tabu needs .* for 200 columns.* enough for 50: leave"):
         dagora.learn(file, "tabu")

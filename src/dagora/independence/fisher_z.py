@@ -23,7 +23,7 @@ class FisherZ:
     >>> rows = np.stack([a, a + noise, a + more], axis=1)
     >>> test = FisherZ(TableStatistics(Table.from_numpy(rows, names=["a", "b", "c"])), "the method pc")
     >>> test.p_values(np.array([1]), np.array([2]), np.array([[0]])).round(3)
-    array([0.362])
+    array([0.392])
     """
 
     def __init__(self, statistics: Statistics, owner: str) -> None:

@@ -139,7 +139,7 @@ def sums_of_matrix(matrix: Floats) -> Floats:
     """The eight sums of a doubly centred symmetric matrix.
 
     >>> sums_of_matrix(np.array([[0.5, -0.5], [-0.5, 0.5]])).round(3)
-    array([ 1.   ,  0.5  ,  1.   ,  0.25 ,  0.   ,  0.5  ,  0.5  ,  1.   ])
+    array([1.  , 0.5 , 1.  , 0.25, 0.  , 0.5 , 0.  , 1.  ])
     """
     d = np.diag(matrix)
     square = matrix @ matrix

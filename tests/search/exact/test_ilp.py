@@ -83,9 +83,10 @@ def no_root(monkeypatch):
 
 @pytest.fixture(params=["whole root", "one round", "no root"])
 def any_root(request, monkeypatch):
-    """The rounds before the solver end by themselves, after the first, or are left out."""
+    """The rounds before the solver end by themselves, after the first, or are left out; all cuts are tried."""
     from dagora.search.exact import root
 
+    monkeypatch.setattr("dagora.search.exact.separation.LEAST_NODES", 0)
     if request.param == "no root":
         request.getfixturevalue("no_root")
     elif request.param == "one round":

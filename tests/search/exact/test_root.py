@@ -21,6 +21,12 @@ from dagora.search.exact.root import tighten
 from dagora.search.exact.separation import Cut, Sets, separate
 
 
+@pytest.fixture(autouse=True)
+def cuts_on_many_nodes(monkeypatch):
+    """Look for cuts on five and more nodes in problems of any size."""
+    monkeypatch.setattr("dagora.search.exact.separation.LEAST_NODES", 0)
+
+
 def watch(run=None):
     return Watch(run or Run(), "test", 0.0, 0.0)
 

@@ -1,7 +1,7 @@
 """Cuts: inequalities that every network keeps and a point of the linear program violates.
 
-Clusters and facets of three and four nodes come first. Where they are few, larger sets of nodes are searched,
-from five nodes on, until some size gives a cut.
+Clusters and facets of three and four nodes come first. Where they are few and the problem is not small,
+larger sets of nodes are searched, from five nodes on, until some size gives a cut.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ COVERS_A_ROUND = 30
 SETS_A_ROUND = 200_000
 
 # With fewer other cuts than this, larger sets are searched: of these sizes, and so many of each size.
+# Problems of fewer nodes are solved sooner without.
 FEW = 10
+LEAST_NODES = 16
 COVER_SIZES = (5, 6, 7)
 COVERED_SETS = 250
 
@@ -71,7 +73,7 @@ def separate(point: Point, sets: Sets, *, facets: bool, integral: bool = False) 
     if facets and not integral:
         arcs = weights > LEAST_VALUE
         cuts += facets_of_four(point, arcs, sets)
-        if len(cuts) < FEW:
+        if len(cuts) < FEW and len(weights) >= LEAST_NODES:
             cuts += covers(point, arcs, sets)
     return cuts
 
