@@ -210,3 +210,17 @@ def test_sample_and_score_take_interventions_on_the_command_line(run, tmp_path):
         assert refused.err.splitlines()[-1].startswith(
             "dagora: error: --interventions speaks of the level 'dry'"
         )
+
+
+@pytest.mark.parametrize("door", [learn, sample, candidates])
+def test_holes_beside_the_marks_are_refused_in_one_line(door):
+    table = {"a": [0, 1] * 30, "b": [0, 0, 1, 1] * 15, "set": ["", "b"] * 30, "h": ["p", None, "q"] * 20}
+    with pytest.raises(DataError, match="20 cells are missing, the first in column 'h', data row 2"):
+        door(table, interventions="set")
+    assert door({**table, "h": ["p", "q"] * 30}, interventions="set")
+
+
+def test_a_misspelt_column_of_marks_is_named_before_its_empty_cells_are_counted():
+    table = {"a": [0, 1] * 30, "b": [0, 0, 1, 1] * 15, "set": ["", "b"] * 30}
+    with pytest.raises(DataError, match="names no column: the columns are a, b, set"):
+        learn(table, interventions="sett")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.columns.column_names import check_marks
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
@@ -95,11 +96,7 @@ class Marks:
 
     def split(self, table: Table) -> tuple[Table, Interventions]:
         """Take the column out of a table; return the rest and what it said."""
-        if self.column not in table.names:
-            raise DataError(
-                f"{option('interventions', self.column)} names no column: the columns are "
-                f"{', '.join(table.names[:8])}{', …' if len(table.names) > 8 else ''}"
-            )
+        check_marks(self.column, table.names)
         place = table.schema.index(self.column)
         variable = table.schema[place]
         if variable.kind is not Kind.DISCRETE:

@@ -107,3 +107,17 @@ def list_names(names: Sequence[str], most: int = 8) -> str:
     """List a few names in one line."""
     more = f", … ({len(names)} in all)" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def check_marks(column: str, names: Sequence[str]) -> None:
+    """Refuse a column of marks that is not there.
+
+    >>> check_marks("sett", ["a", "set"])
+    Traceback (most recent call last):
+    dagora.errors.DataError: interventions="sett" names no column: the columns are a, set
+    """
+    if column not in names:
+        raise DataError(
+            f"{option('interventions', column)} names no column: the columns are "
+            f"{', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
+        )

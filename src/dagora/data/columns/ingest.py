@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import numpy as np
 
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
-from dagora.data.columns.column_names import check_names, declare_kinds
+from dagora.data.columns.column_names import check_marks, check_names, declare_kinds
 from dagora.data.columns.column_type import (
     MAX_INTEGER_LEVELS,
     Column,
@@ -100,7 +100,7 @@ def type_columns(
     filled = [column for column in kept if column.name != reading.marks]
     holes = any(column.missing for column in filled)
     if reading.missing == "error" and holes:
-        refuse_missing(raw, filled, reading)
+        refuse_missing(raw, kept, filled, reading)
     if reading.missing in ("auto", "model") and holes:
         return keep_holes(raw, kept, filled, reading)
     row_number: RowNumber = count_from_one
@@ -196,7 +196,8 @@ def prepare_all(
     """Look into all columns; return all of them, and those that are not left out."""
     names = check_names(names)
     declared = declare_kinds(names, reading.discrete, reading.continuous)
-    if reading.marks in names:
+    if reading.marks is not None:
+        check_marks(reading.marks, names)
         declared = {**declared, reading.marks: Kind.DISCRETE}
     words = missing_words(reading.na)
     rows = len(columns[0])
@@ -327,9 +328,14 @@ def keep_rows(column: RawColumn, complete: NDArray[np.bool_], *, text_cells: boo
     column.cells = parse_numbers(cells) if text_cells and is_text(cells.type) else cells
 
 
-def refuse_missing(raw: Sequence[RawColumn], kept: Sequence[RawColumn], reading: ReadingOptions) -> NoReturn:
+def refuse_missing(
+    raw: Sequence[RawColumn],
+    kept: Sequence[RawColumn],
+    filled: Sequence[RawColumn],
+    reading: ReadingOptions,
+) -> NoReturn:
     """Refuse missing cells: how many there are, where the first one is, and all that is to be chosen."""
-    refusal = refusing_missing(kept)
+    refusal = refusing_missing(filled)
     typed, _ = type_all(raw, kept, reading, count_from_one, 0)
     kinds = frozenset(column.variable.kind for column in typed)
     model = (
