@@ -109,7 +109,7 @@ def test_few_rows_and_a_limit_on_what_is_given():
     rows = rng.normal(size=(6, 5)) + rng.normal(size=(6, 1)) * 5
     table = dagora.Table.from_numpy(rows, names=list("abcde"))
     with pytest.warns(match="too few rows"):
-        dagora.learn(table, "pc", alpha=0.5)
+        dagora.learn(table, "pc", alpha=0.999)
     limited = dagora.learn(table, "pc", alpha=0.5, max_given=0)
     assert limited.stats["largest_set"] == 0
 
@@ -123,3 +123,16 @@ def test_independent_columns_have_no_edges():
 def test_a_column_that_is_determined():
     with pytest.raises(DataError, match="equal up to scale"):
         dagora.learn({"a": [0.1, 0.5, 0.9, 0.3], "b": [0.2, 1.0, 1.8, 0.6]}, "pc")
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_a_forbidden_pair_can_still_be_the_ends_of_a_v_structure(orientation):
+    truth = dagora.DAG("abc", [("a", "c"), ("b", "c")])
+    apart = Run(dagora.Knowledge(forbidden=[("a", "b"), ("b", "a")]))
+    found = pc_by(SeparationOracle(truth), apart, orientation=orientation)
+    assert found.graph == CPDAG.from_dag(truth)
+
+
+def test_too_few_rows_for_any_test():
+    with pytest.raises(DataError, match="cannot make a single test"):
+        dagora.learn({"a": [0.1, 0.5, 0.9], "b": [0.7, 0.2, 0.4]}, "pc")

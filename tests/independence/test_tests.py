@@ -129,3 +129,14 @@ def test_numbers_are_not_counted():
     table = Table.from_numpy(np.random.default_rng(0).normal(size=(20, 2)), names=["a", "b"])
     with pytest.raises(DataError, match="'a' is continuous"):
         CountTest(TableStatistics(table), "x2", "it")
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 20])
+def test_rows_that_all_differ_say_nothing(size):
+    """X² is the same in every permutation, whatever rounding makes of its variance."""
+    rng = np.random.default_rng(size)
+    for _ in range(40):
+        slices = np.repeat(np.arange(4), size)
+        x = np.concatenate([rng.permutation(size) for _ in range(4)])
+        rows = np.stack([x, rng.integers(0, 3, 4 * size), slices], axis=1)
+        assert counted(rows).p_values(FIRST, SECOND, np.array([[2]]))[0] == 1

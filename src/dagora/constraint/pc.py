@@ -14,7 +14,7 @@ import numpy as np
 from dagora.constraint.gaussian_sets import GaussianSets
 from dagora.constraint.orientation import Separates, orient
 from dagora.constraint.skeleton import LevelSearch, TestedSets, find_skeleton
-from dagora.constraint.votes import by_votes
+from dagora.constraint.votes import by_votes, with_untested
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.graph.cpdag import CPDAG
@@ -87,13 +87,16 @@ def pc_by(
         if isinstance(test, FisherZ)
         else TestedSets(test, largest=largest)
     )
+    if search.most < 0:
+        raise DataError(f"{OWNER} cannot make a single test: there are too few rows")
     found = find_skeleton(search, alpha, run, forbidden & forbidden.T, required | required.T, max_given)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
-    separates: Separates = found.separates
+    separates: Separates = with_untested(found, test, alpha, run)
     doubtful = 0
     if orientation in VOTES and found.finished:
         separates, doubtful = by_votes(found, test, alpha, run, majority=orientation == "majority")
+        found.finished = not run.budget.exhausted
     matrix, given_up, new = orient(found.adjacent, separates, known, lambda a, b: -found.p_of(a, b))
     warnings = []
     if impossible.any():
@@ -109,12 +112,15 @@ def pc_by(
         warnings.append(
             f"{doubtful} paths a — c — b are left undirected at c: separating sets disagree on them"
         )
-    if found.level >= search.most:
+    if found.level >= search.most and (found.adjacent.sum(axis=1) - 1 > search.most).any():
         warnings.append(
             f"sets of more than {search.most} columns could not be tested: there are too few rows"
         )
     edges = f"{int(found.adjacent.sum()) // 2} edges are left after {found.tests} tests"
-    late = f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges: {edges}"
+    late = (
+        f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and directions "
+        f"may be wrong: {edges}"
+    )
     return Outcome(
         CPDAG.from_numpy(matrix, names),
         "finished" if found.finished else "time-limit",

@@ -198,8 +198,12 @@ def add_slice(
     for b in range(len(of_y)):
         if of_y[b]:
             entropy -= of_y[b] * np.log(of_y[b])
-    permutation_cumulants(rows, sums_x, sums_y, factors, cumulants)
     scale = float(rows)
+    if max(seen_x, seen_y) == rows:
+        # Rows that all differ in one of the two: every permutation gives the same X².
+        cumulants[0], cumulants[1], cumulants[2] = square - 1, 0.0, 0.0
+    else:
+        permutation_cumulants(rows, sums_x, sums_y, factors, cumulants)
     out[0] += scale * (square - 1)
     for moment in range(3):
         out[1 + moment] += scale * cumulants[moment]

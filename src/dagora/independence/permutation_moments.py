@@ -44,6 +44,10 @@ PRODUCTS: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 
 
+# A variance below this share of the second moment is rounding.
+ROUNDING = 1e-12
+
+
 class Coefficients(NamedTuple):
     """`first[k, a, b]` is the factor of products a of A and b of B among patterns of k + 1 different indices.
 
@@ -179,6 +183,8 @@ def permutation_cumulants(rows: int, one: Floats, other: Floats, factors: Coeffi
     out[0] = mean
     out[1] = second - mean**2
     out[2] = third - 3 * mean * second + 2 * mean**3
+    if out[1] <= ROUNDING * second:  # all permutations give the same
+        out[1] = out[2] = 0.0
 
 
 @kernel
