@@ -36,8 +36,8 @@ from dagora.wording import option
 
 # Disturbances of each order without improvement after which the search ends.
 PATIENCE = 6000
-# With more columns than these and no time limit, the search over orders ends after so many seconds. Fewer
-# columns take seconds, and their graph must not depend on the clock.
+# With more columns than these and no time limit, the search over orders ends after so many seconds. With
+# fewer, the graph must not depend on the clock.
 WIDE = 100
 OWN_SECONDS = 240.0
 
