@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.independence.elimination import eliminate_others
 from dagora.scores.gaussian import COLLINEAR
 
 Floats = NDArray[np.float64]
@@ -76,15 +77,7 @@ def eliminate(matrix: Floats, members: Integers, count: int, block: NDArray[np.f
         for b in range(a + 1):
             j = b if b < 2 else members[b - 2]
             block[a, b] = matrix[i, j]
-    for last in range(size - 1, 1, -1):
-        pivot = block[last, last]
-        # A column that depends on the others explains nothing further.
-        if pivot <= COLLINEAR:
-            continue
-        for a in range(last):
-            factor = block[last, a] / pivot
-            for b in range(a + 1):
-                block[a, b] -= factor * block[last, b]
+    eliminate_others(block, size)
     if block[0, 0] <= COLLINEAR or block[1, 1] <= COLLINEAR:
         return UNDEFINED
     return float(block[1, 0] / np.sqrt(block[0, 0] * block[1, 1]))

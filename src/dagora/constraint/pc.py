@@ -63,8 +63,8 @@ def pc(
     name = default_test(ordered.schema) if test == "auto" else test
     tester = TESTS[name](ordered)
     outcome = pc_by(tester, run, alpha=alpha, orientation=orientation, max_given=max_given)
-    told = replace(outcome, message=f"{outcome.message}, by {name} at level {alpha:g}")
-    return replace(told, graph=as_cpdag(told.graph).reorder(statistics.schema.names))
+    message = f"{outcome.message}, by {name} at level {alpha:g}"
+    return replace(outcome, graph=outcome.graph.reorder(statistics.schema.names), message=message)
 
 
 def pc_by(
@@ -177,9 +177,3 @@ def directions(adjacent: Matrix, required: Matrix, one_way: Matrix) -> tuple[Mat
             known[tail, head] = True
             reach |= np.outer(reach[:, tail], reach[head])
     return known, impossible
-
-
-def as_cpdag(graph: object) -> CPDAG:
-    """The graph, which is a CPDAG."""
-    assert isinstance(graph, CPDAG)
-    return graph

@@ -4,7 +4,7 @@ Rows that agree on what is given make a slice, and x and y should be independent
 add up a statistic over the slices and differ in its null distribution:
 
 x2        X² with the exact first three moments over all permutations of the rows within slices, which know
-          how few rows a slice has: the size is right on sparse tables too
+          how few rows a slice has
 g2        G² against χ² with (levels of x − 1)(levels of y − 1)(combinations of levels that are given) degrees
           of freedom
 g2-seen   G² with the degrees of freedom of the levels seen in each slice

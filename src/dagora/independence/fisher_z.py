@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.independence.elimination import eliminate_others
 from dagora.independence.independence_test import Columns
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
@@ -71,15 +72,7 @@ def squared_correlations(correlations: Floats, x: Columns, y: Columns, given: Co
         for a in range(size):
             for b in range(a + 1):
                 block[a, b] = correlations[members[a], members[b]]
-        for last in range(size - 1, 1, -1):
-            pivot = block[last, last]
-            # A column that depends on the others explains nothing further.
-            if pivot <= COLLINEAR:
-                continue
-            for a in range(last):
-                factor = block[last, a] / pivot
-                for b in range(a + 1):
-                    block[a, b] -= factor * block[last, b]
+        eliminate_others(block, size)
         if block[0, 0] <= COLLINEAR or block[1, 1] <= COLLINEAR:
             out[k] = np.nan
         else:
