@@ -68,9 +68,9 @@ def test_the_papers_order_at_its_printed_point() -> None:
 @pytest.mark.parametrize("figure", ["fig1", "fig2"])
 def test_end_to_end(figure: str, run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
-        ("FIG1_NODES", (4, 6)), ("FIG1_SITES", 4), ("ROWS_PER_NODE", 6), ("FIG2_NODES", (4, 20)),
+        ("FIG1_NODES", (4, 6)), ("FIG1_SITES", 4), ("ROWS_PER_NODE", 6), ("FIG2_NODES", (4, 8)),
         ("FIG2_ROWS", 48), ("FIG2_SITES", (2, 6)), ("MASKED_SITES", 3), ("QUICK_RUNS", 1),
-        ("PAPER_TPR", {(20, 6, VOTES): 0.05}),
+        ("PAPER_TPR", {(8, 6, VOTES): 0.05}),
     ):  # fmt: skip
         monkeypatch.setattr(linear, name, value)
     ran = run("reproduce", f"admm/{figure}", "-o", tmp_path, "--json", "--quiet")
@@ -83,7 +83,7 @@ def test_end_to_end(figure: str, run: Callable, tmp_path: Path, monkeypatch: pyt
         ]
     else:
         assert [(row[0], row[2]) for row in rows] == [
-            (d, k) for d in (4, 20) for k in [2] * 8 + [6] * 8 + ["pooled"]
+            (d, k) for d in (4, 8) for k in [2] * 8 + [6] * 8 + ["pooled"]
         ]
         printed = {(row[2], row[3]): row[-1] for row in rows if row[-1] is not None}
         assert printed == {(6, VOTES): 0.05}
@@ -102,7 +102,7 @@ def test_end_to_end(figure: str, run: Callable, tmp_path: Path, monkeypatch: pyt
         assert (">paper<" in text) == name.endswith("tpr.svg")
     page = (tmp_path / f"admm-{figure}.md").read_text()
     assert "PC-Voting and FGES-Voting" in page
-    sizes = {"fig1": "d = 4, 6; n = 24, 36; 4 sites", "fig2": "d = 4, 20; n = 48; 2, 6 sites"}
+    sizes = {"fig1": "d = 4, 6; n = 24, 36; 4 sites", "fig2": "d = 4, 8; n = 48; 2, 6 sites"}
     assert f"{sizes[figure]}; 1 run per point (the paper: d = 10" in page.splitlines()[0]
     # One run has no standard error: nothing can be told.
     assert len(claims["rows"]) == len({"fig1": FIGURE1, "fig2": FIGURE2}[figure])

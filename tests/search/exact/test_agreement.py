@@ -38,7 +38,7 @@ def test_random_discrete_tables(seed):
 
 @pytest.mark.parametrize("score", ["bic-gaussian", "bge"])
 def test_random_continuous_tables(score):
-    check(random_continuous(np.random.default_rng(5), 80, 10), score, max_parents=4)
+    check(random_continuous(np.random.default_rng(5), 80, 9), score, max_parents=4)
 
 
 @pytest.mark.parametrize("rows", [200, 1000])
