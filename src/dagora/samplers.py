@@ -19,7 +19,7 @@ from dagora.scores.registry import Score
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler's entry; `sampler` is imported only when it is used."""
+    """A sampler's entry, with its default numbers; `sampler` is imported only when it is used."""
 
     name: str
     summary: str
@@ -27,6 +27,8 @@ class Sampler:
     reference: str
     sampler: str
     options: tuple[Option, ...] = ()
+    draws: int = 1000
+    chains: int = 4
 
     def load(self) -> Callable[..., Draws]:
         """Import the sampler."""
@@ -98,6 +100,16 @@ SAMPLERS = (
         reference="Tian & He 2009; Talvitie, Vuoksenmaa & Koivisto 2020",
         sampler="dagora.posterior.exact.exact_posterior:exact",
         options=(*PRIOR, MEMORY),
+    ),
+    Sampler(
+        name="dibs",
+        summary="DiBS+: particles moved by gradients, weighed by their graphs' scores; a baseline",
+        promise="none: graphs that no particle became are left out, and edges look surer than they are",
+        reference="Lorch, Rothfuss, Schölkopf & Krause 2021, with marginal likelihoods",
+        sampler="dagora.posterior.dibs.dibs:dibs",
+        options=(*PRIOR, Option("steps", "int", 2000, "steps that each particle takes", low=1)),
+        draws=30,
+        chains=1,
     ),
 )
 

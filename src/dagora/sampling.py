@@ -36,8 +36,8 @@ def sample(
     method: str = "partition",
     *,
     score: str | None = None,
-    draws: int = 1000,
-    chains: int = 4,
+    draws: int | None = None,
+    chains: int | None = None,
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
     max_parents: int | None = None,
     seed: int = 0,
@@ -60,11 +60,12 @@ def sample(
     """Draw graphs from their posterior given data of any kind that `learn` takes.
 
     From `discrete` to `separator`, the options say how the data are to be understood; `read_table` explains
-    them. Each of `chains` chains keeps `draws` graphs. Options of the sampler and of the score are keyword
-    arguments; `dagora methods NAME` lists them. The default `score` is bge for continuous, bdeu for discrete
-    and bic-mixed for columns of both kinds. With `reweight` (qmc or bridge) graphs are drawn under the
-    Laplace approximation of a Gaussian-process score, and weighted by that more accurate estimator.
-    `interventions` is that of `learn`. What the result's `warnings` say is also given to Python's `warnings`.
+    them. Each of `chains` chains keeps `draws` graphs, 4 × 1000 by default (dibs: 1 × 30). Options of the
+    sampler and of the score are keyword arguments; `dagora methods NAME` lists them. The default `score` is
+    bge for continuous, bdeu for discrete and bic-mixed for columns of both kinds. With `reweight` (qmc or
+    bridge) graphs are drawn under the Laplace approximation of a Gaussian-process score, and weighted by that
+    more accurate estimator. `interventions` is that of `learn`. What the result's `warnings` say is also
+    given to Python's `warnings`.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -72,6 +73,8 @@ def sample(
     [[0.0, 0.5], [0.5, 0.0]]
     """
     entry = sampler_named(method)
+    draws = entry.draws if draws is None else draws
+    chains = entry.chains if chains is None else chains
     check_numbers(draws, chains)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))

@@ -44,6 +44,15 @@ def to_command_line() -> Iterator[None]:
             _commands -= 1
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "draw"), counted(3, "draw")
+    ('1 draw', '3 draws')
+    """
+    return f"{number} {noun}" + "s" * (number != 1)
+
+
 def option(name: str, value: object = None) -> str:
     """Name an option, with a value if there is one to choose.
 

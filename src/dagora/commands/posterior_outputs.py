@@ -74,8 +74,8 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     for line in edge_lines(posterior):
         click.echo(line)
     click.echo("")
-    if draws.independent:
-        click.echo("draws: independent")
+    if draws.independent or draws.particles:
+        click.echo(f"draws: {posterior.diagnostics.verdict}")
     else:
         click.echo(f"{mixing_label(posterior.diagnostics)}: {posterior.diagnostics}")
     click.echo(f"highest log score: {posterior.score:.4f}")
@@ -97,7 +97,7 @@ def mixing_label(found: Diagnostics) -> str:
 
 def edge_lines(posterior: Posterior) -> list[str]:
     """The most probable edges, a line each, those of the consensus graph marked."""
-    from dagora.posterior.summary.mixing import counted
+    from dagora.wording import counted
 
     probability, error = posterior.edge_probability, posterior.edge_error
     chosen = posterior.consensus()

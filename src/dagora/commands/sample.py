@@ -41,8 +41,8 @@ Examples:
 class SampleRequest(CommonRequest):
     """What to sample, how, and where to write it."""
 
-    draws: int
-    chains: int
+    draws: int | None
+    chains: int | None
     prior: str | None
     reweight: str | None
     checkpoint: str | None
@@ -142,11 +142,9 @@ def sample_options(command: F) -> F:
             help="Log marginal likelihood; default: bdeu for discrete columns, bge for others.",
         ),
         click.option(
-            "--draws", type=click.IntRange(1), default=1000, show_default=True, help="Graphs kept per chain."
+            "--draws", type=click.IntRange(1), help="Graphs kept per chain.  [default: 1000; dibs: 30]"
         ),
-        click.option(
-            "--chains", type=click.IntRange(1), default=4, show_default=True, help="Independent chains."
-        ),
+        click.option("--chains", type=click.IntRange(1), help="Independent chains.  [default: 4; dibs: 1]"),
         click.option("--prior", metavar="NAME", help="Prior over graphs: uniform, fair, sparse or gpn."),
         click.option(
             "--reweight",

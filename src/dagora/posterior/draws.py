@@ -24,7 +24,8 @@ class Draws:
     `parents` has the shape (chains, draws, nodes, words), `log_scores` (log score + log prior of the graph)
     and `log_weights` (None: all draws weigh the same) the shape (chains, draws). `edges` holds edge
     probabilities, [i, j] is i → j, if they are known exactly. `prior` and `space` say in a sentence each what
-    was assumed about graphs and which graphs could be drawn at all. `independent` draws need no diagnostics.
+    was assumed about graphs and which graphs could be drawn at all. `independent` draws need no diagnostics;
+    `particles` cannot have any: each graph is there once, and stands for the posterior by its weight.
     """
 
     names: tuple[str, ...]
@@ -37,6 +38,7 @@ class Draws:
     log_weights: NDArray[np.float64] | None = None
     edges: NDArray[np.float64] | None = None
     independent: bool = False
+    particles: bool = False
     stats: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
-from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, counted, mixing_warnings
+from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_warnings
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.posterior.summary.posterior import Posterior
 from dagora.report.data_section import data_section
@@ -14,6 +14,7 @@ from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
 from dagora.report.repeating import repeating
+from dagora.wording import counted
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
 LEAST_PROBABLE = 0.01
@@ -35,7 +36,7 @@ def posterior_page(posterior: Posterior, *, truth: Graph | None = None, source: 
     if truth is not None:
         sections.append(Section("Against the truth", expectation_table(posterior, truth)))
     sections += [edge_section(posterior, truth), graphs_section(posterior)]
-    if not posterior.draws.independent:
+    if not (posterior.draws.independent or posterior.draws.particles):
         sections.append(mixing_section(posterior))
     sections += data_section(posterior.data)
     sections.append(

@@ -25,8 +25,8 @@ from dagora.posterior.chains.sampling_target import SamplingTarget
 from dagora.posterior.chains.walks import Walk
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.lookup import Lookup
-from dagora.posterior.summary.mixing import counted
 from dagora.run import Run
+from dagora.wording import counted
 
 # Seconds that a round takes, and seconds between two reports of progress.
 ROUND, TELL_EVERY = 0.1, 0.5

@@ -24,6 +24,7 @@ def draws_to_dict(draws: Draws, distinct: DistinctGraphs) -> dict[str, Any]:
         "log_weights": None if weights is None else [[_plain(value) for value in row] for row in weights],
         "edges": None if draws.edges is None else draws.edges.tolist(),
         "independent": draws.independent,
+        "particles": draws.particles,
         "stats": dict(draws.stats),
         "warnings": list(draws.warnings),
     }
@@ -45,6 +46,7 @@ def draws_from_dict(names: Sequence[str], content: Mapping[str, Any], **texts: s
         log_weights=weights,
         edges=None if edges is None else np.array(edges, dtype=np.float64),
         independent=content["independent"],
+        particles=content.get("particles", False),
         stats=content["stats"],
         warnings=tuple(content["warnings"]),
         **texts,

@@ -34,7 +34,7 @@ from dagora.posterior.summary.diagnostics import (
     tail_ess,
     weight_ess,
 )
-from dagora.wording import option
+from dagora.wording import counted, option
 
 # R-hat and effective draws as Vehtari et al. (2021) recommend, with more slack for the largest of many edges
 # (see above); the last one is for the Pareto shape of weights (Vehtari et al. 2024; see `diagnostics`).
@@ -47,6 +47,7 @@ LIMIT_SHAPE = 0.7
 MOST_LISTED, MOST_NAMED = 20, 3
 
 MIXED, NOT_MIXED, UNKNOWN, INDEPENDENT = "mixed", "not mixed", "mixing unknown", "independent"
+PARTICLES = "particles"
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,15 @@ class Diagnostics:
     limit_edge_rhat: float = LIMIT_EDGE_RHAT
     weight_ess: float | None = None
     weight_shape: float | None = None
+    particles: bool = False
 
     @property
     def verdict(self) -> str:
-        """`independent`, `mixed`, `not mixed`, or `mixing unknown` if these draws cannot show it."""
+        """`mixed`, `not mixed`, `mixing unknown` if draws cannot show it; `independent`, `particles`."""
         if self.independent:
             return INDEPENDENT
+        if self.particles:
+            return PARTICLES
         if self.draws < FEWEST_DRAWS:
             return UNKNOWN
         if not self.rhat <= self.limit_rhat or self.edges_apart:
@@ -110,15 +114,6 @@ class Diagnostics:
         return text if self.weight_ess is None else f"{text}; weights worth {self.weight_ess:.0f} draws"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "draw"), counted(3, "draw")
-    ('1 draw', '3 draws')
-    """
-    return f"{number} {noun}" + "s" * (number != 1)
-
-
 def diagnose(draws: Draws) -> Diagnostics:
     """Diagnose draws; edges that are in every draw or in none are the same in all chains."""
     # Equivalent graphs have the same score up to rounding, which must not count as a difference between
@@ -130,6 +125,7 @@ def diagnose(draws: Draws) -> Diagnostics:
         chains=draws.chains,
         draws=draws.per_chain,
         independent=draws.independent,
+        particles=draws.particles,
         rhat=float(rhat(log_scores)),
         bulk_ess=float(bulk_ess(log_scores)),
         tail_ess=float(tail_ess(log_scores)),
@@ -191,8 +187,8 @@ def still_chains(draws: Draws) -> tuple[int, ...]:
 
 
 def mixing_warnings(found: Diagnostics) -> list[str]:
-    """Sentences about what is wrong with the chains; none for independent draws."""
-    if found.independent:
+    """Sentences about what is wrong with the chains; none where there are no chains."""
+    if found.independent or found.particles:
         return []
     if found.draws < FEWEST_DRAWS:
         made = counted(found.draws, "draw")
