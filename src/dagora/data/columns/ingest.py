@@ -195,7 +195,8 @@ def prepare_all(
 ) -> tuple[list[RawColumn], list[RawColumn]]:
     """Look into all columns; return all of them, and those that are not left out."""
     names = check_names(names)
-    declared = declare_kinds(names, reading.discrete, reading.continuous)
+    declared = dict.fromkeys(reading.numbers, Kind.CONTINUOUS)
+    declared |= declare_kinds(names, reading.discrete, reading.continuous)
     if reading.marks is not None:
         check_marks(reading.marks, names)
         declared = {**declared, reading.marks: Kind.DISCRETE}
