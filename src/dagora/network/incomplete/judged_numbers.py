@@ -1,8 +1,8 @@
 """Where to draw missing numbers on which discrete nodes depend: the judges.
 
 Given levels, ln of the density of missing numbers z is −½ zᵀ Λ z + hᵀ z, from lines, and J(z), the sum of
-logarithms of the probabilities that judges give to their levels. J is concave, as a softmax is. So the density has one
-peak, which Newton's method finds for every row and configuration at once. There, J is replaced:
+logarithms of the probabilities that judges give to their levels. J is concave, as a softmax is. So the
+density has one peak, which Newton's method finds for every row and configuration. There, J is replaced:
 
 - by its tangent, which lies above it everywhere: draws are never much too rare (the weights are bounded),
   however improbable what was seen;
