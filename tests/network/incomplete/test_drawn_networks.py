@@ -6,7 +6,7 @@ import pytest
 import dagora
 from dagora import DAG
 from dagora.data.incomplete import IncompleteTable
-from dagora.errors import DataError
+from dagora.errors import DagoraError, DataError
 from dagora.events import Budget
 from dagora.network.fit import fit_mixed
 from dagora.network.incomplete import bucket_tree, drawn_imputing, group_plan
@@ -80,6 +80,15 @@ def test_parameters_are_closer_than_those_of_rows_that_saw_each_family():
     complete, drawn, available = np.mean(lost, axis=0)
     assert complete < drawn < 0.75 * available
     assert drawn < 3 * complete
+
+
+def test_the_seed_decides_what_is_drawn():
+    _, holes = punched(mixed(), 60, 3, share=0.3)
+    first, same, other = (dagora.fit(GRAPH, holes, ess=1, seed=seed).lines["y"].slopes for seed in (1, 1, 2))
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
+    with pytest.raises(DagoraError, match="seed must be a whole number"):
+        dagora.fit(GRAPH, holes, seed=-1)
 
 
 def test_without_holes_the_fit_is_that_of_the_table():
