@@ -44,6 +44,17 @@ def test_a_list_for_each_row_says_the_same_as_a_column():
     assert learn(table, interventions=given).graph == learn(rows(), interventions="set").graph
 
 
+@pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
+def test_a_list_for_each_row_loses_the_rows_that_are_dropped():
+    table = {**rows(), "rain": [None if k % 9 == 0 else rain for k, rain in enumerate(rows()["rain"])]}
+    by_column = learn(table, "dynamic", interventions="set", missing="drop")
+    given = [text.split("+") if text else None for text in table.pop("set")]
+    by_list = learn(table, "dynamic", interventions=given, missing="drop")
+    assert (by_list.cpdag, by_list.score) == (by_column.cpdag, by_column.score)
+    with pytest.raises(DataError, match="interventions are given for 399 rows, but there are 355"):
+        learn(table, interventions=given[1:], missing="drop")
+
+
 def test_levels_can_be_explained():
     table = rows()
     number = {"": 1, "wet": 2, "slip+wet": 3}
@@ -215,7 +226,8 @@ def test_sample_and_score_take_interventions_on_the_command_line(run, tmp_path):
 @pytest.mark.parametrize("door", [learn, sample, candidates])
 def test_holes_beside_the_marks_are_refused_in_one_line(door):
     table = {"a": [0, 1] * 30, "b": [0, 0, 1, 1] * 15, "set": ["", "b"] * 30, "h": ["p", None, "q"] * 20}
-    with pytest.raises(DataError, match="20 cells are missing, the first in column 'h', data row 2"):
+    why = "interventions needs complete rows, and " if door is learn else ""
+    with pytest.raises(DataError, match=f"^{why}20 cells are missing, the first in column 'h', data row 2"):
         door(table, interventions="set")
     assert door({**table, "h": ["p", "q"] * 30}, interventions="set")
 

@@ -172,3 +172,12 @@ def test_holes_are_punched_as_asked_for(how: str) -> None:
         for column, seen in zip(table.columns, holes.seen, strict=True)
     ]
     assert (max(gap) > 0.3) == (how == "mnar")
+
+
+def test_a_number_that_is_constant_once_rows_are_dropped_is_left_out():
+    x, y = np.random.default_rng(0).normal(size=(2, 100))
+    constant = np.where(np.arange(100) < 90, 3.5, x)
+    holed = np.where(np.arange(100) < 90, y, np.nan)
+    with pytest.warns(dagora.DagoraWarning, match=r"left out: 'k' \(a constant number\)"):
+        result = dagora.learn({"k": constant, "h": holed, "x": x}, missing="drop")
+    assert result.graph.nodes == ("h", "x")

@@ -25,6 +25,7 @@ def fit(
     score: None = None,
     pseudocount: float = 0.0,
     ess: float | None = None,
+    seed: int = 0,
     name: str = "network",
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Network: ...
@@ -50,6 +51,7 @@ def fit(
     published: bool = False,
     pseudocount: float = 0.0,
     ess: float | None = None,
+    seed: int = 0,
     name: str = "network",
     **reading: Any,
 ) -> Network | GaussianProcessNetwork:
@@ -62,7 +64,8 @@ def fit(
     `score="gp"` or `"gp2"`: Gaussian processes with that score's kernel and priors (`published` as for the
     score), which predict, draw rows, and have functions with bands. Columns that are not nodes of the graph
     are ignored. Options of `read_table`, such as `missing`, say how a file or frame is to be understood;
-    `missing="model"` fits tables and regressions by EM to what was seen, as missing at random.
+    `missing="model"` fits tables and regressions by EM to what was seen, as missing at random. Where EM draws
+    missing cells (both kinds of columns, wide graphs), `seed` decides what is drawn.
 
     >>> from dagora.graph.dag import DAG
     >>> days = {"rain": ["no", "no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "yes", "yes"]}
@@ -79,18 +82,20 @@ def fit(
             raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
         from dagora.data.columns.reading_options import always, split_reading
         from dagora.graph.cpdag import require_dag
+        from dagora.network.drawing import seed_sequence
         from dagora.network.incomplete.fitting import fit_with_holes
         from dagora.stats.accepting import as_statistics
         from dagora.stats.observed.statistics import IncompleteStatistics
 
         require_dag(graph)
+        seed_sequence(seed)
         if isinstance(data, IncompleteTable | IncompleteStatistics) or reading.get("missing") == "model":
             options, unknown = split_reading(reading, graph.nodes, only=graph.nodes, why_not_model=always)
             if unknown:
                 raise OptionError(f"fit has no option '{next(iter(unknown))}'")
             data, reading = as_statistics(data, reading=options), {}
             if isinstance(data, IncompleteStatistics):
-                return fit_with_holes(graph, data, pseudocount=pseudocount, ess=ess, name=name)
+                return fit_with_holes(graph, data, pseudocount=pseudocount, ess=ess, name=name, seed=seed)
         return fit_tables_or_lines(graph, data, pseudocount=pseudocount, ess=ess, name=name, **reading)
     if score not in PROCESSES:
         raise OptionError(

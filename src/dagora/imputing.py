@@ -12,6 +12,7 @@ from dagora.errors import OptionError
 from dagora.network.incomplete.imputation import Imputation
 from dagora.network.incomplete.imputing import impute_table
 from dagora.network.networks import GaussianNetwork, Network, require_network
+from dagora.wording import announce
 
 
 def impute(
@@ -39,8 +40,13 @@ def impute(
     """
     require_network(network)
     levels = {} if isinstance(network, GaussianNetwork) else network.levels
+    numbers = frozenset(network.graph.nodes) - set(levels)
     given = reading if isinstance(data, Table | IncompleteTable) else {"missing": "model", **reading}
-    options, unknown = split_reading(given, network.graph.nodes, why_not_model=always, levels=levels)
+    options, unknown = split_reading(
+        given, network.graph.nodes, why_not_model=always, levels=levels, numbers=numbers
+    )
     if unknown:
         raise OptionError(f"impute has no option '{next(iter(unknown))}'")
-    return impute_table(network, as_any_table(data, options), draws, seed)
+    filled = impute_table(network, as_any_table(data, options), draws, seed)
+    announce(filled.warnings)
+    return filled

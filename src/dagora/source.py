@@ -169,4 +169,7 @@ def intervened(rows: Statistics, interventions: Said, jobs: int) -> Intervention
         )
     if isinstance(interventions, str | Mapping):
         return InterventionalStatistics.of_marked(table, Marks.read(interventions), jobs)
+    overview = table.overview
+    if overview is not None and overview.kept is not None and len(interventions) == overview.rows:
+        interventions = [interventions[row] for row in overview.kept]
     return InterventionalStatistics(table, Interventions.of_rows(interventions, table.names), jobs)

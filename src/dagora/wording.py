@@ -29,6 +29,7 @@ CONTROLS = re.compile(
 
 _counting = threading.Lock()
 _commands = 0  # how many commands this process is answering; several threads may
+_lacking: dict[str, str] = {}  # options that the command at work lacks, and what is said instead
 
 
 @contextmanager
@@ -53,6 +54,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + "s" * (number != 1)
 
 
+@contextmanager
+def without_option(name: str, instead: str) -> Iterator[None]:
+    """Within this block, for a command that lacks an option, messages say something else instead of it.
+
+    >>> with to_command_line(), without_option("drop", "in the file"):
+    ...     print(f"leave it out ({option('drop', 'age')})")
+    leave it out (in the file)
+    """
+    with _counting:
+        _lacking[name] = instead
+    try:
+        yield
+    finally:
+        with _counting:
+            _lacking.pop(name, None)
+
+
 def option(name: str, value: object = None) -> str:
     """Name an option, with a value if there is one to choose.
 
@@ -62,6 +80,8 @@ def option(name: str, value: object = None) -> str:
     ...     print(option("missing", "drop"), option("drop", "a, b"), option("max_parents"))
     --missing drop --drop '"a, b"' --max-parents
     """
+    if name in _lacking:
+        return _lacking[name]
     if not _commands:
         if value is None:
             return name

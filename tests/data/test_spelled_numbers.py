@@ -25,6 +25,17 @@ from dagora.data.schema import Kind
         (["(3.50)", "2"], ["-3.50", "2"], "negative ones in parentheses"),
         (["(12 %)", "2 %"], ["-12", "2"], "per cent, negative ones in parentheses"),
         (["($3.50)", "$2"], ["-3.50", "2"], "amounts, negative ones in parentheses"),
+        (["(3.50)", "(2)"], ["-3.50", "-2"], "negative ones in parentheses"),
+        (
+            ["(1,234)", "(12.50)"],
+            ["-1234", "-12.50"],
+            "negative ones in parentheses, written with commas between thousands",
+        ),
+        (
+            ["- 1,234.50", "3"],
+            ["-1234.50", "3"],
+            "with blanks after signs, written with commas between thousands",
+        ),
         (["-$3.50", "$2", "$-1"], ["-3.50", "2", "-1"], "amounts"),
         (["−$3.50", "$2"], ["-3.50", "2"], "amounts, with long minus signs"),
         (
@@ -50,6 +61,7 @@ def test_spellings(words, numbers, how):
     "words",
     [
         ["1,234", "5,678"],
+        ["(1,234)", "(5,678)"],
         ["1", "2"],
         ["12%", "3"],
         ["007,5", "1,5"],
@@ -165,3 +177,14 @@ def test_the_order_of_categories_is_kept_where_it_is_declared():
         assert table.schema[0].levels == (tuple(grades) if ordered else tuple(sorted(grades)))
         assert [table.schema[0].levels[code] for code in table.codes(0)[:3]] == ["high", "low", "medium"]
     assert learn(table).graph.nodes == ("grade", "x")
+
+
+@pytest.mark.parametrize("spelling", ["{:,}", "-{:,}", "({:,})", "- {:,}"])
+def test_commas_that_can_be_read_in_two_ways_are_refused_however_negative_numbers_are_written(
+    spelling, tmp_path
+):
+    file = tmp_path / "amounts.csv"
+    cells = [spelling.format(1234 + 7 * k) for k in range(60)]
+    file.write_text("a,amount\n" + "".join(f'{k % 2},"{cell}"\n' for k, cell in enumerate(cells)))
+    with pytest.raises(DataError, match="whose comma may stand between thousands or before decimals"):
+        read_table(file)

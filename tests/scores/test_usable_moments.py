@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dagora
@@ -79,6 +80,14 @@ def test_constant_columns(method, given, value):
     rows = noise()
     rows[:, 1] = value
     assert refusal(rows, method, given).startswith("column 'x1' is constant")
+
+
+@pytest.mark.parametrize("mean", [1e15, -3e13])
+def test_values_that_differ_in_their_last_digits_are_not_called_constant(mean):
+    x, y = np.random.default_rng(0).normal(size=(2, 100))
+    rows = pd.DataFrame({"x": mean + x * abs(mean) * 1e-15, "y": y})
+    with pytest.raises(DataError, match=r"'x' differ only in their last digits .* subtract"):
+        dagora.learn(rows)
 
 
 def test_what_looks_constant_because_its_squares_vanish_is_not_called_so():

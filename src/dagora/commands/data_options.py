@@ -87,12 +87,14 @@ class CellReading:
         from dagora.data.readers import read_as
         from dagora.files import naming
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
+        from dagora.wording import without_option
 
         live_line().phase(f"reading {path}")
         asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator, cuts=False)
-        table = read_as(Path(path), reading_by(codebook, asked))
-        with naming(path):
-            return follow_codebook(table, codebook)
+        with without_option("drop", "of the agreed columns"):
+            table = read_as(Path(path), reading_by(codebook, asked))
+            with naming(path):
+                return follow_codebook(table, codebook)
 
 
 def show_overview(overview: Overview, path: str, *, everything: bool = False, err: bool = True) -> None:

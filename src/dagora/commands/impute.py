@@ -77,10 +77,14 @@ def command(
     check_overwriting((*targets, certainty), (network, data))
     known = read_network(network)
     levels = {} if isinstance(known, GaussianNetwork) else known.levels
-    table = reading.any_table(data, wanted=known.graph.nodes, levels=levels, why_not_model=always)
+    numbers = frozenset(known.graph.nodes) - set(levels)
+    table = reading.any_table(
+        data, part=True, wanted=known.graph.nodes, levels=levels, numbers=numbers, why_not_model=always
+    )
     if table.overview is not None and not live_line().silent:
         show_warnings(table.overview.warnings)
     filled = impute_table(known, table, draws, seed)
+    show_warnings(filled.warnings)
     files = Files()
     for target, each in zip(targets, (filled.table, *filled.draws), strict=True):
         files.write(target, partial(write_table, each))

@@ -100,9 +100,15 @@ def node_sds(
 
 def level_probabilities(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
     """The distribution of a discrete node in each row, given its parents; some of them are continuous."""
-    numbers = np.broadcast_arrays(*(columns[parent] for parent in model.continuous_parents(node)))
-    values = np.stack(numbers, axis=-1)
+    values = stacked_numbers(model, node, columns)
     return model.choices[node].probabilities(values, configurations(model, node, columns))
+
+
+def stacked_numbers(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """The continuous parents of a node along a last axis."""
+    return np.stack(
+        np.broadcast_arrays(*(columns[parent] for parent in model.continuous_parents(node))), axis=-1
+    )
 
 
 def draw_levels(

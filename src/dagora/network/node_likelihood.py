@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.network.drawing import level_probabilities, node_means, node_sds
+from dagora.network.drawing import configurations, node_means, node_sds, stacked_numbers
 from dagora.network.model import Model
 
 
@@ -35,11 +35,13 @@ def node_log_likelihoods(
             family = tuple(columns[member] for member in (*model.parents[node], node))
             return np.asarray(np.log(tables[node][family]))
         if node in model.choices:
-            chosen = level_probabilities(model, node, columns)
+            chosen = model.choices[node].log_probabilities(
+                stacked_numbers(model, node, columns), configurations(model, node, columns)
+            )
             shape = np.broadcast_shapes(chosen.shape[:-1], columns[node].shape)
             picked = np.broadcast_to(columns[node], shape)[..., None].astype(np.int64)
             whole = np.broadcast_to(chosen, (*shape, chosen.shape[-1]))
-            return np.asarray(np.log(np.take_along_axis(whole, picked, axis=-1)[..., 0]))
+            return np.asarray(np.take_along_axis(whole, picked, axis=-1)[..., 0])
     sds = node_sds(model, model.lines[node], node, columns)
     off = columns[node] - node_means(model, model.lines[node], node, columns)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -74,7 +74,20 @@ class Softmax:
 
     def probabilities(self, values: Array, configuration: tuple[NDArray[np.integer], ...] = ()) -> Array:
         """The levels' probabilities in each row, given the continuous and the discrete parents."""
+        weights = np.exp(self._logits(values, configuration))
+        return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+    def log_probabilities(self, values: Array, configuration: tuple[NDArray[np.integer], ...] = ()) -> Array:
+        """Their logarithms, also where a probability is too small for a number.
+
+        >>> Softmax([0.0, 0.0], [[0.0], [1.0]]).log_probabilities(np.array([[-1000.0]])).tolist()
+        [[0.0, -1000.0]]
+        """
+        logits = self._logits(values, configuration)
+        return np.asarray(logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True)))
+
+    def _logits(self, values: Array, configuration: tuple[NDArray[np.integer], ...]) -> Array:
+        """The exponents, less the largest of each row."""
         slopes = np.einsum("...lk,...k->...l", self.slopes[configuration], values)
         logits = self.intercepts[configuration] + slopes
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+        return np.asarray(logits - logits.max(axis=-1, keepdims=True))

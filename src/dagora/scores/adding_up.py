@@ -1,8 +1,9 @@
 """Which columns add up: each is a weighted sum of others, as a total is of its parts.
 
-The likelihood of a Gaussian network has no maximum on such columns. A score that stops at what rounding
-leaves is finite, but it depends on the order of the columns, and equivalent graphs differ: the user must
-know.
+The likelihood of a Gaussian network has no maximum on such columns, and what rounding leaves of their
+residuals depends on the order of the columns. With a little noise in every column, determinants are the same
+in any order, and equivalent graphs score the same. Which of the columns is the sum cannot be seen: the user
+must know.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ from dagora.stats.data_warnings import listing
 from dagora.stats.statistics import Moments
 from dagora.wording import option
 
-# Eigenvalues of a matrix of correlations below this are rounding, also of numbers in fixed point.
-ROUNDING = 1e-9
+# Eigenvalues of a matrix of correlations below this are rounding, also of numbers in fixed point; of moments
+# by EM, below the second number.
+ROUNDING, EM_ROUNDING = 1e-9, 1e-6
+# The noise that is added to columns that add up, in units of their variance.
+NOISE = 1e-6
 # A column belongs to a sum if it has more than this share in it.
 SHARE = 1e-3
 # With more columns, looking would take longer than many searches.
 MOST_COLUMNS = 1000
 
 
-def columns_adding_up(moments: Moments, names: Sequence[str]) -> list[str]:
+def columns_adding_up(moments: Moments, names: Sequence[str], rounding: float = ROUNDING) -> list[str]:
     """Names of columns that are weighted sums of others; empty with fewer rows than tell.
 
     >>> x = np.array([[1.0, 2.0], [4.0, 0.0], [2.0, 5.0], [0.0, 1.0], [3.0, 3.0]])
@@ -37,22 +41,33 @@ def columns_adding_up(moments: Moments, names: Sequence[str]) -> list[str]:
     spread = np.sqrt(np.diag(moments.scatter))
     correlations = moments.scatter / np.outer(spread, spread)
     try:
-        np.linalg.cholesky(correlations - ROUNDING * np.eye(len(names)))
+        np.linalg.cholesky(correlations - rounding * np.eye(len(names)))
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(correlations)
-        shares = np.linalg.norm(vectors[:, values < ROUNDING], axis=1)
+        shares = np.linalg.norm(vectors[:, values < rounding], axis=1)
         return [name for name, share in zip(names, shares, strict=True) if share > SHARE]
     return []
 
 
-def adding_up_doubts(moments: Moments, names: Sequence[str], score: str) -> list[str]:
-    """A sentence about columns that add up, where some do."""
-    found = columns_adding_up(moments, names)
+def with_noise(moments: Moments) -> Moments:
+    """Moments with a little noise in every column.
+
+    >>> with_noise(Moments(3, np.zeros(2), np.array([[2.0, 2.0], [2.0, 2.0]]))).scatter.tolist()
+    [[2.000002, 2.0], [2.0, 2.000002]]
+    """
+    scatter = moments.scatter.copy()
+    scatter[np.diag_indices_from(scatter)] *= 1 + NOISE
+    return Moments(moments.n, moments.mean, scatter)
+
+
+def adding_up_doubts(found: list[str], instead: str = "") -> list[str]:
+    """A sentence about columns that add up, where some do; `instead` is a score that needs no noise."""
     if not found:
         return []
+    other = f", or choose {option('score', instead)}" if instead else ""
     told = (
-        f"columns add up, each is a weighted sum of the others: {listing(found)}; under the score {score} "
-        f"their edges follow rounding: leave one out ({option('drop', found[-1])}), or choose "
-        f"{option('score', 'bge')}"
+        f"columns add up, each is a weighted sum of the others: {listing(found)}; no linear network is the "
+        f"best one of them, and their edges are those of a table with a little noise: leave one out "
+        f"({option('drop', found[-1])}){other}"
     )
     return [told]

@@ -4,7 +4,7 @@
 variance; the factor c is 1 unless the option `penalty` says more or less.
 
 A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
-it scores −∞.
+it scores −∞. Where columns add up, each gets a little noise (`adding_up`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.adding_up import adding_up_doubts
+from dagora.scores.adding_up import ROUNDING, adding_up_doubts, columns_adding_up, with_noise
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_doubts
@@ -24,8 +24,11 @@ from dagora.stats.statistics import MomentSource
 class GaussianBIC(MomentScore):
     """Bayesian information criterion of linear regressions; `penalty` is a factor on a parameter's price."""
 
-    def __init__(self, statistics: MomentSource, *, penalty: float = 1.0) -> None:
+    def __init__(self, statistics: MomentSource, *, penalty: float = 1.0, rounding: float = ROUNDING) -> None:
         super().__init__(statistics, "bic-gaussian")
+        self.adding_up = columns_adding_up(self._moments, self._schema.names, rounding)
+        if self.adding_up:
+            self._moments = with_noise(self._moments)
         self._penalty = penalty
         self._price = penalty * np.log(max(1, self._moments.n)) / 2
 
@@ -36,7 +39,7 @@ class GaussianBIC(MomentScore):
         def expected(penalty: float) -> float:
             return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
 
-        told = adding_up_doubts(self._moments, self._schema.names, "bic-gaussian")
+        told = adding_up_doubts(self.adding_up, "bge")
         return [*told, *noise_doubts(expected, self._penalty, rows, columns)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:

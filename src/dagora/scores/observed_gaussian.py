@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Watch, unwatched
+from dagora.scores.adding_up import EM_ROUNDING
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.local_score import Family
@@ -34,7 +35,8 @@ class ObservedGaussianBIC:
     slow = True
 
     def __init__(self, statistics: Statistics, together: SeenTogether, *, penalty: float = 1.0) -> None:
-        self._plain = GaussianBIC(statistics, penalty=penalty)
+        self._plain = GaussianBIC(statistics, penalty=penalty, rounding=EM_ROUNDING)
+        self.adding_up = self._plain.adding_up
         self._together = together
         self.schema = self._plain.schema
         self.n_rows = self._plain.n_rows

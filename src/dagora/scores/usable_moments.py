@@ -24,8 +24,9 @@ from dagora.wording import option
 
 # Products and ratios of two variances within these bounds, and sums of such, neither overflow nor vanish.
 LARGEST_VARIANCE, SMALLEST_VARIANCE = 1e140, 1e-140
-# A standard deviation below this share of the mean is rounding (a double has a relative precision of 1e-16).
-CONSTANT = 1e-14
+# A standard deviation below this share of the mean is rounding (a double has a relative precision of 1e-16):
+# below the first, of a constant; below the second, values have lost most of their digits.
+CONSTANT, UNSURE = 5e-16, 1e-14
 
 
 def gaussian_moments(statistics: MomentSource, owner: str) -> Moments:
@@ -68,7 +69,14 @@ def refuse_unusable(
                 f"leave it out ({option('drop', name)}), or scale it up"
             )
         vanishing = variance < SMALLEST_VARIANCE
-        if np.sqrt(variance) <= CONSTANT * abs(mean) and not (vanishing and mean**2 < SMALLEST_VARIANCE):
+        share = np.sqrt(variance) / abs(mean) if mean else np.inf
+        if share <= UNSURE and not (vanishing and mean**2 < SMALLEST_VARIANCE):
+            if share > CONSTANT:
+                raise DataError(
+                    f"the values of column '{name}' differ only in their last digits (about {mean:.3g} ± "
+                    f"{np.sqrt(variance):.2g}), too few for {owner}: subtract {mean:.17g} before it is "
+                    f"written, or leave it out ({option('drop', name)})"
+                )
             raise DataError(
                 f"column '{name}' is constant, and {owner} is not defined on it: leave it out "
                 f"({option('drop', name)})"

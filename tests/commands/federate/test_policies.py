@@ -326,6 +326,10 @@ def test_a_check_reads_cells_as_the_client_does(run: Callable, trio: Path, tmp_p
     checked = run("federate", "policy", "check", policy, file, "--missing", "drop")
     assert checked.code == 0, checked.err
     assert "40 rows follow the codebook" in checked.out
+    file.write_text("a,b\n,u\n,v\n")
+    refused = run("federate", "policy", "check", policy, file, "--missing", "drop")
+    assert refused.code == 2
+    assert "leave that one out (of the agreed columns)" in refused.err  # there is no --drop here
 
 
 def test_fingerprints_as_openssl_prints_them(run: Callable, keys: Path, table: Path) -> None:

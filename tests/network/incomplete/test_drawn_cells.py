@@ -8,6 +8,9 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.network.incomplete import group_plan
 from dagora.network.incomplete.filled_rows import FilledRows
+from dagora.network.incomplete.group_plan import affordable_plans, make_plan
+from dagora.network.incomplete.hole_groups import find_holes
+from dagora.network.incomplete.judged_numbers import Judge, find_peaks
 from dagora.network.likelihood import log_likelihoods
 from dagora.network.networks import MixedNetwork
 from dagora.network.regressions import Lines, Softmax
@@ -218,3 +221,92 @@ def test_what_was_seen_stays():
     rows.sweep(network.model)
     for name, column, seen in zip(holes.names, holes.columns, holes.seen, strict=True):
         assert np.array_equal(rows.columns[name][:, seen], np.tile(column[seen], (2, 1)))
+
+
+def feverish(intercept, slope, ill):
+    """A rare illness, a fever, and a rest that only a high fever makes probable."""
+    return MixedNetwork(
+        DAG(["ill", "fever", "rest"], [("ill", "fever"), ("fever", "rest")]),
+        {"ill": ("no", "yes"), "rest": ("no", "yes")},
+        {"ill": np.array([1 - ill, ill])},
+        {"rest": Softmax(np.array([0.0, intercept]), np.array([[0.0], [slope]]))},
+        {"fever": Lines(np.array([36.8, 38.9]), np.zeros((2, 0)), np.array([0.3, 0.6]))},
+    )
+
+
+def given_rest(network):
+    """P(ill), mean and deviation of the fever, and ln P(rest), given rest, by sums over a fine grid of logs."""
+    grid = np.linspace(25, 60, 200_001)
+    lines = network.lines["fever"]
+    rest = network.choices["rest"]
+    logs = -np.logaddexp(0.0, -(rest.intercepts[1] + rest.slopes[1, 0] * grid))
+    levels = [
+        np.log(network.tables["ill"][k] / lines.sds[k] / np.sqrt(2 * np.pi))
+        - 0.5 * ((grid - lines.intercepts[k]) / lines.sds[k]) ** 2
+        + logs
+        for k in range(2)
+    ]
+    top = max(one.max() for one in levels)
+    weights = np.array([np.exp(one - top) for one in levels])
+    total = weights.sum()
+    fever = weights.sum(axis=0) / total
+    mean = (fever * grid).sum()
+    sd = np.sqrt((fever * (grid - mean) ** 2).sum())
+    return weights[1].sum() / total, mean, sd, top + np.log(total * (grid[1] - grid[0]))
+
+
+@pytest.mark.parametrize(
+    ("intercept", "slope", "ill"),
+    [(-39, 1, 0.1), (-388, 10, 0.02), (-400, 10, 0.01), (-420, 10, 0.1), (-4500, 100, 1e-6), (-90, 2, 1e-4)],
+)
+def test_numbers_above_a_rare_level_are_drawn_where_they_explain_it(intercept, slope, ill):
+    """What was seen has probabilities from 0.1 to 1e-30: the first draws are right already."""
+    network = feverish(intercept, slope, ill)
+    rows = FilledRows(one_row(network, rest="yes"), 4000, 0)
+    logs = rows.sweep(network.model)
+    likely, mean, sd, log_mass = given_rest(network)
+    assert (rows.columns["ill"] == 1).mean() == pytest.approx(likely, abs=0.035)
+    assert rows.columns["fever"].mean() == pytest.approx(mean, abs=0.1 * sd)
+    assert rows.columns["fever"].std() == pytest.approx(sd, rel=0.08)
+    assert logs[0] == pytest.approx(log_mass, abs=0.05)
+    assert 2000 < rows.effective[0] <= 8 * 4000
+
+
+def test_few_copies_reach_the_distribution_over_the_sweeps():
+    network = feverish(-392, 10, 0.02)
+    rows = FilledRows(one_row(network, rest="yes").take([0] * 40), 2, 0)
+    fevers = []
+    for _ in range(30):
+        rows.sweep(network.model)
+        fevers.append(rows.columns["fever"].copy())
+    _, mean, sd, _ = given_rest(network)
+    assert np.mean(fevers) == pytest.approx(mean, abs=0.12 * sd)
+    assert np.std(fevers) == pytest.approx(sd, rel=0.1)
+
+
+def test_judges_that_would_need_large_tables_only_weigh(monkeypatch):
+    """Then candidates are drawn without them, and what these are worth is told."""
+    network = choosing()
+    given = {"e": "yes"}
+    rows = FilledRows(one_row(network, **given), 10000, 0)
+    group = find_holes(network.graph, {node: np.array([node in given]) for node in network.graph}).groups[0]
+    cost = make_plan(network.model, group, ("d", "c")).cells
+    monkeypatch.setattr(group_plan, "MOST_CELLS", cost - 1)
+    (plan,) = affordable_plans(network.model, group, np.random.default_rng(0))
+    assert plan.judging == ("c",)
+    assert [piece.judges for piece in plan.pieces] == [()]
+    rows.sweep(network.model)
+    of_d, of_c, mean, sd = integrated(network, **given)
+    assert np.bincount(rows.columns["d"][:, 0], minlength=2) / 10000 == pytest.approx(of_d, abs=0.02)
+    assert np.bincount(rows.columns["c"][:, 0], minlength=3) / 10000 == pytest.approx(of_c, abs=0.02)
+    assert rows.columns["x"].mean() == pytest.approx(mean, abs=0.04)
+    assert rows.columns["x"].std() == pytest.approx(sd, abs=0.04)
+
+
+def test_peaks_of_steep_judges_are_found():
+    """Newton's full steps jump from one flat side of a steep judge to the other, and never end."""
+    judge = Judge(np.array([[0.0, -300.0]]), np.array([[[0.0], [100.0]]]), np.array([1]))
+    (peak,) = find_peaks(np.ones((1, 1, 1)), np.zeros((1, 1)), [judge])
+    grid = np.linspace(2, 5, 300_001)
+    heights = -0.5 * grid**2 - np.logaddexp(0.0, 300 - 100 * grid)
+    assert peak[0] == pytest.approx(grid[heights.argmax()], abs=0.01)

@@ -6,17 +6,17 @@ import pytest
 import dagora
 from dagora import DAG
 from dagora.data.incomplete import IncompleteTable
-from dagora.errors import DataError
+from dagora.errors import DagoraError, DataError
 from dagora.events import Budget
 from dagora.network.fit import fit_mixed
-from dagora.network.incomplete import bucket_tree, group_plan
+from dagora.network.incomplete import bucket_tree, drawn_imputing, group_plan
 from dagora.network.incomplete.drawn_fit import Prior, first_network, fit_by_draws
 from dagora.network.likelihood import log_likelihood
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.regressions import Lines, Softmax
 from dagora.stats.observed.normal_em import normal_moments
 from dagora.stats.table import TableStatistics
-from tests.network.incomplete.test_drawn_cells import given_in, two_ways
+from tests.network.incomplete.test_drawn_cells import feverish, given_in, given_rest, two_ways
 
 GRAPH = DAG(["a", "x", "b", "y", "c"], [("a", "x"), ("x", "y"), ("b", "y"), ("a", "b"), ("y", "c")])
 
@@ -80,6 +80,15 @@ def test_parameters_are_closer_than_those_of_rows_that_saw_each_family():
     complete, drawn, available = np.mean(lost, axis=0)
     assert complete < drawn < 0.75 * available
     assert drawn < 3 * complete
+
+
+def test_the_seed_decides_what_is_drawn():
+    _, holes = punched(mixed(), 60, 3, share=0.3)
+    first, same, other = (dagora.fit(GRAPH, holes, ess=1, seed=seed).lines["y"].slopes for seed in (1, 1, 2))
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
+    with pytest.raises(DagoraError, match="seed must be a whole number"):
+        dagora.fit(GRAPH, holes, seed=-1)
 
 
 def test_without_holes_the_fit_is_that_of_the_table():
@@ -151,9 +160,58 @@ def test_rows_that_cannot_be_are_refused():
         {"x": Lines(np.array([0.0, 1.0]), np.zeros((2, 0)), np.array([1.0, 1.0]))},
     )
     with pytest.raises(DataError, match="data row 2 has probability 0"):
-        dagora.impute(network, {"a": ["no", None], "b": ["no", "yes"], "x": [0.5, 1.5]}, continuous=["x"])
-    with pytest.raises(DataError, match="'x' is discrete, but continuous in the network"):
+        dagora.impute(network, {"a": ["no", None], "b": ["no", "yes"], "x": [0.5, 1.5]})
+    with pytest.raises(
+        DataError, match="data row 2 has probability 0"
+    ):  # of levels that were seen, all of them
+        dagora.impute(network, {"a": ["no", "no"], "b": ["no", "yes"], "x": [0.5, None]})
+    with pytest.raises(DataError, match=r"'x'.*'u'"):
         dagora.impute(network, {"a": ["no", None], "x": ["u", "v"]})
+    with pytest.raises(DataError, match="'x' is discrete, but continuous in the network"):
+        dagora.impute(network, {"a": ["no", None], "x": ["1", "2"]}, discrete=["x"])
+
+
+def test_whole_numbers_of_a_column_that_the_network_knows_as_numbers():
+    network = linear()
+    whole = {"a": ["no", "yes", None], "b": ["lo", "hi", "mid"], "x": [1, 2, 3], "y": [0, None, 1]}
+    texts = {**whole, "x": ["1", "2", "3"], "y": ["0", "", "1"]}
+    as_floats = {**whole, "x": [1.0, 2.0, 3.0], "y": [0.0, None, 1.0]}
+    expected = dagora.impute(network, as_floats, continuous=["x", "y"]).cells
+    assert [(cell.row, cell.column) for cell in expected] == [(2, "y"), (3, "a")]
+    assert dagora.impute(network, whole).cells == expected
+    assert dagora.impute(network, texts).cells == expected
+
+
+def test_a_column_of_one_value_that_is_no_node_is_filled_with_it():
+    data = {"a": ["no", "yes", None], "b": ["lo", None, "mid"], "x": [1.5, 2, 3], "y": [0.5, 2, 1]}
+    with_constants = {**data, "k": [3.5, None, 3.5], "word": ["on", "on", None]}
+    filled = dagora.impute(linear(), with_constants, draws=1)
+    found = {(cell.row, cell.column): (cell.value, cell.probability, cell.sd) for cell in filled.cells}
+    assert list(found) == [(2, "b"), (2, "k"), (3, "a"), (3, "word")]
+    assert found[2, "k"] == (3.5, None, 0.0)
+    assert found[3, "word"] == ("on", 1.0, None)
+    for table in (filled.table, *filled.draws):
+        assert table.to_pandas()[["k", "word"]].values.tolist() == [[3.5, "on"]] * 3
+    with pytest.raises(DataError, match="'k' has missing cells but is no node"):
+        dagora.impute(linear(), {**with_constants, "k": [3.5, None, 4.5]})
+
+
+def test_filled_cells_above_a_rare_level(monkeypatch):
+    """By quadrature, the probability of illness is 1 − 1e-8: draws without the judge gave 0.7."""
+    network = feverish(-400, 10, 0.01)
+    likely, mean, sd, _ = given_rest(network)
+    data = {"ill": [None] * 20, "fever": [float("nan")] * 20, "rest": ["yes"] * 20}
+    filled = dagora.impute(network, data)
+    assert {(cell.value, cell.probability) for cell in filled.cells if cell.column == "ill"} == {("yes", 1.0)}
+    assert likely == pytest.approx(1, abs=1e-6)
+    fevers = [(cell.value, cell.sd) for cell in filled.cells if cell.column == "fever"]
+    assert np.array(fevers)[:, 0] == pytest.approx(mean, abs=0.16 * sd)
+    assert np.array(fevers)[:, 1] == pytest.approx(sd, rel=0.15)
+    assert "draws, worth" in filled.message
+    assert not filled.warnings
+    monkeypatch.setattr(drawn_imputing, "ENOUGH", 2000)
+    with pytest.warns(dagora.DagoraWarning, match=r"data row 1 and 1 more are worth fewer than 2000"):
+        dagora.impute(network, {name: column[:2] for name, column in data.items()})
 
 
 @pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")

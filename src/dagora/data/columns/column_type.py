@@ -239,7 +239,7 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     words = encoded.dictionary
     if len(words) <= MAX_INTEGER_LEVELS:
         return
-    thousands = pc.match_substring_regex(words, f"^{THOUSANDS}$")
+    thousands = pc.match_substring_regex(words, rf"^([+-]? ?{THOUSANDS}|\({THOUSANDS}\))$")
     if 2 * pc.sum(thousands).as_py() > len(words):
         raise DataError(
             f"column '{name}' has numbers such as '{words.filter(thousands)[0]}', whose comma may stand "

@@ -85,7 +85,8 @@ def spoilt(texts: pa.Array) -> bool:
     """Whether most texts, but not all, are numbers, or have a decimal comma: then it is a measurement."""
     import pyarrow.compute as pc
 
-    count = pc.sum(pc.match_substring_regex(texts, f"^({NUMBER}|{DECIMAL_COMMA}|{THOUSANDS})$")).as_py()
+    number = f"({NUMBER}|{DECIMAL_COMMA}|{THOUSANDS})"
+    count = pc.sum(pc.match_substring_regex(texts, rf"^(\({number}\)|[+-]? ?{number})$")).as_py()
     commas = pc.any(pc.match_substring(texts, ",")).as_py()
     return bool(len(texts) < 2 * count and (commas or count < len(texts)))
 

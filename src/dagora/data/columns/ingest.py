@@ -114,7 +114,10 @@ def type_columns(
         row_number = lambda position: int(positions[position]) + 1  # noqa: E731
         for column in kept:
             keep_rows(column, complete, text_cells=text_cells)
+        kept = leave_constants_out(kept, reading)
     typed, overview = type_all(raw, kept, reading, row_number, dropped)
+    if dropped:
+        overview = replace(overview, kept=positions.tolist())
     made = tuple(add_missing_level(column, cuts=reading.cuts) for column in typed)
     with_level = {column.variable.name: column.variable for column in made if reading.missing == "level"}
     return made, overview.with_levels(with_level)
@@ -137,7 +140,7 @@ def keep_holes(
             f"out such rows, or {option('missing', 'level')} to make missing a level of a discrete column"
         )
     if why_not:
-        raise DataError(f"{refusal}{numbers_too(typed, reading)}")
+        raise DataError(f"{why_not}, and {refusal}{numbers_too(typed, reading)}")
     names = [column.variable.name for column in typed]
     return tuple(typed), replace(overview, holes=hole_pattern(names, seen_cells(typed)))
 
@@ -163,6 +166,7 @@ def look_at(
     if reading.missing == "drop" and incomplete and complete.any():
         for column in kept:
             keep_rows(column, complete, text_cells=text_cells)
+        kept = leave_constants_out(kept, reading)
         return type_all(raw, kept, reading, count_from_one, incomplete)[1]
     _, overview = type_all(raw, kept, reading, count_from_one, 0)
     if not incomplete:
@@ -195,7 +199,8 @@ def prepare_all(
 ) -> tuple[list[RawColumn], list[RawColumn]]:
     """Look into all columns; return all of them, and those that are not left out."""
     names = check_names(names)
-    declared = declare_kinds(names, reading.discrete, reading.continuous)
+    declared = dict.fromkeys(reading.numbers, Kind.CONTINUOUS)
+    declared |= declare_kinds(names, reading.discrete, reading.continuous)
     if reading.marks is not None:
         check_marks(reading.marks, names)
         declared = {**declared, reading.marks: Kind.DISCRETE}
@@ -305,11 +310,28 @@ def prepare(
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
     if not wanted:
-        raw.left_out = why_left_out(raw.name, cells)
-        if not (raw.left_out or reading.constants or reading.discretise):
-            numbers_only = bool(reading.numbers_for)
-            raw.left_out = CONSTANT if is_constant(cells, whole_numbers=numbers_only) else None
+        raw.left_out = why_left_out(raw.name, cells) or why_constant(raw, reading)
     return raw
+
+
+def why_constant(column: RawColumn, reading: ReadingOptions) -> str | None:
+    """Why a column is left out, where it is a number that never changes and nobody asked for it."""
+    asked = column.declared is not None or column.name in (*reading.wanted, *reading.levels)
+    if asked or reading.constants or reading.discretise:
+        return None
+    return CONSTANT if is_constant(column.cells, whole_numbers=bool(reading.numbers_for)) else None
+
+
+def leave_constants_out(columns: Sequence[RawColumn], reading: ReadingOptions) -> list[RawColumn]:
+    """The columns that still change once rows were dropped; if none does, all of them."""
+    for column in columns:
+        column.left_out = why_constant(column, reading)
+    left = [column for column in columns if column.left_out is None]
+    if left:
+        return left
+    for column in columns:
+        column.left_out = None
+    return list(columns)
 
 
 def is_temporal(kind: pa.DataType) -> bool:

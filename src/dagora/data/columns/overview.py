@@ -64,6 +64,8 @@ class Overview:
     sha256: str | None = None
     holes: Mapping[str, Any] = field(default_factory=dict)
     """How many cells are missing, where and in which patterns, if they are to be modelled."""
+    kept: Sequence[int] | None = field(default=None, compare=False, repr=False)
+    """Positions of the rows that were kept, where some were dropped."""
 
     @property
     def modelled_cells(self) -> str:

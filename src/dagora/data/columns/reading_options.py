@@ -42,7 +42,8 @@ class ReadingOptions:
     """How to understand columns and cells.
 
     `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
-    elsewhere, which are never taken for a missing cell. `numbers_for` names what the table is read for, if
+    elsewhere, which are never taken for a missing cell, `numbers` columns that are known to be numbers, where
+    the user does not say otherwise. `numbers_for` names what the table is read for, if
     that takes numbers only: then codes are numbers, too. `only` are the columns to look at (None: all).
     `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it
     is a level. `clock` is the time that reading may take, too. `check_width` is told the number of columns
@@ -64,6 +65,7 @@ class ReadingOptions:
     separator: str | None = None
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
+    numbers: Collection[str] = frozenset()
     numbers_for: str = ""
     only: Collection[str] | None = None
     marks: str | None = None
@@ -107,6 +109,7 @@ class Purpose(TypedDict, total=False):
 
     wanted: Collection[str]
     levels: Mapping[str, Collection[str]]
+    numbers: Collection[str]
     numbers_for: str
     only: Collection[str] | None
     marks: str | None
@@ -138,6 +141,7 @@ def split_reading(
     only: Collection[str] | None = None,
     why_not_model: WhyNotModel | None = None,
     levels: Mapping[str, Collection[str]] | None = None,
+    numbers: Collection[str] = frozenset(),
 ) -> tuple[ReadingOptions, dict[str, Any]]:
     """Separate reading options from others in the keyword arguments of a call.
 
@@ -149,6 +153,7 @@ def split_reading(
         **reading,
         wanted=wanted,
         levels=levels or {},
+        numbers=numbers,
         numbers_for=numbers_for,
         only=only,
         why_not_model=why_not_model,

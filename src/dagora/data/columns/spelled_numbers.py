@@ -1,10 +1,10 @@
 """Numbers as people write them: 12 %, $3.50, 1,234,567, 5 000, and with a decimal comma 3,14 or 1.234,5.
 
-Negative ones may have a long minus sign (−3.5), the sign on either side of a currency's (-$3.50, $-3.50), or
-parentheses, as in accounts: (3.50), if not all cells have them. A text column is rewritten with a decimal
-point if all of its cells are spelled in one of these ways; words that often mean missing may stand between
-them. `1,234` can be a thousand or one and a bit: if every cell can be read either way, the column stays as it
-is.
+Negative ones may have a long minus sign (−3.5), a blank after it (- 3.50), the sign on either side of a
+currency's (-$3.50, $-3.50), or parentheses, as in accounts: (3.50); if all cells are like (1), they count
+something. A text column is rewritten with a decimal point if all of its cells are spelled in one of these
+ways; words that often mean missing may stand between them. `1,234` can be a thousand or one and a bit: if
+every cell can be read either way, the column stays as it is.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ WITH_POINT = re.compile(f"({NUMBER}|{THOUSANDS})")
 WITH_COMMA = re.compile("[+-]?([0-9]+(,[0-9]+)?|[1-9][0-9]{0,2}([.][0-9]{3})+(,[0-9]+)?)")
 DECIMAL = re.compile("[+-]?[0-9]+(,[0-9]+)?")
 PADDED = re.compile("[+-]?0[0-9]")
+SIGN_AND_BLANK = re.compile("([+-]) +(?=[0-9])")
 IN_PARENTHESES = re.compile("[(][^()+-]+[)]")
 AMOUNT = re.compile(f"(?P<sign>[+-]?) ?[{CURRENCY}] ?(?P<after>.*)|(?P<before>.*?) ?[{CURRENCY}]")
 # Long minus signs, spaces that do not break, and bent apostrophes, each as its plain kin.
@@ -83,7 +84,7 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
     >>> plainly(["($5 000.50)", "$12"])
     (['-5000.50', '12'], 'amounts, negative ones in parentheses, written with spaces between thousands')
     """
-    marked = [word.translate(PLAIN_MARKS) for word in words]
+    marked = [SIGN_AND_BLANK.sub(r"\1", word.translate(PLAIN_MARKS)) for word in words]
     texts = without_parentheses(marked)
     bare = [text.removesuffix("%").rstrip() for text in texts]
     if not texts or any(text == left for text, left in zip(texts, bare, strict=True)):
@@ -96,6 +97,8 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
         kind.append("negative ones in parentheses")
     if any(MINUS in word for word in words):
         kind.append("with long minus signs")
+    if any(SIGN_AND_BLANK.match(word) for word in words):
+        kind.append("with blanks after signs")
     if not bare or any(PADDED.match(word) for word in bare):
         return None
     name = next((name for name, (_, shape) in GROUPED.items() if any(map(shape.fullmatch, bare))), None)
@@ -108,9 +111,9 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
 
 
 def without_parentheses(texts: list[str]) -> list[str]:
-    """Texts with a minus instead of parentheses, unless all are in parentheses."""
+    """Texts with a minus instead of parentheses, unless all are whole numbers in parentheses: those count."""
     inside = [bool(IN_PARENTHESES.fullmatch(text)) for text in texts]
-    if all(inside):
+    if all(inside) and all(text[1:-1].strip().isdigit() for text in texts):
         return texts
     return [f"-{text[1:-1].strip()}" if sign else text for text, sign in zip(texts, inside, strict=True)]
 

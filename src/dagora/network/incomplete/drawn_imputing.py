@@ -23,6 +23,8 @@ COPIES, KEPT = 200, 5
 FORGOTTEN = 5
 # Cells of all copies that are filled together.
 BLOCK = 1 << 23
+# Independent draws of a row that do: below, a probability may be off by 0.05 (one standard error).
+ENOUGH = 100
 
 
 def impute_by_draws(
@@ -35,10 +37,11 @@ def impute_by_draws(
     filled = dict(zip(known.names, (column.copy() for column in known.columns), strict=True))
     random = [{name: column.copy() for name, column in filled.items()} for _ in range(draws)]
     cells: list[FilledCell] = []
+    worth = np.full(known.n_rows, np.inf)
     for start in range(0, len(holed), step):
         rows = holed[start : start + step]
         part = known.take(rows)
-        found = draw_holes(network, part, draws, seed + start, rows)
+        found, worth[rows] = draw_holes(network, part, draws, seed + start, rows)
         for place, node in enumerate(known.names):
             gone = rows[~part.seen[place]]
             if not len(gone):
@@ -60,7 +63,8 @@ def impute_by_draws(
         completed(table, filled, network.levels),
         in_order(cells, table),
         tuple(completed(table, one, network.levels) for one in random),
-        f"values and certainties are estimates from {COPIES * KEPT:,} draws",
+        f"values and certainties are estimates from {COPIES * KEPT:,} draws{at_least(worth)}",
+        few_draws(worth),
     )
 
 
@@ -70,8 +74,11 @@ def draw_holes(
     draws: int,
     seed: int,
     rows: NDArray[np.int64],
-) -> dict[str, NDArray[Any]]:
-    """For each node, what its missing cells were drawn to be: an array of draws × cells."""
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.float64]]:
+    """For each node, its missing cells as drawn (draws × cells); and what the draws of a row are worth.
+
+    That is the number of independent draws which are as good, infinite where they are independent.
+    """
     copies = FilledRows(part, COPIES, seed)
     copies.sweep(network.model)
     if copies.impossible.any():
@@ -80,12 +87,44 @@ def draw_holes(
         for _ in range(FORGOTTEN):
             copies.sweep(network.model)
     kept: dict[str, list[NDArray[Any]]] = {node: [] for node in part.names}
+    worth = np.zeros(part.n_rows)
     for turn in range(max(KEPT, ceil(draws / COPIES))):
         if turn:
             copies.sweep(network.model)
         for node, seen in zip(part.names, part.seen, strict=True):
             kept[node].append(copies.columns[node][:, ~seen])
-    return {node: np.concatenate(values) for node, values in kept.items()}
+        weighed = np.isfinite(copies.effective)
+        with np.errstate(divide="ignore"):
+            worth += np.where(weighed, 1 / (1 / copies.effective + 1 / COPIES), np.inf)
+    return {node: np.concatenate(values) for node, values in kept.items()}, worth
+
+
+def at_least(worth: NDArray[np.float64]) -> str:
+    """Say what the draws of the worst row are worth, where they depend on each other.
+
+    >>> at_least(np.array([np.inf, 812.3])), at_least(np.array([np.inf]))
+    (', worth 812 independent ones or more', '')
+    """
+    least = float(worth.min(initial=np.inf))
+    return f", worth {least:,.0f} independent ones or more" if np.isfinite(least) else ""
+
+
+def few_draws(worth: NDArray[np.float64]) -> tuple[str, ...]:
+    """Warn of rows whose draws are worth little.
+
+    >>> few_draws(np.array([np.inf, 12.3, 30.0]))
+    ('the draws of data row 2 and 1 more are worth fewer than 100 independent ones (12 in data row 2): ...',)
+    """
+    few = np.flatnonzero(worth < ENOUGH)
+    if not len(few):
+        return ()
+    worst = int(few[worth[few].argmin()])
+    more = f" and {len(few) - 1:,} more" if len(few) > 1 else ""
+    warning = (
+        f"the draws of data row {few[0] + 1}{more} are worth fewer than {ENOUGH} independent ones "
+        f"({worth[worst]:.0f} in data row {worst + 1}): what was filled in there is uncertain"
+    )
+    return (warning,)
 
 
 def summary(drawn: NDArray[Any], levels: int) -> tuple[NDArray[Any], NDArray[np.float64]]:

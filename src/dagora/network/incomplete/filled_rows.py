@@ -5,17 +5,13 @@ missing numbers integrated out; then the numbers from their normal distribution 
 independent of each other, however rare what was seen, in most networks. Two cases are not:
 
 - A discrete node with a missing number among its parents makes numbers other than normal. There, candidates
-  are drawn without it, and one of them or what stood there before is taken, in proportion to the
-  probability that the node gives to them. This leaves the right distribution as it is, whatever the number of
-  candidates, and reaches it over the sweeps (Andrieu, Lee & Vihola 2018 call it i-SIR).
+  are drawn from a normal approximation for each configuration of levels, and weighed (`weighed_draws`).
 - Where too many levels hang together, some of them stay as they were while the others are drawn, and the next
   time others (Gibbs sampling in blocks).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import log
 from typing import Any
 
 import numpy as np
@@ -29,15 +25,12 @@ from dagora.graph.dag import DAG
 from dagora.network.drawing import draw_node
 from dagora.network.incomplete.group_plan import GroupPlan, affordable_plans
 from dagora.network.incomplete.hole_groups import Group, Holes, find_holes
-from dagora.network.incomplete.level_elimination import Elimination, LevelFactor
-from dagora.network.incomplete.number_piece import NumberPiece
+from dagora.network.incomplete.weighed_draws import CANDIDATES, Proposal, pick
 from dagora.network.model import Model
 from dagora.network.node_likelihood import node_log_likelihoods
 
 Floats = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
-# Candidates for each copy of a row where discrete nodes judge numbers.
-CANDIDATES = 16
 # Numbers that are held in memory at a time, about.
 BLOCK = 1 << 21
 
@@ -81,6 +74,8 @@ class FilledRows:
         """Whether the last draws do not depend on those before."""
         self.impossible = np.zeros(table.n_rows, dtype=np.bool_)
         """Rows whose holes cannot be filled: what was seen has probability 0."""
+        self.effective = np.full(table.n_rows, np.inf)
+        """How many independent candidates those were worth of which the last draws were picked."""
 
     def table(self) -> Table:
         """The filled copies as they are now, one below the other."""
@@ -99,9 +94,13 @@ class FilledRows:
         logs = np.zeros(self.n_rows)
         self.independent = True
         self.impossible[:] = False
+        self.effective[:] = np.inf
         for node, rows in holes.whole.items():
             columns = {one: self.columns[one][0, rows] for one in (node, *model.parents[node])}
-            logs[rows] += node_log_likelihoods(model, node, columns, model.distributions)
+            found = node_log_likelihoods(model, node, columns, model.distributions)
+            logs[rows] += found
+            if node in model.levels:
+                self.impossible[rows] |= np.isneginf(found)
         for number, group in enumerate(holes.groups):
             plans = self._plans.get(number) or affordable_plans(model, group, self._rng)
             if len(plans) == 1:
@@ -111,7 +110,9 @@ class FilledRows:
             for plan in plans:
                 whole = len(plans) == 1
                 self.independent &= whole and not plan.judging
-                size = plan.cells + self.copies * (2 + CANDIDATES * bool(plan.judging)) * len(group.members)
+                size = plan.cells + self.copies * (2 + 2 * CANDIDATES * bool(plan.judging)) * len(
+                    group.members
+                )
                 step = max(1, BLOCK // (size if whole else size * self.copies))
                 for start in range(0, len(group.rows), step):
                     rows = group.rows[start : start + step]
@@ -139,30 +140,21 @@ class FilledRows:
             name: self.columns[name][0, rows] if whole else self.columns[name][:, rows].ravel()
             for name in near
         }
-        tries = CANDIDATES if plan.judging else 1
-        cases = len(rows) if whole else len(rows) * self.copies
-        drawn, masses = draw_together(
-            model, plan, given, cases, tries * (self.copies if whole else 1), self.scales(model), self._rng
-        )
+        cases, picks = (len(rows), self.copies) if whole else (len(rows) * self.copies, 1)
+        proposal = Proposal(model, plan, given, cases, self.scales(model))
+        masses = proposal.log_masses
         if whole:
             self.impossible[rows] |= np.isneginf(masses)
-        shape = (tries, self.copies, len(rows))
-        candidates: Columns = {name: column.reshape(shape) for name, column in drawn.items()}
         if plan.judging:
-            fixed = {name: self.columns[name][:, rows] for name in near}
-            weights = judged(model, plan.judging, {**fixed, **candidates})
-            masses = masses + log_mean(weights.reshape(-1, len(rows))) if whole else masses
-            if begun:
-                weights = np.concatenate([weights, judged(model, plan.judging, fixed)[None]])
-                candidates = {
-                    name: np.concatenate([column, fixed[name][None]]) for name, column in candidates.items()
-                }
-            best = (weights + self._rng.gumbel(size=weights.shape)).argmax(axis=0)[None]
-            candidates = {
-                name: np.take_along_axis(column, best, axis=0) for name, column in candidates.items()
-            }
-        for name, column in candidates.items():
-            self.columns[name][:, rows] = column[0]
+            before = {name: self.columns[name][:, rows].reshape(picks, cases) for name in near}
+            picked = pick(proposal, picks, before if begun else None, self._rng)
+            drawn, masses = picked.columns, picked.log_masses
+            if whole:
+                self.effective[rows] = np.minimum(self.effective[rows], picked.effective)
+        else:
+            drawn = proposal.draw(picks, self._rng)
+        for name, column in drawn.items():
+            self.columns[name][:, rows] = column.reshape(self.copies, len(rows))
         return masses if whole else np.full(len(rows), np.nan)
 
     def scales(self, model: Model) -> dict[str, tuple[float, float]]:
@@ -172,66 +164,3 @@ class FilledRows:
             for node, (mean, sd) in self._scales.items()
             if node in model.lines
         }
-
-
-def draw_together(
-    model: Model,
-    plan: GroupPlan,
-    given: Mapping[str, NDArray[Any]],
-    cases: int,
-    draws: int,
-    scales: Mapping[str, tuple[float, float]],
-    rng: np.random.Generator,
-) -> tuple[Columns, Floats]:
-    """Levels, then numbers, an array of draws × cases each; and ln of the sum of all weights of a case."""
-    sizes = {name: len(model.levels[name]) for name in plan.levels}
-    factors = []
-    for node in plan.weighing:
-        family = (node, *model.parents[node])
-        levels = tuple(name for name in plan.levels if name in family)
-        columns, shape = spread_out(given, family, levels, sizes, cases)
-        logs = node_log_likelihoods(model, node, columns, model.distributions)
-        factors.append(LevelFactor(levels, np.broadcast_to(logs, shape)))
-    pieces = []
-    for piece in plan.pieces:
-        family = tuple(dict.fromkeys(one for n in piece.families for one in (n, *model.parents[n])))
-        columns, shape = spread_out(given, family, piece.levels, sizes, cases)
-        pieces.append(NumberPiece(model, piece.numbers, piece.families, piece.levels, columns, shape, scales))
-    eliminated = Elimination([*factors, *(piece.factor for piece in pieces)], plan.order, sizes, cases)
-    levels_drawn = eliminated.draw(draws, rng)
-    drawn: Columns = dict(levels_drawn)
-    for number in pieces:
-        drawn.update(number.draw(levels_drawn, draws, rng))
-    return drawn, eliminated.log_masses
-
-
-def spread_out(
-    given: Mapping[str, NDArray[Any]],
-    names: Sequence[str],
-    levels: Sequence[str],
-    sizes: Mapping[str, int],
-    cases: int,
-) -> tuple[Columns, tuple[int, ...]]:
-    """Columns that broadcast to cases × all levels of some of them, and that shape."""
-    columns: Columns = {}
-    for name in names:
-        if name in levels:
-            axes = [1] * (len(levels) + 1)
-            axes[1 + levels.index(name)] = sizes[name]
-            columns[name] = np.arange(sizes[name]).reshape(axes)
-        else:
-            columns[name] = given[name].reshape(cases, *([1] * len(levels)))
-    return columns, (cases, *(sizes[name] for name in levels))
-
-
-def judged(model: Model, nodes: Sequence[str], columns: Mapping[str, NDArray[Any]]) -> Floats:
-    """Ln of the probability of some nodes together, given their parents."""
-    logs = [node_log_likelihoods(model, node, columns, model.distributions) for node in nodes]
-    return np.asarray(sum(logs[1:], start=logs[0]))
-
-
-def log_mean(logs: Floats) -> Floats:
-    """Ln of the mean of exp(logs) along the first axis."""
-    top = np.maximum(logs.max(axis=0), -1e300)
-    with np.errstate(divide="ignore"):
-        return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)) - log(len(logs)))

@@ -45,17 +45,18 @@ def fit_with_holes(
     pseudocount: float = 0.0,
     ess: float | None = None,
     name: str = "network",
+    seed: int = 0,
 ) -> Network:
     """Fit the parameters of a graph to what was seen of a table, by EM."""
     table = statistics.table.select(graph.nodes)
     if len(table.schema.kinds) > 1:
-        return fit_by_draws(graph, table, Prior(pseudocount, ess), name)
+        return fit_by_draws(graph, table, Prior(pseudocount, ess), name, seed)
     if table.schema.kinds == {Kind.DISCRETE}:
         try:
             return fit_discrete_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
         except TooWideError as wide:
             announce([f"{wide}: its parameters were fitted by draws of them, and have a random error"])
-            return fit_by_draws(graph, table, Prior(pseudocount, ess), name)
+            return fit_by_draws(graph, table, Prior(pseudocount, ess), name, seed)
     if pseudocount or ess is not None:
         raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
     values = np.stack(table.columns, axis=1)

@@ -1,7 +1,8 @@
 """How the missing cells of a group are drawn: which families weigh levels, which numbers hang together.
 
 Given levels, missing numbers are normal, as long as no discrete node has one of them as a parent. Families of
-such discrete nodes are left out of the draw and set aside: they judge what was drawn.
+such discrete nodes are judges: they say where to draw numbers, and weigh what was drawn. Where that makes
+tables too large, they only weigh.
 """
 
 from __future__ import annotations
@@ -16,17 +17,21 @@ from dagora.network.incomplete.level_elimination import find_order
 from dagora.network.model import Model
 
 # Cells of a row's largest table above which some levels stay as they are while others are drawn. Where k
-# numbers hang on a cell, it counts `NUMBERS` (k + 1)² times.
+# numbers hang on a cell, it counts `NUMBERS` (k + 1)² times, or as often as judges have slopes.
 MOST_CELLS, NUMBERS = 1 << 15, 8
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Missing numbers that hang together, the families that say so, and the levels these depend on."""
+    """Missing numbers that hang together, the lines that say so, and the levels these depend on.
+
+    `judges` are discrete nodes that depend on the numbers, and say where to draw them.
+    """
 
     numbers: tuple[str, ...]
     families: tuple[str, ...]
     levels: tuple[str, ...]
+    judges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,8 @@ class GroupPlan:
         return self.cells <= MOST_CELLS or len(self.levels) <= 1
 
 
-def make_plan(model: Model, group: Group, levels: tuple[str, ...]) -> GroupPlan:
-    """Plan to draw these levels of a group, and all its numbers."""
+def make_plan(model: Model, group: Group, levels: tuple[str, ...], *, aside: bool = False) -> GroupPlan:
+    """Plan to draw these levels of a group, and all its numbers; judges that are `aside` only weigh."""
     numbers = tuple(name for name in group.members if name not in model.levels)
     free = set(levels)
     family = {node: (node, *model.parents[node]) for node in group.families}
@@ -60,22 +65,24 @@ def make_plan(model: Model, group: Group, levels: tuple[str, ...]) -> GroupPlan:
         node for node in group.families if node in model.choices and set(family[node]) & set(numbers)
     )
     touching = [node for node in group.families if node in model.lines and set(family[node]) & set(numbers)]
+    tied = touching if aside else [*touching, *judging]
     pieces = tuple(
         Piece(
             tuple(name for name in numbers if name in part),
             tuple(node for node in touching if set(family[node]) & part),
-            tuple(
-                name for name in levels if any(name in family[n] for n in touching if set(family[n]) & part)
-            ),
+            tuple(name for name in levels if any(name in family[n] for n in tied if set(family[n]) & part)),
+            tuple(node for node in tied if node in judging and set(family[node]) & part),
         )
-        for part in connected(numbers, [set(family[node]) & set(numbers) for node in touching])
+        for part in connected(numbers, [set(family[node]) & set(numbers) for node in tied])
     )
     weighing = tuple(node for node in group.families if node not in judging and node not in touching)
     sizes = {name: len(model.levels[name]) for name in levels}
     scopes = [piece.levels for piece in pieces] + [set(family[node]) & free for node in weighing]
     order, widest, cells = find_order([*scopes, *([name] for name in levels)], sizes)
     for piece in pieces:
-        cost = prod(sizes[name] for name in piece.levels) * NUMBERS * (len(piece.numbers) + 1) ** 2
+        slopes = sum(len(model.levels[judge]) for judge in piece.judges) * len(piece.numbers)
+        each = max(NUMBERS * (len(piece.numbers) + 1) ** 2, slopes)
+        cost = prod(sizes[name] for name in piece.levels) * each
         if cost > cells:
             widest, cells = frozenset(piece.levels), cost
     return GroupPlan(levels, pieces, weighing, judging, tuple(order), cells, widest)
@@ -85,8 +92,9 @@ def affordable_plans(model: Model, group: Group, rng: np.random.Generator) -> li
     """One plan that draws all levels of a group, or, where that is too much, several that draw some each."""
     missing = tuple(name for name in group.members if name in model.levels)
     whole = make_plan(model, group, missing)
-    if whole.fits:
-        return [whole]
+    for plan in (whole, make_plan(model, group, missing, aside=True)):
+        if plan.fits:
+            return [plan]
     plans: list[GroupPlan] = []
     waiting = set(missing)
     while waiting:

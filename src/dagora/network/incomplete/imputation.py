@@ -32,13 +32,14 @@ class FilledCell:
 class Imputation:
     """A completed table, the cells that were filled, and completed tables drawn at random, if asked for.
 
-    `message` says where values and certainties are estimates from draws.
+    `message` says where values and certainties are estimates from draws, `warnings` where these are few.
     """
 
     table: Table
     cells: tuple[FilledCell, ...]
     draws: tuple[Table, ...] = ()
     message: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:

@@ -9,6 +9,8 @@ uncertain the cells are.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dagora.data.incomplete import AnyTable, IncompleteTable
@@ -38,13 +40,36 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
     """
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 0:
         raise OptionError(f"draws must be a whole number, 0 or more, not {draws!r}")
-    given = with_holes(table)
+    given, constants = fill_constants(network, with_holes(table))
     check_columns(network, given)
     if isinstance(network, DiscreteNetwork):
-        return impute_levels(network, given, draws, seed)
-    if isinstance(network, GaussianNetwork):
-        return impute_numbers(network, given, draws, seed)
-    return impute_by_draws(network, given, draws, seed)
+        filled = impute_levels(network, given, draws, seed)
+    elif isinstance(network, GaussianNetwork):
+        filled = impute_numbers(network, given, draws, seed)
+    else:
+        filled = impute_by_draws(network, given, draws, seed)
+    return replace(filled, cells=in_order([*constants, *filled.cells], given)) if constants else filled
+
+
+def fill_constants(network: Network, table: IncompleteTable) -> tuple[IncompleteTable, list[FilledCell]]:
+    """Fill columns of one value that are no node of the network: learning leaves constant numbers out."""
+    columns, seen, cells = list(table.columns), table.seen.copy(), []
+    for i, variable in enumerate(table.schema):
+        known = columns[i][seen[i]]
+        gone = np.flatnonzero(~seen[i])
+        if variable.name in network.graph.nodes or not len(gone):
+            continue
+        if len(known) < 2 or (known != known[0]).any():
+            continue
+        columns[i] = np.full_like(columns[i], known[0])
+        seen[i] = True
+        cells += [
+            FilledCell(row + 1, variable.name, variable.levels[known[0]], probability=1.0)
+            if variable.levels
+            else FilledCell(row + 1, variable.name, float(known[0]), sd=0.0)
+            for row in gone.tolist()
+        ]
+    return replace(table, columns=tuple(columns), seen=seen), cells
 
 
 def check_columns(network: Network, table: IncompleteTable) -> None:

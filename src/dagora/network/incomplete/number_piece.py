@@ -7,7 +7,8 @@ covariance Λ⁻¹. Numbers are counted from the mean of their column in units o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import log, pi
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.drawing import configurations
+from dagora.network.incomplete.group_plan import Piece
 from dagora.network.incomplete.level_elimination import Floats, LevelFactor, Levels
 from dagora.network.model import Model
 
@@ -24,56 +26,67 @@ SMALLEST_SD = 1e-6
 JITTER = 1e-8
 
 
-class NumberPiece:
-    """Missing numbers that hang together through the lines of some families, for each row and configuration.
+@dataclass(frozen=True, eq=False)
+class NormalTerms:
+    """Λ (`precision`), h (`linear`) and −½ c (`total`) for each row and configuration."""
 
-    `columns` broadcast to an array of rows × the levels of the variables in `levels`; `scales` are the mean
-    and standard deviation of the columns.
+    precision: Floats
+    linear: Floats
+    total: Floats
+
+
+def terms_of_lines(
+    model: Model,
+    piece: Piece,
+    columns: Mapping[str, NDArray[Any]],
+    shape: tuple[int, ...],
+    scales: Mapping[str, tuple[float, float]],
+) -> NormalTerms:
+    """What the lines of a piece say of its numbers.
+
+    `columns` broadcast to an array of rows × the levels of the piece; `scales` are the mean and standard
+    deviation of the columns.
     """
+    place = {name: i for i, name in enumerate(piece.numbers)}
+    size = len(place)
+    precision, linear = np.zeros((*shape, size, size)), np.zeros((*shape, size))
+    total = np.full(shape, 0.5 * size * log(2 * pi) + sum(log(scales[name][1]) for name in piece.numbers))
+    for node in piece.families:
+        lines, chosen = model.lines[node], configurations(model, node, columns)
+        sds = np.maximum(lines.sds[chosen], SMALLEST_SD * scales[node][1])
+        rest: Any = (scales[node][0] if node in place else columns[node]) - lines.intercepts[chosen]
+        slopes: dict[int, Any] = {place[node]: scales[node][1]} if node in place else {}
+        for position, parent in enumerate(model.continuous_parents(node)):
+            slope = lines.slopes[chosen][..., position]
+            rest = rest - slope * (scales[parent][0] if parent in place else columns[parent])
+            if parent in place:
+                slopes[place[parent]] = -slope * scales[parent][1]
+        weight = 1 / sds**2
+        total -= 0.5 * rest**2 * weight + np.log(sds) + 0.5 * log(2 * pi)
+        for i, slope in slopes.items():
+            linear[..., i] -= slope * rest * weight
+            for j, other in slopes.items():
+                precision[..., i, j] += slope * other * weight
+    return NormalTerms(precision, linear, total)
 
-    def __init__(
-        self,
-        model: Model,
-        numbers: Sequence[str],
-        families: Sequence[str],
-        levels: Sequence[str],
-        columns: Mapping[str, NDArray[Any]],
-        shape: tuple[int, ...],
-        scales: Mapping[str, tuple[float, float]],
-    ) -> None:
-        self._numbers, self._levels, self._scales = tuple(numbers), tuple(levels), scales
-        place = {name: i for i, name in enumerate(numbers)}
-        size = len(place)
-        precision, linear = np.zeros((*shape, size, size)), np.zeros((*shape, size))
-        total = np.full(shape, 0.5 * size * log(2 * pi) + sum(log(scales[name][1]) for name in numbers))
-        for node in families:
-            lines, chosen = model.lines[node], configurations(model, node, columns)
-            sds = np.maximum(lines.sds[chosen], SMALLEST_SD * scales[node][1])
-            rest: Any = (scales[node][0] if node in place else columns[node]) - lines.intercepts[chosen]
-            slopes: dict[int, Any] = {place[node]: scales[node][1]} if node in place else {}
-            for position, parent in enumerate(model.continuous_parents(node)):
-                slope = lines.slopes[chosen][..., position]
-                rest = rest - slope * (scales[parent][0] if parent in place else columns[parent])
-                if parent in place:
-                    slopes[place[parent]] = -slope * scales[parent][1]
-            weight = 1 / sds**2
-            total -= 0.5 * rest**2 * weight + np.log(sds) + 0.5 * log(2 * pi)
-            for i, slope in slopes.items():
-                linear[..., i] -= slope * rest * weight
-                for j, other in slopes.items():
-                    precision[..., i, j] += slope * other * weight
-        self._root = root_of(precision)
-        self._half = forward_solve(self._root, linear)
-        total += 0.5 * (self._half**2).sum(axis=-1)
+
+class NumberPiece:
+    """Missing numbers that hang together, given the terms of their density."""
+
+    def __init__(self, piece: Piece, terms: NormalTerms, scales: Mapping[str, tuple[float, float]]) -> None:
+        self._piece, self._scales = piece, scales
+        self._root = root_of(terms.precision)
+        self._half = forward_solve(self._root, terms.linear)
+        total = terms.total + 0.5 * (self._half**2).sum(axis=-1)
         total -= np.log(np.einsum("...ii->...i", self._root)).sum(axis=-1)
-        self.factor = LevelFactor(self._levels, total)
+        self.factor = LevelFactor(piece.levels, total)
 
     def draw(self, levels: Levels, draws: int, rng: np.random.Generator) -> dict[str, Floats]:
         """The numbers given levels, an array of draws × rows each."""
         rows = len(self.factor.logs)
-        chosen = (np.arange(rows)[None, :], *(levels[name] for name in self._levels))
+        chosen = (np.arange(rows)[None, :], *(levels[name] for name in self._piece.levels))
         root, half = self._root[chosen], self._half[chosen]
-        size = len(self._numbers)
+        size = len(self._piece.numbers)
         found = half + rng.standard_normal((draws, rows, size))
         for i in reversed(range(size)):
             for j in range(i + 1, size):
@@ -81,7 +94,7 @@ class NumberPiece:
             found[..., i] /= root[..., i, i]
         return {
             name: self._scales[name][0] + self._scales[name][1] * found[..., i]
-            for i, name in enumerate(self._numbers)
+            for i, name in enumerate(self._piece.numbers)
         }
 
 

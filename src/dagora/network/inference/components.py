@@ -43,8 +43,8 @@ class Component:
     def factor(self, sizes: Mapping[str, int]) -> tuple[Factor, float]:
         """The densities as a table with a largest entry of 1, and the logarithm of its scale."""
         most = float(self.log_densities.max())
-        table = np.exp(self.log_densities - most) if most > -np.inf else np.zeros_like(self.log_densities)
-        return Factor(self.discrete, table.reshape([sizes[v] for v in self.discrete])), most
+        logs = self.log_densities - most if most > -np.inf else self.log_densities
+        return Factor.of_logs(self.discrete, logs.reshape([sizes[v] for v in self.discrete])), most
 
 
 def split_components(

@@ -106,7 +106,7 @@ def refuse_impossible(
     if reduced.log_scale == -np.inf:
         raise impossible(model, known)
     scalars = [factor for factor in far if not factor.variables]
-    if any(factor.table <= 0 for factor in scalars):
+    if any(factor.impossible for factor in scalars):
         raise impossible(model, known)
     rest = [factor for factor in far if factor.variables]
     if not rest:

@@ -42,13 +42,32 @@ class Factor:
     table: Array
     span: float | None = None
     """A bound of ln(smallest positive entry / largest), where one is known."""
+    logs: Array | None = None
+    """Logarithms of the table, where numbers do not reach."""
+
+    @classmethod
+    def of_logs(cls, variables: tuple[str, ...], logs: Array) -> Factor:
+        """A factor whose logarithms are known; they are kept where entries would vanish as numbers.
+
+        >>> Factor.of_logs(("a",), np.array([0.0, -800.0])).logs, Factor.of_logs(("a",), np.zeros(2)).logs
+        (array([   0., -800.]), None)
+        """
+        vanishing = bool((np.isfinite(logs) & (logs < LEAST_SPAN)).any())
+        return cls(variables, np.exp(logs), logs=logs if vanishing else None)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether every entry is zero."""
+        return bool((self.table <= 0).all() if self.logs is None else np.isneginf(self.logs).all())
 
     def reduced(self, evidence: Mapping[str, int]) -> Factor:
         """Keep what agrees with the evidence."""
         if not any(variable in evidence for variable in self.variables):
             return self
         index = tuple(evidence.get(variable, slice(None)) for variable in self.variables)
-        return Factor(tuple(v for v in self.variables if v not in evidence), np.asarray(self.table[index]))
+        logs = None if self.logs is None else np.asarray(self.logs[index])
+        left = tuple(v for v in self.variables if v not in evidence)
+        return Factor(left, np.asarray(self.table[index]), logs=logs)
 
     def aligned(self, variables: Sequence[str]) -> Array:
         """The table with its axes in the order of `variables`, of length 1 where it has none."""
@@ -126,10 +145,13 @@ class Product:
         self.log_scale = 0.0
         self.factors: list[Factor] = []
         for factor in factors:
+            if factor.logs is not None and not logs:
+                raise Overspan
+            table = factor.table
             if logs:
                 with np.errstate(divide="ignore"):
-                    factor = Factor(factor.variables, np.log(factor.table))  # noqa: PLW2901
-            self._add(factor.variables, factor.table, None)
+                    table = np.log(table) if factor.logs is None else factor.logs
+            self._add(factor.variables, table, None)
 
     @property
     def impossible(self) -> bool:
@@ -182,7 +204,7 @@ class Product:
             [factor.aligned(variables) for factor in self.factors],
             np.full([1] * len(variables), neutral),
         )
-        if self.impossible:
+        if self.impossible or (self.logs and table.max() == -np.inf):
             return np.zeros_like(table)
         return np.asarray(np.exp(table - table.max()) if self.logs else table)
 

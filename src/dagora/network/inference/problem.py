@@ -119,7 +119,8 @@ def line_given(model: Model, node: str, values: Mapping[str, float], codes: Mapp
 def choice_given(model: Model, node: str, values: Mapping[str, float]) -> Factor:
     """The table of a discrete node whose continuous parents are all observed."""
     parents = np.array([values[parent] for parent in model.continuous_parents(node)])
-    return Factor((*model.discrete_parents(node), node), model.choices[node].probabilities(parents))
+    chances = model.choices[node].log_probabilities(parents)
+    return Factor.of_logs((*model.discrete_parents(node), node), chances)
 
 
 def bearing_on(targets: Iterable[str], factors: list[Factor]) -> tuple[list[Factor], list[Factor]]:

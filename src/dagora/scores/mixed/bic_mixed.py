@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Kind, Schema
 from dagora.events import Watch, unwatched
+from dagora.scores.adding_up import adding_up_doubts
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import distinct
 from dagora.scores.information import penalised_likelihood
@@ -54,6 +55,12 @@ class PartScore(Protocol):
         """Scores of many families of one size."""
 
 
+class LineScore(PartScore, Protocol):
+    """A score of families of continuous columns, some of which may add up."""
+
+    adding_up: list[str]
+
+
 class MixedBIC:
     """Bayesian information criterion of any columns; `penalty` is a factor on the price of a parameter."""
 
@@ -74,7 +81,7 @@ class MixedBIC:
         """The score of families of discrete columns alone."""
         return penalised_likelihood(statistics, self._price, self._penalty)
 
-    def _regressing(self, statistics: Statistics) -> PartScore:
+    def _regressing(self, statistics: Statistics) -> LineScore:
         """The score of families of continuous columns alone."""
         return GaussianBIC(continuous_part(statistics), penalty=self._penalty)
 
@@ -109,15 +116,16 @@ class MixedBIC:
         return [f"{counted} discrete and {continuous} continuous columns were scored together"]
 
     def doubts(self) -> list[str]:
-        """Whether chance alone brings many edges."""
-        if self._widened is None:
+        """Whether columns add up, and whether chance alone brings many edges."""
+        if self._widened is None or self._lines is None:
             return self._lines.doubts() if self._lines else self._counted.doubts()
         levels = np.where(self._continuous, POWERS + 1, self._schema.cardinalities).astype(np.float64)
 
         def expected(penalty: float) -> float:
             return discrete_noise_edges(levels, self._price * penalty / self._penalty)
 
-        return noise_doubts(expected, self._penalty, self._rows, len(levels))
+        told = adding_up_doubts(self._lines.adding_up)
+        return [*told, *noise_doubts(expected, self._penalty, self._rows, len(levels))]
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families of any sizes."""

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from dagora.data.schema import Kind
-from dagora.scores.mixed.bic_mixed import Gains, MixedBIC, PartScore, continuous_part
+from dagora.scores.mixed.bic_mixed import Gains, LineScore, MixedBIC, PartScore, continuous_part
 from dagora.scores.mixed.dependence import dependence
 from dagora.scores.observed import ObservedBIC
 from dagora.scores.observed_gaussian import ObservedGaussianBIC
@@ -34,7 +34,7 @@ class ObservedMixedBIC(MixedBIC):
     def _counting(self, statistics: Statistics) -> PartScore:
         return ObservedBIC(cast("IncompleteStatistics", statistics), penalty=self._penalty)
 
-    def _regressing(self, statistics: Statistics) -> PartScore:
+    def _regressing(self, statistics: Statistics) -> LineScore:
         seen = cast("IncompleteStatistics", statistics).table.seen
         kept = [k for k, variable in enumerate(statistics.schema) if variable.kind is Kind.CONTINUOUS]
         return ObservedGaussianBIC(
