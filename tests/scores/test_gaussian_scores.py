@@ -15,6 +15,7 @@ from dagora.data.partition import split_rows
 from dagora.errors import DataError, OptionError
 from dagora.graph.dag import DAG
 from dagora.learning import score_graph
+from dagora.scores import bic_gaussian
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
@@ -328,3 +329,21 @@ def test_columns_that_add_up_are_named_and_bge_is_settled_on_them():
     assert any("columns add up" in line for line in over.warnings)
     nearly = {**table, "total": table["total"] + np.random.default_rng(1).normal(size=300) / 10}
     assert not any("add up" in line for line in dagora.learn(nearly, "hill-climb").warnings)
+
+
+@pytest.mark.parametrize("collinear", [False, True])
+def test_bounds_of_many_columns_hold_and_are_as_tight(monkeypatch, collinear):
+    """From one inverse, where a regression for each column takes long."""
+    rows = np.random.default_rng(3).normal(size=(60, 9)) @ np.random.default_rng(4).normal(size=(9, 9))
+    if collinear:
+        rows[:, 8] = rows[:, 0] + rows[:, 1]
+    made = make("bic-gaussian", rows)
+    allowed = ~np.eye(9, dtype=np.bool_)
+    exact = made.likelihood_bounds(allowed)
+    monkeypatch.setattr(bic_gaussian, "WIDE", 8)
+    bounds = made.likelihood_bounds(allowed)
+    assert (bounds >= exact).all()
+    assert collinear or bounds == pytest.approx(exact, abs=1e-5)
+    allowed[:4, 8] = False
+    assert made.likelihood_bounds(allowed).tolist() == bounds.tolist(), "more parents fit no worse"
+    assert np.isinf(make("bic-gaussian", rows[:9]).likelihood_bounds(allowed)[:8]).all()

@@ -5,6 +5,7 @@ import pytest
 
 import dagora
 from dagora.graph.cpdag import CPDAG
+from dagora.scores.candidates import level_search
 from dagora.search import auto as module
 from tests.random_tables import random_continuous, random_discrete
 
@@ -57,8 +58,8 @@ def test_a_better_graph_of_the_first_search_is_not_lost(monkeypatch):
     table = table_of("discrete", 0)
     real = module.search_by_name
 
-    def poor(source, first, run):
-        found, sets = real(source, first, run)
+    def poor(source, first, run, work):
+        found, sets = real(source, first, run, work)
         empty = dagora.DAG(source.by_name.schema.names)
         return module.replace(found, graph=empty, score=dagora.score(table, empty)), sets
 
@@ -73,6 +74,30 @@ def test_the_message_says_what_was_done():
     rushed = dagora.learn(table_of("discrete", 0), time_limit=1e-6)
     assert rushed.status == "time-limit"
     assert rushed.message.startswith("tabu search: stopped")
+
+
+def test_dense_columns_take_bounded_work(monkeypatch):
+    """Of columns that all depend on each other, millions of parent sets matter; the clock is not asked."""
+    scored = []
+    real = level_search.score_blocks
+
+    def counting(score, grown, watch):
+        scored.append(sum(len(entry.sets) for entry in grown))
+        return real(score, grown, watch)
+
+    monkeypatch.setattr(level_search, "score_blocks", counting)
+    monkeypatch.setattr(module, "WORK", 2e6)
+    table = dagora.simulate(dagora.random_dag("er", 16, 1.5, seed=1), "gaussian", 300, seed=1).table
+    found = dagora.learn(table)
+    assert sum(scored) <= level_search.QUICKLY / level_search.GAUSSIAN_ROWS
+    assert found.stats["disturbances"] < 1000
+    assert (
+        "with no time limit, auto ends after about a second of that (time_limit allows more)" in found.message
+    )
+    assert found.score >= found.stats["tabu_score"]
+    shuffled = np.random.default_rng(0).permutation(table.names).tolist()
+    assert dagora.learn(table.select(shuffled)).graph.reorder(table.names) == found.graph
+    assert "auto ends after" not in dagora.learn(table, time_limit=0.5).message
 
 
 def test_without_a_limit_it_ends_by_itself_and_says_so(monkeypatch):

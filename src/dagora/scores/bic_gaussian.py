@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.adding_up import ROUNDING, adding_up_doubts, columns_adding_up, with_noise
-from dagora.scores.gaussian import FlatFamilies, family_pivots
+from dagora.scores.gaussian import FlatFamilies, family_pivots, least_residuals
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_doubts
 from dagora.stats.statistics import MomentSource
+
+# With more columns than these, bounds are computed for all of them at once.
+WIDE = 100
 
 
 class GaussianBIC(MomentScore):
@@ -49,8 +52,10 @@ class GaussianBIC(MomentScore):
         return values
 
     def _likelihood(self, families: FlatFamilies) -> NDArray[np.float64]:
+        return self._likelihood_of(family_pivots(self._moments.scatter, families)[1])
+
+    def _likelihood_of(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
         m = self._moments.n
-        _, residuals = family_pivots(self._moments.scatter, families)
         values: NDArray[np.float64] = -m / 2 * (np.log(2 * np.pi * residuals / m) + 1)
         return values
 
@@ -60,12 +65,18 @@ class GaussianBIC(MomentScore):
         return cost
 
     def likelihood_bounds(self, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """For each child j, the log-likelihood with all parents i that `allowed[i, j]` permits.
+        """For each child j, at least the log-likelihood with all parents i that `allowed[i, j]` permits.
 
         No subset of them fits better. The bound is infinite where there are too few rows for so many parents.
+        With many columns, where a regression for each takes long, all other columns count as permitted.
         """
         d = len(self._schema)
-        families = [(child, np.flatnonzero(allowed[:, child]).tolist()) for child in range(d)]
-        bounds = self._likelihood(FlatFamilies.of(families))
-        bounds[allowed.sum(axis=0) + 1 >= self._moments.n] = np.inf
+        bounds = np.full(d, np.inf)
+        finite = np.flatnonzero(allowed.sum(axis=0) + 1 < self._moments.n)
+        if d > WIDE and len(finite):
+            residuals = least_residuals(self._moments.scatter)[finite]
+            bounds[finite] = self._likelihood_of(residuals)
+        elif len(finite):
+            families = [(child, np.flatnonzero(allowed[:, child]).tolist()) for child in finite.tolist()]
+            bounds[finite] = self._likelihood(FlatFamilies.of(families))
         return bounds

@@ -19,6 +19,8 @@ from dagora.stats.statistics import flatten
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
 COLLINEAR = 1e-12
+# An inverse is computed where no eigenvalue of the correlations is below this; then it is this exact.
+ILL_CONDITIONED, ROUNDING = 1e-6, 1e-8
 # Families that are scored between two reports of progress.
 BLOCK = 200_000
 
@@ -61,6 +63,24 @@ def in_blocks(
         values[some] = score(FlatFamilies.block(children[some], parents[some]))
         watch(min(start + BLOCK, len(children)), len(children))
     return values
+
+
+def least_residuals(scatter: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At most the residual of each column with any of the others as parents, from one inverse of the matrix.
+
+    >>> least_residuals(np.array([[4.0, 2.0], [2.0, 2.0]])).round(3), least_residuals(np.ones((2, 2)))
+    (array([2., 1.]), array([1.e-12, 1.e-12]))
+    """
+    scale = np.sqrt(np.diagonal(scatter))
+    least: NDArray[np.float64] = COLLINEAR * scale**2
+    if not (scale > 0).all():
+        return least
+    correlations = scatter / np.outer(scale, scale)
+    if np.linalg.eigvalsh(correlations)[0] < ILL_CONDITIONED:
+        return least
+    alone = (1 - ROUNDING) / np.diagonal(np.linalg.inv(correlations))
+    bounded: NDArray[np.float64] = np.maximum(least, alone * scale**2)
+    return bounded
 
 
 def family_pivots(

@@ -10,8 +10,9 @@ starts from, see them in the order of their names, so that the same columns give
 stand. The first tabu search takes them as they stand, as the method `tabu` does; its graph is returned only
 where it is better, or where there is no time for more.
 
-Without a time limit, the search over orders ends after some minutes where it has not ended by then, as on
-hundreds of columns with many parent sets; a limit that the user sets takes the place of that.
+Without a time limit, the search over orders ends by itself where it has not ended by then: on few columns
+after a fixed amount of work, so that the graph does not depend on the clock, and on many after some minutes.
+A limit that the user sets takes the place of both.
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ from dagora.scores.candidates.level_search import quick_candidates
 from dagora.scores.local_score import TIE, LocalScore, is_expensive, is_slow
 from dagora.search.column_order import in_order_by_score
 from dagora.search.greedy.hill_climb import hill_climb, tabu_search
-from dagora.search.order.order_search import order_search
+from dagora.search.order.order_search import Work, order_search
 from dagora.search.order.widen import Widening
 from dagora.wording import option
 
 # Disturbances of each order without improvement after which the search ends.
 PATIENCE = 6000
+# Up to so many columns and with no time limit, the search over orders ends after this work, about a second,
+# in so many rounds. Columns of which most depend on most others take all of it.
+QUICK = 60
+WORK, ROUNDS = 3e7, 10
 # With more columns than these and no time limit, the search over orders ends after so many seconds. With
 # fewer, the graph must not depend on the clock.
 WIDE = 100
@@ -62,11 +67,12 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     if run.budget.exhausted:
         return said(first, "tabu search")
     own = OwnLimit.of(run, len(source.given.schema))
-    found, sets = search_by_name(source, first, own.run)
+    work = own_work(run, len(source.given.schema))
+    found, sets = search_by_name(source, first, own.run, work)
     if clearly_above(first, found):
         # From the graph of the first search, the search over orders ends in one at least as good.
         start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
-        found = search_orders(sets, source.by_name, start, own.run)
+        found = search_orders(sets, source.by_name, start, own.run, work)
     found = own.explained(found)
     graph = in_order_by_score(cast("DAG", found.graph), source.by_name, run.knowledge)
     done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
@@ -102,7 +108,18 @@ class OwnLimit:
         return replace(found, status="finished", message=f"{effort}: {why}")
 
 
-def search_by_name(source: ColumnOrders, first: Outcome, run: Run) -> tuple[Outcome, Candidates]:
+def own_work(asked: Run, columns: int) -> Work | None:
+    """The work of the search over orders, which also ends by itself where columns are few; or no limit."""
+    if columns > QUICK or not math.isinf(asked.budget.left):
+        return None
+    more = option("time_limit")
+    why = f"with no time limit, auto ends after about a second of that ({more} allows more)"
+    return Work(WORK / ROUNDS, WORK, why)
+
+
+def search_by_name(
+    source: ColumnOrders, first: Outcome, run: Run, work: Work | None
+) -> tuple[Outcome, Candidates]:
     """Tabu search and search over orders on the columns by name; also the parent sets they began with."""
     score = source.by_name
     sets = quick_candidates(score, run)
@@ -111,15 +128,15 @@ def search_by_name(source: ColumnOrders, first: Outcome, run: Run) -> tuple[Outc
     else:
         start = cast("DAG", tabu_search(score, replace(run, on_event=ignore)).graph)
     compilation.wait_for_helper(run.budget.left)
-    return search_orders(sets, score, start, run), sets
+    return search_orders(sets, score, start, run, work), sets
 
 
-def search_orders(sets: Candidates, score: LocalScore, start: DAG, run: Run) -> Outcome:
+def search_orders(sets: Candidates, score: LocalScore, start: DAG, run: Run, work: Work | None) -> Outcome:
     """Search orders from that of a graph, on parent sets that are widened where they are not complete."""
     if not sets.complete:
         families = score.families([(child, start.parent_indices(child)) for child in range(len(start))])
         sets = replace(sets.adding(start, families), widen=Widening(score, run.knowledge))
-    found = order_search(sets, run, patience=PATIENCE)
+    found = order_search(sets, run, patience=PATIENCE, work=work)
     if found.status == "optimal" and not sets.complete:
         return replace(found, status="finished")
     return found

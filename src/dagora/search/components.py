@@ -21,10 +21,14 @@ from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
 from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import Candidates, FlatCandidates
+from dagora.scores.local_score import TIE
 from dagora.search.best_parents import choose_parents
 
 # In `LocalProblem.rows`, stands for a set that is not among the candidates.
 NO_ROW = -1
+
+# Sums of scores are rounded by less than this, relative to the largest of the scores.
+ROUNDING = 1e-12
 
 Order = NDArray[np.int64]
 
@@ -113,6 +117,23 @@ class LocalProblem:
     def bound(self) -> float:
         """Sum of the members' best scores: no network scores higher."""
         return float(self.scores[self.offsets[:-1]].sum())
+
+    def tie(self, score: float | None = None) -> float:
+        """What counts as a tie between networks, by the score of one (without it: by the bound).
+
+        It is never below what sums of the scores are rounded by, which may span many orders of magnitude: so
+        a search that takes only what gains more ends.
+
+        >>> wild = Candidates.of("ab", [[((1,), -1e-7), ((), -1e9)], [((0,), -1e-7), ((), -1e9)]])
+        >>> LocalProblem.whole(wild).tie(), LocalProblem.whole(wild).tie(-1e9)
+        (0.001, 1.0)
+        """
+        return max(TIE * abs(self.bound if score is None else score), self._rounding)
+
+    @cached_property
+    def _rounding(self) -> float:
+        finite = self.scores[np.isfinite(self.scores)]
+        return ROUNDING * float(np.abs(finite).max(initial=0.0))
 
     def choose(self, order: Order) -> NDArray[np.int64]:
         """The best set of each member that an order permits, as a row of this problem."""

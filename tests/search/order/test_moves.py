@@ -7,7 +7,7 @@ from dagora.kernel_random import random_below, shuffle
 from dagora.search.alarm import never
 from dagora.search.best_parents import choose_parents
 from dagora.search.order.insertions import best_insertion, index_sets, insert, relocate, stand, worth
-from dagora.search.order.moves import descend, empty_pool, iterate
+from dagora.search.order.moves import descend, effort_of, empty_pool, iterate
 from dagora.search.order.swap_moves import select_acyclic, swap_search
 from tests.search.order.order_oracles import (
     best_of_all,
@@ -128,7 +128,7 @@ def test_iterating_finds_the_optimum_of_small_problems(problem):
     order = rng.permutation(len(candidates))
     best_order = order.copy()
     state = np.array([7], dtype=np.uint64)
-    best = iterate(flat, order, best_order, -np.inf, state, 1e-9, 200, np.zeros(1), never())
+    best = iterate(flat, order, best_order, -np.inf, state, 1e-9, 200, np.zeros(1), effort_of(), never())
     assert best == pytest.approx(best_of_order(candidates, best_order))
     assert best == pytest.approx(best_of_all(candidates))
 
@@ -165,7 +165,9 @@ def test_worse_orders_are_accepted_now_and_then():
         order = rng.permutation(7)
         best_order, state = order.copy(), np.array([seed], dtype=np.uint64)
         start = descend(candidates.flat, order, state, 1e-9, never())
-        best = iterate(candidates.flat, order, best_order, start, state, 1e-9, 20, np.zeros(1), never())
+        best = iterate(
+            candidates.flat, order, best_order, start, state, 1e-9, 20, np.zeros(1), effort_of(), never()
+        )
         assert best == pytest.approx(max(start, best_of_order(candidates, best_order)))
         below.append(best_of_order(candidates, order) < best - 1e-6)
     assert 0 < sum(below) < 30
@@ -211,7 +213,7 @@ def test_kernels_end_where_they_are_when_the_flag_is_up():
     order, state = start.copy(), np.array([5], dtype=np.uint64)
     assert descend(candidates.flat, order, state, 1e-9, up) == pytest.approx(worth_of_start)
     best_order = start.copy()
-    best = iterate(candidates.flat, order, best_order, -1e9, state, 1e-9, 50, np.zeros(1), up)
+    best = iterate(candidates.flat, order, best_order, -1e9, state, 1e-9, 50, np.zeros(1), effort_of(), up)
     assert (best, order.tolist(), best_order.tolist()) == (-1e9, start.tolist(), start.tolist())
     found = np.empty_like(start)
     assert swap_search(candidates.flat, order, found, 3, 20, 1e-9, up) == pytest.approx(worth_of_start)
@@ -223,11 +225,20 @@ def test_pieces_of_a_search_are_the_search():
     """A search that is cut into pieces, as a time limit cuts it, ends in the same orders."""
     candidates = random_candidates(np.random.default_rng(4), 9)
 
-    def ends(*pieces):
+    def ends(trials, *pieces):
         order, best_order = np.arange(9), np.arange(9)
         state, losses, best = np.array([5], dtype=np.uint64), np.zeros(1), -1e9
+        effort = effort_of(trials)
         for kicks in pieces:
-            best = iterate(candidates.flat, order, best_order, best, state, 1e-9, kicks, losses, never())
-        return best, order.tolist(), best_order.tolist(), state.tolist(), losses.tolist()
+            best = iterate(
+                candidates.flat, order, best_order, best, state, 1e-9, kicks, losses, effort, never()
+            )
+        return best, order.tolist(), best_order.tolist(), state.tolist(), losses.tolist(), effort.tolist()
 
-    assert ends(300) == ends(10, 20, 40, 80, 150)
+    assert ends(1 << 62, 300) == ends(1 << 62, 10, 20, 40, 80, 150)
+    assert ends(1 << 62, 300)[-1][1] == 300
+    limited = ends(500, 300)
+    assert limited == ends(500, 10, 20, 40, 80, 150)
+    left, kicks = limited[-1]
+    assert 10 < kicks < 290, "the trials end the search"
+    assert -500 < left < 0

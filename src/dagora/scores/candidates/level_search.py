@@ -35,9 +35,11 @@ from dagora.wording import option
 # The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
 AFFORDABLE = 1e10
 ROWS_PER_SECOND = 2e8
-# The same where little is to be spent (tenths of a second), and the most parents that are combined then.
+# The same where little is to be spent (tenths of a second), the most parents that are combined then, and the
+# sets of one child and size that are kept then, unless the candidates are complete.
 QUICKLY = 2e7
 QUICK_PARENTS = 4
+QUICK_SETS = 50
 # Pairs of columns that are listed in a second, before any of them is scored.
 PAIRS_PER_SECOND = 2e6
 # Scoring a Gaussian family takes about as long as counting this many rows.
@@ -78,12 +80,18 @@ def quick_candidates(score: LocalScore, run: Run) -> Candidates:
 
 
 class LevelSearch:
-    """The state of one search; no level costs more than `affordable` sets times rows."""
+    """The state of one search; no level costs more than `affordable` sets times rows.
+
+    Where little is to be spent and no rows are counted, all levels together cost no more than that: such
+    scores take about as long for a set of any size, and dense columns have very many sets that matter.
+    """
 
     def __init__(self, score: LocalScore, run: Run, affordable: float) -> None:
         self._score = score
         self._run = run
         self._affordable = affordable
+        self._quick = affordable <= QUICKLY
+        self._counting = isinstance(score, DiscreteScore | MixedBIC)
         names = score.schema.names
         self._names = names
         d = len(names)
@@ -94,7 +102,7 @@ class LevelSearch:
         self._wanted = limit
         self._rules = rules_for(score, ~forbidden)
         largest = largest_size(d) - 1
-        if affordable <= QUICKLY and not self._rules.cuts:
+        if self._quick and not self._rules.cuts:
             largest = min(largest, QUICK_PARENTS)
         self._limit = min(limit, largest)
         self._narrowed = False
@@ -139,6 +147,8 @@ class LevelSearch:
 
     def _collect(self, child: int) -> ParentSets:
         levels = self._kept[child]
+        if self._quick and self._notes:
+            levels = [level.best(QUICK_SETS) for level in levels]
         masks = np.concatenate([level.masks for level in levels])
         scores = np.concatenate([level.scores for level in levels])
         return best_first(child, masks, scores, len(self._names))
@@ -156,11 +166,13 @@ class LevelSearch:
         free = [int(alive.allowed.sum()) if len(alive.sets) else 0 for alive in self._alive]
         grown = sum(len(alive.sets) * n for alive, n in zip(self._alive, free, strict=True)) / size
         families = min(sum(math.comb(n, size) for n in free), grown)
-        counting = isinstance(self._score, DiscreteScore | MixedBIC)
-        rows = self._score.n_rows if counting else GAUSSIAN_ROWS
+        rows = self._score.n_rows if self._counting else GAUSSIAN_ROWS
         allowed = min(self._affordable, self._run.budget.left * ROWS_PER_SECOND / 2) / max(1, rows)
+        in_all = self._quick and not self._counting
         # Unless parents are restricted, a set is counted once for all size + 1 choices of the child in it.
-        if families / (1 if self._narrowed else size + 1) <= allowed:
+        if families / (1 if self._narrowed or in_all else size + 1) <= allowed:
+            if in_all:
+                self._affordable -= families * rows
             return True
         most = max(free)
         while most > size and sum(math.comb(min(n, most), size) for n in free) > allowed / 2:
@@ -175,6 +187,8 @@ class LevelSearch:
             self._notes.append(
                 f"sets of {size} or more parents beyond each column's {most} best single parents"
             )
+        if in_all:
+            self._affordable /= 2
         return True
 
     def _keep_best_parents(self, child: int, alive: Alive, most: int) -> None:
@@ -259,6 +273,13 @@ class Kept:
 
     masks: Rows
     scores: NDArray[np.float64]
+
+    def best(self, most: int) -> Kept:
+        """Only the best of them; of those with equal scores the first."""
+        if len(self.scores) <= most:
+            return self
+        rows = np.sort(np.argsort(-self.scores, kind="stable")[:most])
+        return Kept(self.masks[rows], self.scores[rows])
 
 
 def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> NDArray[np.float64]:

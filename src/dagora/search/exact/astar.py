@@ -21,7 +21,6 @@ from dagora.options import GIBIBYTE
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.astar_kernels import (
     EXPANDED,
@@ -100,7 +99,7 @@ def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group
     counts = np.zeros(5, dtype=np.int64)
     counts[GOAL] = -1
     best = np.array([given.score(start)])
-    tie = TIE * abs(given.bound)
+    tie = given.tie()
     capacity = FIRST_CAPACITY
     store = make_store(capacity)
     states = Search(sets, database, store, counts, best, tie)

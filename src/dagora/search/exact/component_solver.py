@@ -20,10 +20,9 @@ from dagora.kernel_random import random_state
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.alarm import Alarm, never
 from dagora.search.components import LocalProblem, Order, components, feasible_order, why_cyclic
-from dagora.search.order.moves import descend, iterate
+from dagora.search.order.moves import descend, effort_of, iterate
 
 # A round of local search: variables times sets times disturbances. It takes some milliseconds.
 WORK_A_ROUND = 2_000_000
@@ -113,7 +112,7 @@ def solve_one(problem: LocalProblem, order: Order, solver: Solver, watch: Watch)
     if watch.exhausted:
         return Answer(order, problem.bound, "time-limit")
     score = problem.score(order)
-    if score >= problem.bound - TIE * abs(problem.bound):
+    if score >= problem.bound - problem.tie():
         return Answer(order, score, "optimal")
     return solver(problem, order, watch)
 
@@ -134,7 +133,7 @@ def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) ->
     brief = len(problem) * len(problem.scores) <= WORK_A_ROUND
     with Alarm(run.budget) as stop:
         flag = never() if brief else stop
-        best = descend(problem.flat, order, state, TIE * abs(problem.bound), flag)
+        best = descend(problem.flat, order, state, problem.tie(), flag)
     return improve_order(problem, order, best, state, patience, run.budget)
 
 
@@ -155,7 +154,7 @@ def improve_order(
     all, at the problem's bound, or with the budget. After every round of some milliseconds `report` is told
     the best score.
     """
-    tolerance = TIE * abs(problem.bound)
+    tolerance = problem.tie()
     here, best_order, best = order.copy(), order.copy(), score
     kicks = max(1, min(patience, WORK_A_ROUND // (len(problem) * len(problem.scores))))
     idle = made = 0
@@ -163,7 +162,9 @@ def improve_order(
         while idle < patience and (most is None or made < most) and best < problem.bound - tolerance:
             if budget.exhausted:
                 break
-            top = iterate(problem.flat, here, best_order, best, state, tolerance, kicks, np.zeros(1), stop)
+            top = iterate(
+                problem.flat, here, best_order, best, state, tolerance, kicks, np.zeros(1), effort_of(), stop
+            )
             idle = 0 if top > best else idle + kicks
             best = top
             made += kicks

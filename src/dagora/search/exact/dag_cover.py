@@ -121,15 +121,17 @@ def best_dag(
         used[k] = False
     within = (1 << n) - 1
     while within:
+        last, entry, top = -1, -1, 0.0
         for x in range(n):
             before = within ^ (1 << x)
             if within >> x & 1:
                 k = best_entry(entries, gains, x, before)
-                if best[within] == best[before] + (0.0 if k < 0 else gains[k]):
-                    if k >= 0:
-                        used[k] = True
-                    within = before
-                    break
+                value = best[before] + (0.0 if k < 0 else gains[k])
+                if last < 0 or value > top:
+                    last, entry, top = x, k, value
+        if entry >= 0:
+            used[entry] = True
+        within ^= 1 << last
     return float(best[(1 << n) - 1])
 
 

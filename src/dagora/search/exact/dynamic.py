@@ -22,7 +22,6 @@ from dagora.options import GIBIBYTE
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.component_solver import Answer, Watch, solve_exactly
 
@@ -68,7 +67,9 @@ def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
         if done < 1 << size and watch.exhausted:
             return Answer(order, problem.bound, "time-limit", {"subsets": float(done)})
     masks = problem.masks[:, 0].astype(np.int64)
-    best = ascend(table, masks, problem.scores, problem.offsets, TIE * abs(table[0]))
+    # Every step may lose a tie: all together no more than one.
+    tolerance = problem.tie(float(table[0])) / size
+    best = ascend(table, masks, problem.scores, problem.offsets, tolerance)
     return Answer(best, problem.score(best), "optimal", {"subsets": float(1 << size)})
 
 

@@ -20,7 +20,6 @@ from dagora.options import GIBIBYTE
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.components import NO_ROW, LocalProblem, Order
 from dagora.search.exact.component_solver import Answer, Watch, failure, improve_order, solve_exactly
 
@@ -114,8 +113,9 @@ def worth_keeping(problem: LocalProblem, order: Order) -> NDArray[np.int64]:
     """
     best = np.repeat(problem.scores[problem.offsets[:-1]], np.diff(problem.offsets))
     gap = problem.bound - problem.score(order)
-    tolerance = TIE * abs(problem.bound)
-    return np.flatnonzero((best - problem.scores <= gap + tolerance) & (problem.rows != NO_ROW))
+    kept = (best - problem.scores <= gap + problem.tie()) & (problem.rows != NO_ROW)
+    kept[problem.choose(order)] = True
+    return np.flatnonzero(kept)
 
 
 def verify(
@@ -124,7 +124,7 @@ def verify(
     """Check an optimum: it scores what the solver claims, equals the bound, and is not below the start."""
     score = problem.score(best)
     # The solver sees scores minus each child's best score, in its unit.
-    tolerance = AGREEMENT * max(unit, problem.bound - score) + TIE * abs(score)
+    tolerance = AGREEMENT * max(unit, problem.bound - score) + problem.tie(score)
     if abs(score - claim) > tolerance or abs(score - bound) > tolerance:
         raise VerificationError(
             f"the solver claims a score of {claim:.6f} and a bound of {bound:.6f}, "

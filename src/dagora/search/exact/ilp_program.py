@@ -30,7 +30,6 @@ from pyscipopt.scip import (
 
 from dagora.graph.bits import unpack
 from dagora.kernel_random import random_state
-from dagora.scores.local_score import TIE
 from dagora.search.alarm import Alarm
 from dagora.search.components import LocalProblem, Order, place_all
 from dagora.search.exact.cluster_cuts import Point, arc_weights, order_along, positive_part
@@ -38,7 +37,7 @@ from dagora.search.exact.component_solver import Watch
 from dagora.search.exact.gains import unit_of
 from dagora.search.exact.ilp_handlers import Acyclicity, OrderHeuristic
 from dagora.search.exact.separation import Cut, Sets, separate
-from dagora.search.order.moves import descend, iterate
+from dagora.search.order.moves import descend, effort_of, iterate
 
 # From this many parent sets on, SCIP branches on arcs, which is faster there than branching on sets.
 SETS_FOR_ARCS = 2000
@@ -279,12 +278,14 @@ class IlpProgram:
 
     def improve(self, heuristic: Heur) -> int:
         """Search near the order that the LP solution suggests; offer SCIP a network that beats the best."""
-        whole, tolerance = self.whole, TIE * abs(self.whole.bound)
+        whole, tolerance = self.whole, self.whole.tie()
         order = order_along(arc_weights(self._point()))
         with Alarm(self.watch.run.budget) as stop:
             score = descend(whole.flat, order, self._state, tolerance, stop)
             best = order.copy()
-            score = iterate(whole.flat, order, best, score, self._state, tolerance, KICKS, np.zeros(1), stop)
+            score = iterate(
+                whole.flat, order, best, score, self._state, tolerance, KICKS, np.zeros(1), effort_of(), stop
+            )
         if score <= self.best_score + tolerance:
             return PY_SCIP_RESULT.DIDNOTFIND
         self.best, self.best_score = best, score

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernel_random import random_state
-from dagora.scores.local_score import TIE
 from dagora.search.alarm import Alarm
 from dagora.search.components import LocalProblem, Order
 from dagora.search.exact.cluster_cuts import arc_weights, order_along
@@ -22,7 +21,7 @@ from dagora.search.exact.component_solver import Watch
 from dagora.search.exact.gains import unit_of
 from dagora.search.exact.relaxation import Relaxation
 from dagora.search.exact.separation import Cut, Sets, separate
-from dagora.search.order.moves import descend, iterate
+from dagora.search.order.moves import descend, effort_of, iterate
 
 # The loop ends when so many rounds have closed less than this share of the gap.
 STALLED_ROUNDS = 10
@@ -52,7 +51,7 @@ def tighten(
     sets = Sets(problem.masks[kept], offsets)
     gains = problem.scores[kept] - np.repeat(problem.scores[problem.offsets[:-1]], np.diff(offsets))
     unit = unit_of(gains)
-    tolerance = TIE * max(abs(problem.bound), float(np.abs(gains).max(initial=0.0)))
+    tolerance = max(problem.tie(), problem.tie(float(np.abs(gains).max(initial=0.0))))
     best, score = start, problem.score(start)
     relaxation = Relaxation(sets, gains / unit, tolerance / unit)
     relaxation.learn_of(np.searchsorted(kept, problem.choose(best)))
@@ -67,7 +66,9 @@ def tighten(
         with Alarm(watch.run.budget) as stop:
             found = descend(problem.flat, order, state, tolerance, stop)
             better = order.copy()
-            found = iterate(problem.flat, order, better, found, state, tolerance, KICKS, np.zeros(1), stop)
+            found = iterate(
+                problem.flat, order, better, found, state, tolerance, KICKS, np.zeros(1), effort_of(), stop
+            )
         if found > score + tolerance:
             best, score = better, found
             relaxation.learn_of(np.searchsorted(kept, problem.choose(best)))

@@ -46,11 +46,15 @@ class Standing(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Variables that may have gaining moves: the first `size[0]` of `members`, flagged in `waits`."""
+    """Variables that may have gaining moves: the first `size[0]` of `members`, flagged in `waits`.
+
+    `tried[0]` counts the variables that were taken out of the pool to be tried.
+    """
 
     members: NDArray[np.int64]
     waits: NDArray[np.bool_]
     size: NDArray[np.int64]
+    tried: NDArray[np.int64]
 
 
 @kernel

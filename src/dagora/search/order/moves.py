@@ -29,11 +29,20 @@ from dagora.search.order.insertions import (
     worth,
 )
 
+# More trials than any search makes.
+ENDLESS = 1 << 62
+
+
+def effort_of(trials: int = ENDLESS) -> NDArray[np.int64]:
+    """The effort that `iterate` may make: trials of variables in other places; none of its kicks made yet."""
+    return np.array([trials, 0])
+
 
 @kernel
 def empty_pool(d: int) -> Pool:
     """A pool without variables."""
-    return Pool(np.empty(d, dtype=np.int64), np.zeros(d, dtype=np.bool_), np.zeros(1, dtype=np.int64))
+    waits, size = np.zeros(d, dtype=np.bool_), np.zeros(1, dtype=np.int64)
+    return Pool(np.empty(d, dtype=np.int64), waits, size, np.zeros(1, dtype=np.int64))
 
 
 @kernel
@@ -54,6 +63,7 @@ def settle(
     while pool.size[0] > 0 and not stop[0]:
         turn = random_below(state, pool.size[0])
         pool.size[0] -= 1
+        pool.tried[0] += 1
         x = pool.members[turn]
         pool.members[turn] = pool.members[pool.size[0]]
         pool.waits[x] = False
@@ -171,14 +181,16 @@ def iterate(
     tolerance: float,
     kicks: int,
     losses: NDArray[np.float64],
+    effort: NDArray[np.int64],
     stop: NDArray[np.bool_],
 ) -> float:
     """Iterated local search: disturb the order and descend again, `kicks` times. Return the best score.
 
     A result that scores lower by some loss is accepted with probability exp(−loss / temperature); the
     temperature is half the running mean of the losses, which is kept in `losses[0]` (0: none yet). `order` is
-    the current order, `best_order` the best one seen, and `best` its score. As soon as `stop[0]` is true, the
-    search ends where it is.
+    the current order, `best_order` the best one seen, and `best` its score. `effort[0]` says how often a
+    variable may be tried in other places: as soon as it was more often, the search ends. `effort[1]` counts
+    the disturbances made. As soon as `stop[0]` is true, the search ends where it is.
     """
     sets = index_sets(flat)
     standing = stand(sets, order)
@@ -187,8 +199,9 @@ def iterate(
     current = worth(sets, standing)
     usual_loss = losses[0]
     for _ in range(kicks):
-        if stop[0]:
+        if stop[0] or effort[0] < pool.tried[0]:
             break
+        effort[1] += 1
         disturb(sets, trial, pool, state)
         settle(sets, trial, pool, state, tolerance, stop)
         score = worth(sets, trial)
@@ -206,4 +219,5 @@ def iterate(
         else:
             copy_standing(standing, trial)
     losses[0] = usual_loss
+    effort[0] -= pool.tried[0]
     return best

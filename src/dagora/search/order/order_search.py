@@ -29,7 +29,7 @@ from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import TIE
 from dagora.search.alarm import Alarm, Flag
 from dagora.search.components import NO_ROW, LocalProblem, feasible_order, why_cyclic
-from dagora.search.order.moves import descend, iterate
+from dagora.search.order.moves import ENDLESS, descend, effort_of, iterate
 from dagora.search.order.recombine import combined, order_of
 
 # Disturbances of a chain between two looks at the other chains; more where each look also widens candidates,
@@ -40,12 +40,17 @@ IDLE_ROUNDS = 10
 FIRST_PIECE, PIECE_SECONDS = 10, 0.1
 
 
+# In the unit of `Work`: what it costs to pass a variable, and every parent set when candidates are widened.
+WORK_OF_PASSING, WORK_OF_WIDENING = 0.2, 150
+
+
 @dataclass
 class Chain:
     """One search: its current order, the best order it has seen with its score, and its random numbers.
 
     `losses` holds what disturbances cost in this round, and `tolerance` what counts as a tie in it: so it
-    does not matter into how many pieces a round is cut.
+    does not matter into how many pieces a round is cut. `effort` is what may still be done in
+    it, and what was done.
     """
 
     order: NDArray[np.int64]
@@ -54,49 +59,87 @@ class Chain:
     random: NDArray[np.uint64]
     losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
     tolerance: float = 0.0
+    effort: NDArray[np.int64] = field(default_factory=effort_of)
 
-    def begin_round(self) -> None:
+    def begin_round(self, problem: LocalProblem, trials: int = ENDLESS) -> None:
         """Forget the losses of the last round; ties are measured by the best score so far."""
         self.losses[0] = 0.0
-        self.tolerance = TIE * abs(self.best)
+        self.tolerance = problem.tie(self.best)
+        self.effort = effort_of(trials)
+
+
+@dataclass(frozen=True)
+class Work:
+    """The most work of a search, in parent sets that are looked at; it does not ask the clock.
+
+    A round ends when the work of a round is done, and the search with the round in which that of all is.
+    `why` says the latter to the user.
+    """
+
+    in_round: float
+    in_all: float
+    why: str
+
+    def trials(self, problem: LocalProblem, chains: int) -> int:
+        """How often one chain may try a variable in other places, in one round."""
+        return int(self.in_round / (chains * self.of_trial(problem)))
+
+    def of_trial(self, problem: LocalProblem) -> float:
+        """About what one trial of a variable costs: it passes the others, and looks at parent sets."""
+        return WORK_OF_PASSING * len(problem) + len(problem.scores) / len(problem)
 
 
 def order_search(
-    candidates: Candidates, run: Run, *, chains: int = 4, patience: int | None = None
+    candidates: Candidates,
+    run: Run,
+    *,
+    chains: int = 4,
+    patience: int | None = None,
+    work: Work | None = None,
 ) -> Outcome:
-    """Search from `chains` starts until `patience` disturbances of each in a row improve nothing."""
+    """Search from `chains` starts until `patience` disturbances of each in a row improve nothing.
+
+    With a limit on `work`, a round also ends when its share of that is done, and the search when all is.
+    """
     size = ROUND if candidates.widen is None else WIDENING_ROUND
     wait = patience if patience is not None else IDLE_ROUNDS * size
     problem = LocalProblem.whole(candidates)
     pace = Pace(run.budget)
     steps = idle = 0
+    done = 0.0
     with ThreadPoolExecutor(run.jobs) as pool, Alarm(run.budget) as stop:
         started = list(starts(candidates, run.seed, chains))
         list(pool.map(partial(begin, problem, stop), started))
         best = max(chain.best for chain in started)
         run.on_event(Event("searching orders", steps, score=best))
-        while idle < wait and not run.budget.exhausted:
+        while idle < wait and not run.budget.exhausted and (work is None or done < work.in_all):
             wider = widened(candidates, problem, started, run)
             if wider is not candidates:
                 candidates, problem = wider, LocalProblem.whole(wider)
                 list(pool.map(partial(descend_best, problem, stop), started))
+                done += WORK_OF_WIDENING * len(problem.scores)
             elif candidates.widen is None and best >= problem.bound - TIE * abs(best):
                 break
-            kicks = 0
+            trials = ENDLESS if work is None else work.trials(problem, chains)
             for chain in started:
-                chain.begin_round()
+                chain.begin_round(problem, trials)
             for some in pace.pieces(min(wait, size)):
                 list(pool.map(partial(go_on, problem, stop, some), started))
-                kicks += some
             gather(problem, stop, started)
-            steps += kicks * chains
+            made = [int(chain.effort[1]) for chain in started]
+            steps += sum(made)
+            if work is not None:
+                tried = sum(trials - int(chain.effort[0]) for chain in started)
+                done += tried * work.of_trial(problem)
             top = max(chain.best for chain in started)
-            idle = 0 if top > best + TIE * abs(best) else idle + kicks
+            idle = 0 if top > best + TIE * abs(best) else idle + min(made)
             best = max(best, top)
             run.on_event(Event("searching orders", steps, score=best))
     leader = max(started, key=lambda chain: chain.best)
     stats = {"disturbances": float(steps)}
-    return outcome_of(candidates, leader.best_order, run, stats, f"{steps} disturbances of {chains} orders")
+    ended = work.why if work is not None and done >= work.in_all and idle < wait else ""
+    effort = f"{steps} disturbances of {chains} orders"
+    return outcome_of(candidates, leader.best_order, run, stats, effort, ended)
 
 
 class Pace:
@@ -175,7 +218,7 @@ def begin(problem: LocalProblem, stop: Flag, chain: Chain) -> None:
 
 def descend_best(problem: LocalProblem, stop: Flag, chain: Chain) -> None:
     """Descend from the chain's best order."""
-    tolerance = TIE * abs(problem.score(chain.best_order))
+    tolerance = problem.tie(problem.score(chain.best_order))
     chain.best = descend(problem.flat, chain.best_order, chain.random, tolerance, stop)
 
 
@@ -190,12 +233,18 @@ def go_on(problem: LocalProblem, stop: Flag, kicks: int, chain: Chain) -> None:
         chain.tolerance,
         kicks,
         chain.losses,
+        chain.effort,
         stop,
     )
 
 
 def outcome_of(
-    candidates: Candidates, order: NDArray[np.int64], run: Run, stats: dict[str, float], effort: str
+    candidates: Candidates,
+    order: NDArray[np.int64],
+    run: Run,
+    stats: dict[str, float],
+    effort: str,
+    ended: str = "",
 ) -> Outcome:
     """The best network that agrees with an order, and a message on how the search for the order ended."""
     problem = LocalProblem.whole(candidates)
@@ -208,6 +257,8 @@ def outcome_of(
         status, message = "optimal", "every variable has its best parents: no network scores higher"
     elif run.budget.exhausted:
         status, message = "time-limit", f"stopped after {effort}: {run.budget.reason}"
+    elif ended:
+        status, message = "finished", f"stopped after {effort}: {ended}"
     else:
         status, message = "finished", f"no better order was found in {effort}"
     return Outcome(candidates.graph(rows), status, message, total, stats)

@@ -83,7 +83,7 @@ class Searches:
         before = self.leader.best
         kicks = max(1, min(KICKS, SETS_PER_CALL // len(self.problem.scores)))
         for chain in self.chains:
-            chain.begin_round()
+            chain.begin_round(self.problem)
         list(self.pool.map(partial(go_on, self.problem, never(), kicks), self.chains))
         self.steps += kicks * len(self.chains)
         return self.leader.best > before + TIE * abs(before)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from dagora.errors import KnowledgeError
 from dagora.kernel_random import random_state
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.alarm import never
 from dagora.search.components import LocalProblem, why_cyclic
 from dagora.search.order.moves import descend
@@ -40,7 +39,7 @@ def descended_orders(candidates: Candidates, k: int, rng: np.random.Generator) -
     """
     problem = LocalProblem.whole(candidates)
     state = random_state(int(rng.integers(2**63)))
-    tolerance = TIE * abs(problem.bound)
+    tolerance = problem.tie()
     return np.array(
         [descend(problem.flat, order, state, tolerance, never()) for order in draw_orders(candidates, k, rng)]
     )
