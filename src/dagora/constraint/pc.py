@@ -23,7 +23,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.independence.counted import CountTest, Reading
 from dagora.independence.fisher_z import FisherZ
 from dagora.independence.independence_test import IndependenceTest
-from dagora.result import Outcome
+from dagora.result import Outcome, SeparatingSet
 from dagora.run import Run
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
@@ -127,6 +127,11 @@ def pc_by(
         edges if found.finished else late,
         stats={"tests": float(found.tests), "largest_set": float(max(0, found.level))},
         warnings=tuple(warnings),
+        separating_sets=tuple(
+            SeparatingSet(names[a], names[b], tuple(names[k] for k in given), p)
+            for (a, b), (given, p) in sorted(found.separations.items())
+            if given
+        ),
     )
 
 

@@ -23,6 +23,7 @@ from dagora.stats.statistics import (
     HasPrivacy,
     Moments,
     Statistics,
+    contingencies,
 )
 from dagora.stats.table import TableStatistics
 
@@ -74,6 +75,13 @@ class NameOrder:
     def contingency(self, columns: Sequence[int]) -> Contingency:
         """Occupied joint counts of one set, with their cells."""
         return self._behind.contingency(self._places[list(columns)].tolist())
+
+    def contingencies(self, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
+        """Occupied joint counts of many sets, with their cells."""
+        places = self._places.tolist()
+        return contingencies(
+            self._behind, [[places[column] for column in columns] for columns in column_sets]
+        )
 
     def moments(self) -> Moments:
         """Moments of the continuous columns."""
