@@ -367,8 +367,10 @@ METHODS = (
                 "text",
                 "auto",
                 "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
-                "freedom, g2-seen those of levels seen); auto takes fisher-z or x2",
-                choices=("auto", "fisher-z", "x2", "g2", "g2-seen"),
+                "freedom, g2-seen those of levels seen); hsic, dcov or gcm for numbers in bent relations, on "
+                "rows; auto takes fisher-z or x2",
+                choices=("auto", "fisher-z", "x2", "g2", "g2-seen", "hsic", "dcov", "gcm"),
+                needs_rows=("hsic", "dcov", "gcm"),
             ),
             Option(
                 "alpha",

@@ -23,6 +23,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.independence.counted import CountTest, Reading
 from dagora.independence.fisher_z import FisherZ
 from dagora.independence.independence_test import IndependenceTest
+from dagora.independence.residuals import ResidualTest
 from dagora.result import Outcome, SeparatingSet
 from dagora.run import Run
 from dagora.stats.name_order import in_name_order
@@ -36,6 +37,9 @@ TESTS: dict[str, Callable[[Statistics], IndependenceTest]] = {
     "x2": lambda statistics: count_test(statistics, "x2"),
     "g2": lambda statistics: count_test(statistics, "g2"),
     "g2-seen": lambda statistics: count_test(statistics, "g2-seen"),
+    "hsic": lambda statistics: ResidualTest(statistics, "hsic", OWNER),
+    "dcov": lambda statistics: ResidualTest(statistics, "dcov", OWNER),
+    "gcm": lambda statistics: ResidualTest(statistics, "gcm", OWNER),
 }
 # Orientations for which all sets around the ends of a path have a vote.
 VOTES = ("conservative", "majority")
