@@ -21,6 +21,7 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.independence.counted import CountTest, Reading
+from dagora.independence.features import FeatureTest
 from dagora.independence.fisher_z import FisherZ
 from dagora.independence.independence_test import IndependenceTest
 from dagora.independence.residuals import ResidualTest
@@ -37,6 +38,7 @@ TESTS: dict[str, Callable[[Statistics], IndependenceTest]] = {
     "x2": lambda statistics: count_test(statistics, "x2"),
     "g2": lambda statistics: count_test(statistics, "g2"),
     "g2-seen": lambda statistics: count_test(statistics, "g2-seen"),
+    "features": lambda statistics: FeatureTest(statistics, OWNER),
     "hsic": lambda statistics: ResidualTest(statistics, "hsic", OWNER),
     "dcov": lambda statistics: ResidualTest(statistics, "dcov", OWNER),
     "gcm": lambda statistics: ResidualTest(statistics, "gcm", OWNER),

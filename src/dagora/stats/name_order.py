@@ -12,6 +12,7 @@ import numpy as np
 
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
+from dagora.stats.basis import BasisMoments, require_basis_moments
 from dagora.stats.indicators import IndicatorMoments, require_indicator_moments
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -91,6 +92,10 @@ class NameOrder:
         rank = {place: k for k, place in enumerate(continuous)}
         turn = [rank[place] for place in self._places.tolist() if place in rank]
         return Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of functions of the columns, where all are continuous."""
+        return require_basis_moments(self._behind, functions).in_order(self._places)
 
     def indicator_moments(self) -> IndicatorMoments:
         """Moments of the widened table."""
