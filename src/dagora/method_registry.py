@@ -368,8 +368,20 @@ METHODS = (
                 "auto",
                 "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
                 "freedom, g2-seen those of levels seen); for numbers in bent relations features, which needs "
-                "only sums, or on rows hsic, dcov or gcm; auto takes fisher-z or x2",
-                choices=("auto", "fisher-z", "x2", "g2", "g2-seen", "features", "hsic", "dcov", "gcm"),
+                "only sums, or on rows hsic, dcov or gcm; mixed for both kinds; auto takes fisher-z, x2 or "
+                "mixed",
+                choices=(
+                    "auto",
+                    "fisher-z",
+                    "x2",
+                    "g2",
+                    "g2-seen",
+                    "mixed",
+                    "features",
+                    "hsic",
+                    "dcov",
+                    "gcm",
+                ),
                 needs_rows=("hsic", "dcov", "gcm"),
             ),
             Option(

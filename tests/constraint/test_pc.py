@@ -100,7 +100,8 @@ def test_edges_that_may_not_go_any_way_are_dropped():
 @pytest.mark.parametrize(
     ("rows", "options", "error"),
     [
-        ({"a": [0.1, 0.2, 0.4, 0.7], "b": ["x", "y", "x", "y"]}, {}, "columns of one kind"),
+        ({"a": [0.1, 0.2, 0.4, 0.7], "b": ["x", "y", "x", "y"]}, {"test": "fisher-z"}, "'b' is discrete"),
+        ({"a": [0.1, 0.2, 0.4, 0.7], "b": ["x", "y", "x", "y"]}, {"test": "x2"}, "'a' is continuous"),
         ({"a": [0, 1] * 30, "b": [1, 0] * 30}, {"alpha": 1.0}, "between 0 and 1"),
         ({"a": [0, 1] * 30, "b": [1, 0] * 30}, {"test": "t"}, "'test'"),
         ({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}, {"test": "fisher-z"}, "needs continuous columns"),

@@ -24,6 +24,7 @@ from dagora.independence.counted import CountTest, Reading
 from dagora.independence.features import FeatureTest
 from dagora.independence.fisher_z import FisherZ
 from dagora.independence.independence_test import IndependenceTest
+from dagora.independence.mixed import MixedTest
 from dagora.independence.residuals import ResidualTest
 from dagora.result import Outcome, SeparatingSet
 from dagora.run import Run
@@ -38,6 +39,7 @@ TESTS: dict[str, Callable[[Statistics], IndependenceTest]] = {
     "x2": lambda statistics: count_test(statistics, "x2"),
     "g2": lambda statistics: count_test(statistics, "g2"),
     "g2-seen": lambda statistics: count_test(statistics, "g2-seen"),
+    "mixed": lambda statistics: MixedTest(statistics, OWNER),
     "features": lambda statistics: FeatureTest(statistics, OWNER),
     "hsic": lambda statistics: ResidualTest(statistics, "hsic", OWNER),
     "dcov": lambda statistics: ResidualTest(statistics, "dcov", OWNER),
@@ -66,7 +68,7 @@ def pc(
     (('a', 'c'), ('b', 'c'))
     """
     ordered = in_name_order(statistics)
-    name = default_test(ordered.schema) if test == "auto" else test
+    name = default_test(ordered.schema) if test in {"auto", "mixed"} else test
     tester = TESTS[name](ordered)
     outcome = pc_by(tester, run, alpha=alpha, orientation=orientation, max_given=max_given)
     message = f"{outcome.message}, by {name} at level {alpha:g}"
@@ -142,14 +144,10 @@ def pc_by(
 
 
 def default_test(schema: Schema) -> str:
-    """The test for some columns: partial correlations of numbers, X² of levels."""
+    """The test for some columns: partial correlations of numbers, X² of levels, `mixed` for both."""
     kinds = {variable.kind for variable in schema}
     if len(kinds) > 1:
-        numbers = [variable.name for variable in schema if variable.kind is Kind.CONTINUOUS]
-        raise DataError(
-            f"{OWNER} takes columns of one kind: cut '{numbers[0]}' and the other numbers into intervals "
-            f"({option('discretise')}), or choose a method that searches on scores"
-        )
+        return "mixed"
     return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
 
 

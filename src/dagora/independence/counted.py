@@ -51,9 +51,16 @@ class CountTest:
     True
     """
 
-    def __init__(self, statistics: Statistics, reading: Reading, owner: str) -> None:
-        for variable in statistics.schema:
-            if variable.kind is not Kind.DISCRETE:
+    def __init__(
+        self,
+        statistics: Statistics,
+        reading: Reading,
+        owner: str,
+        among: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """`among` says which columns will be tested, all without it; these must be discrete."""
+        for k, variable in enumerate(statistics.schema):
+            if variable.kind is not Kind.DISCRETE and (among is None or among[k]):
                 raise DataError(
                     f"{owner} counts discrete columns with this test, but '{variable.name}' is continuous: "
                     "discretise it, or choose another test"
