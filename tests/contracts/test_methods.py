@@ -50,6 +50,8 @@ CANNOT_OBEY = {
     "notears-mlp": {"max_parents"},
     "notears-sob": {"max_parents"},
     "pc": {"max_parents"},
+    "kpc-hsic": {"max_parents"},
+    "kpc-dc": {"max_parents"},
     "dual-pc": {"required", "tiers", "max_parents"},
     "admm": {"max_parents"},
     "admm-mlp": {"max_parents"},

@@ -11,7 +11,9 @@ import dagora
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.independence.pearson import upper_tail
+from dagora.independence.permutation_moments import sums_of_matrix
 from dagora.independence.residuals import MOST_ROWS, ResidualTest
+from dagora.independence.row_kernels import KERNELS
 from dagora.independence.smooth import SmoothRegression, spline_functions
 from dagora.stats.table import TableStatistics
 
@@ -51,6 +53,19 @@ def test_equal_to_all_permutations(n, measure):
     assert p == pytest.approx(float(expected), rel=1e-8)
     statistic, again = test.dependence((0, ()), (1, ()))
     assert (statistic, again) == (pytest.approx((one * other).sum(), rel=1e-10), p)
+
+
+@pytest.mark.parametrize("measure", ["hsic", "dcov"])
+@pytest.mark.parametrize("tail", [2, 50])
+def test_sums_without_a_product_of_matrices(measure, tail):
+    """Of normal values, and of some with heavy tails and ties."""
+    values = np.random.default_rng(1).standard_t(tail, size=90).round(2)
+    values -= values.mean()
+    matrix = KERNELS[measure].matrix(values)
+    np.testing.assert_allclose(matrix, centred(similarities(values, measure)), atol=1e-12)
+    np.testing.assert_allclose(
+        KERNELS[measure].sums(values, matrix), sums_of_matrix(matrix), rtol=1e-7, atol=1e-8
+    )
 
 
 def test_generalised_covariance_by_its_definition():

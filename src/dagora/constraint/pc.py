@@ -82,12 +82,13 @@ def pc_by(
     alpha: float = 0.01,
     orientation: str = "max",
     max_given: int | None = None,
+    owner: str = OWNER,
 ) -> Outcome:
     """Learn a class of graphs with any test; of equals, what comes first in its columns counts."""
     if not 0 < alpha < 1:
         raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
     names = test.names
-    forbidden, required = constraints(run.knowledge, names)
+    forbidden, required = constraints(run.knowledge, names, owner)
     one_way = forbidden.T & ~forbidden
     largest = orientation != "first"
     search: LevelSearch = (
@@ -96,7 +97,7 @@ def pc_by(
         else TestedSets(test, largest=largest)
     )
     if search.most < 0:
-        raise DataError(f"{OWNER} cannot make a single test: there are too few rows")
+        raise DataError(f"{owner} cannot make a single test: there are too few rows")
     found = find_skeleton(search, alpha, run, forbidden & forbidden.T, required | required.T, max_given)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
@@ -156,11 +157,11 @@ def count_test(statistics: Statistics, reading: Reading) -> CountTest:
     return CountTest(statistics, reading, OWNER)
 
 
-def constraints(knowledge: Knowledge, names: tuple[str, ...]) -> tuple[Matrix, Matrix]:
+def constraints(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
     """Forbidden and required edges."""
     if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
         raise KnowledgeError(
-            f"{OWNER} cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs and counts "
+            f"{owner} cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs and counts "
             "no parents; use ges or hill-climb"
         )
     forbidden = knowledge.forbidden_matrix(names)

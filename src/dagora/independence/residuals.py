@@ -14,7 +14,6 @@ and only gcm keeps its level. It sees covariances alone, though: y = x² + noise
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -24,7 +23,7 @@ from dagora.errors import DataError
 from dagora.independence.independence_test import Columns
 from dagora.independence.pearson import upper_tail
 from dagora.independence.permutation_moments import coefficients, permutation_cumulants
-from dagora.independence.row_kernels import bells, distances, matrix_sums
+from dagora.independence.row_kernels import KERNELS
 from dagora.independence.smooth import SmoothRegression
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
@@ -32,7 +31,6 @@ from dagora.stats.statistics import Statistics
 Floats = NDArray[np.float64]
 Measure = Literal["hsic", "dcov", "gcm"]
 Key = tuple[int, tuple[int, ...]]
-MATRICES: dict[str, Callable[[Floats], Floats]] = {"hsic": bells, "dcov": distances}
 # The most rows whose similarities are compared: their matrix has 128 MiB.
 MOST_ROWS = 4096
 # Bytes of matrices, and numbers of residuals, that are kept.
@@ -41,7 +39,7 @@ KEPT_VALUES = 1 << 25
 # Rows for each column that is given.
 ROWS_A_COLUMN = 5
 # Multiplications between two looks at the clock.
-WORK = 1_000_000_000
+WORK = 200_000_000
 # A residual with so small a share of a column's variance is rounding.
 NOTHING_LEFT = 1e-10
 
@@ -63,7 +61,7 @@ class ResidualTest:
         moments = gaussian_moments(statistics, owner)
         refuse_duplicates(moments, statistics.schema, owner)
         table = statistics.rows()
-        if measure in MATRICES and table.n_rows > MOST_ROWS:
+        if measure in KERNELS and table.n_rows > MOST_ROWS:
             raise DataError(
                 f"{owner} compares all pairs of rows with the test {measure}, at most {MOST_ROWS} rows, and "
                 f"there are {table.n_rows}: take some of them, or choose the test gcm or features"
@@ -86,7 +84,7 @@ class ResidualTest:
     @property
     def at_a_time(self) -> int:
         """So few that a call takes about a second."""
-        each = self._rows**3 if self._measure in MATRICES else 1000 * self._rows
+        each = 10 * self._rows**2 if self._measure in KERNELS else 1000 * self._rows
         return max(1, WORK // max(1, each))
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
@@ -101,10 +99,11 @@ class ResidualTest:
                 found[k] = self._p_value((int(x[k]), members), (int(y[k]), members))
         return found
 
-    def residuals(self, column: int, given: tuple[int, ...]) -> Floats:
-        """What is left of a column given others, in sorted order."""
-        self._regress({column}, given)
-        return self._residuals[column, given]
+    def between(self, one: Key, other: Key) -> float:
+        """The p-value of what is left of two columns, each given columns of its own, in ascending order."""
+        for column, given in (one, other):
+            self._regress({column}, given)
+        return self._p_value(one, other)
 
     def _regress(self, columns: set[int], given: tuple[int, ...]) -> None:
         """Find the residuals that are not known yet, and forget the oldest of too many."""
@@ -120,7 +119,7 @@ class ResidualTest:
         for (column, _), values in ((one, left), (other, right)):
             if values.var() <= NOTHING_LEFT * self._variances[column]:
                 return float("nan")
-        if self._measure not in MATRICES:
+        if self._measure not in KERNELS:
             return covariance_measure(left, right)
         return self.dependence(one, other)[1]
 
@@ -137,9 +136,10 @@ class ResidualTest:
         if key in self._matrices:
             self._matrices.move_to_end(key)
             return self._matrices[key]
-        matrix = MATRICES[self._measure](self._residuals[key])
+        rows = KERNELS[self._measure]
+        matrix = rows.matrix(self._residuals[key])
         if key not in self._sums:
-            self._sums[key] = matrix_sums(matrix)
+            self._sums[key] = rows.sums(self._residuals[key], matrix)
         self._matrices[key] = matrix
         while len(self._matrices) * matrix.nbytes > KEPT_BYTES and len(self._matrices) > 2:
             self._matrices.popitem(last=False)
