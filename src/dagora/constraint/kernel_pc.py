@@ -16,6 +16,7 @@ from dagora.graph.cpdag import CPDAG
 from dagora.independence.residuals import Measure, ResidualTest
 from dagora.result import Outcome
 from dagora.run import Run
+from dagora.scores.usable_moments import refuse_discrete
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
 
@@ -45,6 +46,7 @@ def kernel_pc(
     statistics: Statistics, run: Run, measure: Measure, owner: str, alpha: float, max_given: int | None
 ) -> Outcome:
     """PC by tests of residuals, then directions from residuals; columns are taken by name."""
+    refuse_discrete(statistics.schema, owner)
     test = ResidualTest(in_name_order(statistics), measure, owner)
     outcome = pc_by(test, run, alpha=alpha, orientation="first", max_given=max_given, owner=owner)
     before = outcome.graph.to_numpy()
