@@ -11,6 +11,7 @@ are in `.bench/independence` (`python benchmarks/peers.py independence`).
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 from statistics import median
@@ -88,6 +89,7 @@ def main() -> None:
     def row(problem: str, name: str, ours: float, theirs: float, unit: float, note: str) -> None:
         ratio = theirs / ours
         lines.append([problem, digits(ours * unit), digits(theirs * unit), f"{ratio:.0f}×", note])
+        print(" | ".join(lines[-1]), file=sys.stderr, flush=True)
         kept.append([problem, f"≥ {PROMISED[name]:.0f}×", f"{ratio:.0f}×", verdict(ratio >= PROMISED[name])])
 
     with tempfile.TemporaryDirectory() as folder:

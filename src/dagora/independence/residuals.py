@@ -38,8 +38,8 @@ KEPT_BYTES = 1 << 28
 KEPT_VALUES = 1 << 25
 # Rows for each column that is given.
 ROWS_A_COLUMN = 5
-# Multiplications between two looks at the clock.
-WORK = 200_000_000
+# Multiplications between two looks at the clock, and those of a regression on some columns.
+WORK, REGRESSION = 200_000_000, 1_500_000
 # A residual with so small a share of a column's variance is rounding.
 NOTHING_LEFT = 1e-10
 
@@ -84,8 +84,8 @@ class ResidualTest:
     @property
     def at_a_time(self) -> int:
         """So few that a call takes about a second."""
-        each = 10 * self._rows**2 if self._measure in KERNELS else 1000 * self._rows
-        return max(1, WORK // max(1, each))
+        each = REGRESSION + (10 * self._rows**2 if self._measure in KERNELS else 0)
+        return max(1, WORK // each)
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
         """The p-values of many pairs; regressions are shared by pairs with the same columns given."""
