@@ -163,7 +163,7 @@ def series_of(found: dict[tuple[int, int], np.ndarray], arguments: argparse.Name
     return tuple(
         Series(
             f"{level:.0%}, {rows} rows",
-            given,
+            tuple(map(str, given)),
             tuple(
                 Mean(100 * share, 100 * (share * (1 - share) / arguments.draws) ** 0.5, arguments.draws)
                 for share in (found[rows, size][k] for size in given)
