@@ -169,6 +169,9 @@ def sets_around(adjacent: Matrix, x: int, y: int, size: int) -> Iterator[Given]:
     >>> list(sets_around(path, 0, 1, 1))
     [(2,)]
     """
+    if not size:
+        yield ()
+        return
     near_x, near_y = (
         [node for node in np.flatnonzero(adjacent[one]).tolist() if node != other]
         for one, other in ((x, y), (y, x))

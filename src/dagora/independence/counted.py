@@ -91,8 +91,9 @@ class CountTest:
         """The p-values of many pairs; those with the same columns given are counted together."""
         found = np.empty((len(x), FOUND))
         statistics = self._statistics
+        exact = self._reading == "x2"
         if not isinstance(statistics, TableStatistics):
-            count_cells(statistics, x, y, given, self._levels, found)
+            count_cells(statistics, x, y, given, self._levels, exact, found)
             return self._tail(found, x, y, given)
         ones = np.ones(statistics.n_rows, dtype=np.int64)
         sets, place = np.unique(given, axis=0, return_inverse=True)
@@ -103,7 +104,9 @@ class CountTest:
             chosen = by_set[starts[k] : starts[k + 1]]
             rows = statistics.slices(members)
             own = np.empty((len(chosen), FOUND))
-            count_pairs(*rows[:2], rows.codes, x[chosen], y[chosen], ones, self._levels, coefficients(), own)
+            count_pairs(
+                *rows[:2], rows.codes, x[chosen], y[chosen], ones, self._levels, coefficients(), exact, own
+            )
             found[chosen] = own
         return self._tail(found, x, y, given)
 
@@ -125,7 +128,13 @@ class CountTest:
 
 
 def count_cells(
-    statistics: Statistics, x: Columns, y: Columns, given: Columns, levels: NDArray[np.int64], out: Floats
+    statistics: Statistics,
+    x: Columns,
+    y: Columns,
+    given: Columns,
+    levels: NDArray[np.int64],
+    exact: bool,
+    out: Floats,
 ) -> None:
     """Count pairs from joint counts with their cells, all of which are asked for in one call."""
     sets = np.column_stack([given, x, y])
@@ -138,7 +147,9 @@ def count_cells(
         codes = np.ascontiguousarray(joint.cells[:, -2:].T)
         order = np.arange(len(cells))
         pair_levels = levels[sets[k, -2:]]
-        count_pairs(order, starts, codes, *of_pair, joint.counts, pair_levels, coefficients(), out[k : k + 1])
+        count_pairs(
+            order, starts, codes, *of_pair, joint.counts, pair_levels, coefficients(), exact, out[k : k + 1]
+        )
 
 
 @kernel
@@ -151,9 +162,13 @@ def count_pairs(
     weights: NDArray[np.int64],
     levels: NDArray[np.int64],
     factors: Coefficients,
+    exact: bool,
     out: Floats,
 ) -> None:
-    """Count each pair within the slices order[starts[s]:starts[s + 1]] of rows, and add up the statistics."""
+    """Count each pair within the slices order[starts[s]:starts[s + 1]] of rows, and add up the statistics.
+
+    The moments of X² are found only if `exact`.
+    """
     cumulants = np.empty(3)
     sums_x, sums_y = np.empty(8), np.empty(8)
     for k in range(len(x)):
@@ -172,7 +187,7 @@ def count_pairs(
                 of_x[column_x[row]] += weight
                 of_y[column_y[row]] += weight
                 rows += weight
-            add_slice(cells, of_x, of_y, rows, factors, sums_x, sums_y, cumulants, out[k])
+            add_slice(cells, of_x, of_y, rows, factors, exact, sums_x, sums_y, cumulants, out[k])
             for at in range(starts[s], starts[s + 1]):
                 row = order[at]
                 cells[column_x[row], column_y[row]] = 0
@@ -187,6 +202,7 @@ def add_slice(
     of_y: NDArray[np.int64],
     rows: int,
     factors: Coefficients,
+    exact: bool,
     sums_x: Floats,
     sums_y: Floats,
     cumulants: Floats,
@@ -210,7 +226,9 @@ def add_slice(
         if of_y[b]:
             entropy -= of_y[b] * np.log(of_y[b])
     scale = float(rows)
-    if max(seen_x, seen_y) == rows:
+    if not exact:
+        cumulants[0] = cumulants[1] = cumulants[2] = 0.0
+    elif max(seen_x, seen_y) == rows:
         # Rows that all differ in one of the two: every permutation gives the same X².
         cumulants[0], cumulants[1], cumulants[2] = square - 1, 0.0, 0.0
     else:
