@@ -12,7 +12,7 @@ from dagora.errors import DagoraError, FormatError
 from dagora.formats.registry import read_graph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.result import STATUSES, Outcome, Result, TracePoint
+from dagora.result import STATUSES, Outcome, Result, SeparatingSet, TracePoint
 
 CHAIN = DAG(["a", "β", "c d"], [("c d", "a"), ("a", "β")])
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -46,6 +46,7 @@ def results(draw):
         versions={"python": "3"},
         warnings=tuple(draw(st.lists(st.text(max_size=5), max_size=2))),
         dropped=draw(st.none() | st.just((("a", "β"), ("c d", "a")))),
+        separating_sets=draw(st.sampled_from([(), (SeparatingSet("a", "c d", ("β",), 0.25),)])),
         curves=draw(
             st.dictionaries(st.text(max_size=3), st.lists(finite, max_size=4).map(tuple), max_size=2)
         ),

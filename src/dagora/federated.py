@@ -20,6 +20,7 @@ from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.files import naming
+from dagora.independence.features import FUNCTIONS
 from dagora.learning import learn
 from dagora.method_registry import method_named
 from dagora.options import refuse_missing
@@ -84,7 +85,11 @@ def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
 
     >>> basis_functions("notears-sob", {"functions": 3}), basis_functions("notears", {})
     (3, 0)
+    >>> basis_functions("pc", {"test": "features"})
+    8
     """
+    if settings.get("test") == "features":
+        return FUNCTIONS
     for known in method_named(method).options:
         if known.name == "functions":
             return int(settings.get("functions", known.default))

@@ -170,6 +170,7 @@ def learn(
         dropped=outcome.dropped,
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,
+        separating_sets=outcome.separating_sets,
         data=source.account,
         interventions=source.regimes,
     )

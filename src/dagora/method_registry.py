@@ -53,6 +53,25 @@ SITE_ALONE = (
     Option("model", "text", "linear", "model that each site fits", choices=("linear", "mlp")),
 )
 
+
+def kernel_pc(name: str, measure: str, learner: str) -> Method:
+    """The entry of kernel PC with one of its tests."""
+    return Method(
+        name=name,
+        summary=f"kernel PC: tests of smooth residuals by {measure}, for directions too; curved relations",
+        takes="statistics",
+        returns="cpdag",
+        promise="the true class where every test is right; more directions where noise adds to curves",
+        reference="Tillman, Gretton & Spirtes 2009",
+        learner=f"dagora.constraint.kernel_pc:{learner}",
+        options=(
+            Option("alpha", "float", 0.05, "level of the tests", low=0.0, high=1.0, open_low=True),
+            Option("max_given", "int", None, "most variables that a test is given", low=0),
+        ),
+        needs_rows=True,
+    )
+
+
 METHODS = (
     Method(
         name="auto",
@@ -367,8 +386,22 @@ METHODS = (
                 "text",
                 "auto",
                 "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
-                "freedom, g2-seen those of levels seen); auto takes fisher-z or x2",
-                choices=("auto", "fisher-z", "x2", "g2", "g2-seen"),
+                "freedom, g2-seen those of levels seen); for numbers in bent relations features, which needs "
+                "only sums, or on rows hsic, dcov or gcm; mixed for both kinds; auto takes fisher-z, x2 or "
+                "mixed",
+                choices=(
+                    "auto",
+                    "fisher-z",
+                    "x2",
+                    "g2",
+                    "g2-seen",
+                    "mixed",
+                    "features",
+                    "hsic",
+                    "dcov",
+                    "gcm",
+                ),
+                needs_rows=("hsic", "dcov", "gcm"),
             ),
             Option(
                 "alpha",
@@ -390,6 +423,8 @@ METHODS = (
         ),
         any_kind=True,
     ),
+    kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
+    kernel_pc("kpc-dc", "distance covariance", "kpc_dc"),
     Method(
         name="dual-pc",
         summary="tests of partial correlations given few variables and given all but a few; Gaussian columns",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,15 @@ STATUSES = {
 }
 
 
+class SeparatingSet(NamedTuple):
+    """Two variables that tests found independent given some others, with the p-value of that test."""
+
+    first: str
+    second: str
+    given: tuple[str, ...]
+    p: float
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A learner's answer: `message` is a sentence for people, `stats` holds numbers about the work done.
@@ -42,6 +51,7 @@ class Outcome:
     `curves` are scores along the way that may fall as well as rise, named by their step (an episode).
     `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
     `raw_weights` are the weights before any threshold or cut, where a method keeps them.
+    `separating_sets` say why variables are not adjacent, where that was tested; without those given nothing.
     """
 
     graph: Graph
@@ -54,6 +64,7 @@ class Outcome:
     dropped: tuple[Edge, ...] | None = None
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     raw_weights: NDArray[np.float64] | None = None
+    separating_sets: tuple[SeparatingSet, ...] = ()
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -109,6 +120,9 @@ class Result:
     """The weights before any threshold or cut, where the method keeps them; they may hold cycles."""
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
+    separating_sets: tuple[SeparatingSet, ...] = ()
+    """What makes variables independent, where that was tested; pairs that are independent given nothing are
+    not listed."""
 
     @property
     def cpdag(self) -> CPDAG:
@@ -147,6 +161,10 @@ class Result:
             content["dropped"] = [list(edge) for edge in self.dropped]
         if self.interventions:
             content["interventions"] = [list(targets) for targets in self.interventions]
+        if self.separating_sets:
+            content["separating_sets"] = [
+                [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
+            ]
         if self.curves:
             content["curves"] = {name: list(values) for name, values in self.curves.items()}
         return content
@@ -169,6 +187,10 @@ class Result:
             data=content.get("data", {}),
             command=content.get("command"),
             interventions=tuple(tuple(targets) for targets in content.get("interventions", ())),
+            separating_sets=tuple(
+                SeparatingSet(first, second, tuple(given), float(p))
+                for first, second, given, p in content.get("separating_sets", ())
+            ),
             **{key: content[key] for key in SCALARS},
         )
 

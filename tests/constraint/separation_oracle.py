@@ -13,6 +13,7 @@ class SeparationOracle:
         self._dag = dag
         self.names = dag.nodes
         self.most = len(dag.nodes)
+        self.at_a_time = 1000
 
     def p_values(self, x, y, given):
         names = self.names

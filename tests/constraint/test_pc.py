@@ -1,5 +1,7 @@
 """PC: the exact class where tests are right; both searches agree; knowledge; the order of columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,16 @@ import dagora
 from dagora.constraint.gaussian_sets import GaussianSets
 from dagora.constraint.pc import pc_by
 from dagora.constraint.skeleton import TestedSets, find_skeleton
+from dagora.data.partition import split_rows
 from dagora.demo_network import greenhouse
 from dagora.errors import DagoraError, DataError, KnowledgeError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.enumerate import all_dags
+from dagora.independence.counted import CountTest
 from dagora.independence.fisher_z import FisherZ
+from dagora.parties.horizontal.session.federation import OpenFederation, Site
+from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
+from dagora.parties.horizontal.tasks import TASKS
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from tests.constraint.separation_oracle import SeparationOracle
@@ -93,7 +100,8 @@ def test_edges_that_may_not_go_any_way_are_dropped():
 @pytest.mark.parametrize(
     ("rows", "options", "error"),
     [
-        ({"a": [0.1, 0.2, 0.4, 0.7], "b": ["x", "y", "x", "y"]}, {}, "columns of one kind"),
+        ({"a": [0.1, 0.2, 0.4, 0.7], "b": ["x", "y", "x", "y"]}, {"test": "fisher-z"}, "'b' is discrete"),
+        ({"a": [0.1, 0.2, 0.4, 0.7], "b": ["x", "y", "x", "y"]}, {"test": "x2"}, "'a' is continuous"),
         ({"a": [0, 1] * 30, "b": [1, 0] * 30}, {"alpha": 1.0}, "between 0 and 1"),
         ({"a": [0, 1] * 30, "b": [1, 0] * 30}, {"test": "t"}, "'test'"),
         ({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}, {"test": "fisher-z"}, "needs continuous columns"),
@@ -136,3 +144,58 @@ def test_a_forbidden_pair_can_still_be_the_ends_of_a_v_structure(orientation):
 def test_too_few_rows_for_any_test():
     with pytest.raises(DataError, match="cannot make a single test"):
         dagora.learn({"a": [0.1, 0.5, 0.9], "b": [0.7, 0.2, 0.4]}, "pc")
+
+
+def test_separating_sets_are_in_the_result():
+    a, b, c = np.random.default_rng(1).normal(size=(3, 500))
+    result = dagora.learn({"z": a, "b": a + b, "c": a + b + c}, "pc")
+    (found,) = result.separating_sets
+    assert found[:3] == ("c", "z", ("b",))
+    assert 0.01 < found.p <= 1
+    assert result.stats["tests"] >= 4
+    assert dagora.Result.from_json(result.to_json()).separating_sets == result.separating_sets
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_over_sites_a_round_has_many_tests(orientation):
+    """The graph of the pooled rows, in a few rounds: of votes, one a level; of first ones, waves."""
+    table = greenhouse().sample(900, seed=5)
+    asked = []
+
+    class Counting(OpenFederation):
+        def counts(self, column_sets):
+            asked.append(len(column_sets))
+            return super().counts(column_sets)
+
+    sites = [Site(f"s{k}", part) for k, part in enumerate(split_rows(table, 3))]
+    apart = dagora.learn(SecureStatistics(Counting.over(sites, TASKS)), "pc", orientation=orientation)
+    pooled = dagora.learn(table, "pc", orientation=orientation)
+    assert apart.graph == pooled.graph
+    assert apart.separating_sets == pooled.separating_sets
+    assert apart.stats["tests"] == pooled.stats["tests"]
+    assert len(asked) <= 12 < apart.stats["tests"] / 3
+
+
+def test_time_is_looked_at_between_calls():
+    class Clock:
+        exhausted = False
+
+    class Slow(SeparationOracle):
+        def p_values(self, x, y, given):
+            assert len(x) <= 3
+            Clock.exhausted = True
+            return super().p_values(x, y, given)
+
+    oracle = Slow(dagora.random_dag("er", 6, 2, seed=0))
+    oracle.at_a_time = 3
+    run = replace(Run(), budget=Clock())
+    for largest in (True, False):
+        Clock.exhausted = False
+        complete = ~np.eye(6, dtype=np.bool_)
+        assert TestedSets(oracle, largest=largest).separate(complete, 1, 0.01, run)[1] == 3
+
+
+def test_many_rows_are_counted_by_few_tests_at_a_time():
+    rows = np.random.default_rng(0).integers(0, 2, size=(2_000_000, 2))
+    table = dagora.Table.from_numpy(rows, names=["a", "b"], discrete=["a", "b"])
+    assert CountTest(TableStatistics(table), "x2", "it").at_a_time == 10

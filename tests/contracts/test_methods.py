@@ -50,6 +50,8 @@ CANNOT_OBEY = {
     "notears-mlp": {"max_parents"},
     "notears-sob": {"max_parents"},
     "pc": {"max_parents"},
+    "kpc-hsic": {"max_parents"},
+    "kpc-dc": {"max_parents"},
     "dual-pc": {"required", "tiers", "max_parents"},
     "admm": {"max_parents"},
     "admm-mlp": {"max_parents"},
@@ -87,7 +89,7 @@ def named(value: object) -> str:
 CASES = [(method, kind) for method in METHODS for kind in kinds_of(method)]
 
 # Both kinds of columns in one table, which every method on scores takes too.
-BOTH = [*CASES, *((method, MIXED) for method in METHODS if maximises_a_score(method))]
+BOTH = [*CASES, *((method, MIXED) for method in METHODS if maximises_a_score(method) or method.any_kind)]
 
 each_method = pytest.mark.parametrize("method", METHODS, ids=named)
 each_scored_method = pytest.mark.parametrize("method", list(filter(maximises_a_score, METHODS)), ids=named)

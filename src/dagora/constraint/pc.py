@@ -21,9 +21,12 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.independence.counted import CountTest, Reading
+from dagora.independence.features import FeatureTest
 from dagora.independence.fisher_z import FisherZ
 from dagora.independence.independence_test import IndependenceTest
-from dagora.result import Outcome
+from dagora.independence.mixed import MixedTest
+from dagora.independence.residuals import ResidualTest
+from dagora.result import Outcome, SeparatingSet
 from dagora.run import Run
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
@@ -36,6 +39,11 @@ TESTS: dict[str, Callable[[Statistics], IndependenceTest]] = {
     "x2": lambda statistics: count_test(statistics, "x2"),
     "g2": lambda statistics: count_test(statistics, "g2"),
     "g2-seen": lambda statistics: count_test(statistics, "g2-seen"),
+    "mixed": lambda statistics: MixedTest(statistics, OWNER),
+    "features": lambda statistics: FeatureTest(statistics, OWNER),
+    "hsic": lambda statistics: ResidualTest(statistics, "hsic", OWNER),
+    "dcov": lambda statistics: ResidualTest(statistics, "dcov", OWNER),
+    "gcm": lambda statistics: ResidualTest(statistics, "gcm", OWNER),
 }
 # Orientations for which all sets around the ends of a path have a vote.
 VOTES = ("conservative", "majority")
@@ -60,7 +68,7 @@ def pc(
     (('a', 'c'), ('b', 'c'))
     """
     ordered = in_name_order(statistics)
-    name = default_test(ordered.schema) if test == "auto" else test
+    name = default_test(ordered.schema) if test in {"auto", "mixed"} else test
     tester = TESTS[name](ordered)
     outcome = pc_by(tester, run, alpha=alpha, orientation=orientation, max_given=max_given)
     message = f"{outcome.message}, by {name} at level {alpha:g}"
@@ -74,12 +82,13 @@ def pc_by(
     alpha: float = 0.01,
     orientation: str = "max",
     max_given: int | None = None,
+    owner: str = OWNER,
 ) -> Outcome:
     """Learn a class of graphs with any test; of equals, what comes first in its columns counts."""
     if not 0 < alpha < 1:
         raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
     names = test.names
-    forbidden, required = constraints(run.knowledge, names)
+    forbidden, required = constraints(run.knowledge, names, owner)
     one_way = forbidden.T & ~forbidden
     largest = orientation != "first"
     search: LevelSearch = (
@@ -88,7 +97,7 @@ def pc_by(
         else TestedSets(test, largest=largest)
     )
     if search.most < 0:
-        raise DataError(f"{OWNER} cannot make a single test: there are too few rows")
+        raise DataError(f"{owner} cannot make a single test: there are too few rows")
     found = find_skeleton(search, alpha, run, forbidden & forbidden.T, required | required.T, max_given)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
@@ -127,18 +136,19 @@ def pc_by(
         edges if found.finished else late,
         stats={"tests": float(found.tests), "largest_set": float(max(0, found.level))},
         warnings=tuple(warnings),
+        separating_sets=tuple(
+            SeparatingSet(names[a], names[b], tuple(names[k] for k in given), p)
+            for (a, b), (given, p) in sorted(found.separations.items())
+            if given
+        ),
     )
 
 
 def default_test(schema: Schema) -> str:
-    """The test for some columns: partial correlations of numbers, X² of levels."""
+    """The test for some columns: partial correlations of numbers, X² of levels, `mixed` for both."""
     kinds = {variable.kind for variable in schema}
     if len(kinds) > 1:
-        numbers = [variable.name for variable in schema if variable.kind is Kind.CONTINUOUS]
-        raise DataError(
-            f"{OWNER} takes columns of one kind: cut '{numbers[0]}' and the other numbers into intervals "
-            f"({option('discretise')}), or choose a method that searches on scores"
-        )
+        return "mixed"
     return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
 
 
@@ -147,11 +157,11 @@ def count_test(statistics: Statistics, reading: Reading) -> CountTest:
     return CountTest(statistics, reading, OWNER)
 
 
-def constraints(knowledge: Knowledge, names: tuple[str, ...]) -> tuple[Matrix, Matrix]:
+def constraints(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
     """Forbidden and required edges."""
     if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
         raise KnowledgeError(
-            f"{OWNER} cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs and counts "
+            f"{owner} cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs and counts "
             "no parents; use ges or hill-climb"
         )
     forbidden = knowledge.forbidden_matrix(names)

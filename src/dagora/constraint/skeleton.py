@@ -14,7 +14,6 @@ from itertools import combinations, islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagora.events import Event
 from dagora.graph.equivalence import Matrix
@@ -22,14 +21,14 @@ from dagora.independence.independence_test import IndependenceTest
 from dagora.run import Run
 
 Pair = tuple[int, int]
-# Tests that are asked for at a time.
-TESTS_PER_CALL = 20_000
+Given = tuple[int, ...]
+Asked = tuple[Pair, Given]
 
 
 class Separation(NamedTuple):
     """A set that separates a pair, with the p-value of the test."""
 
-    given: tuple[int, ...]
+    given: Given
     p: float
 
 
@@ -126,44 +125,53 @@ class TestedSets:
         waiting = {
             (x, y): sets_around(adjacent, x, y, size) for x, y in np.argwhere(np.triu(adjacent)).tolist()
         }
-        wave = TESTS_PER_CALL if self._largest else 1
-        while waiting and not run.budget.exhausted:
-            asked: list[tuple[Pair, tuple[int, ...]]] = []
-            for pair in list(waiting):
-                if len(asked) >= TESTS_PER_CALL:
-                    break
-                mine = list(islice(waiting[pair], wave))
-                asked += [(pair, given) for given in mine]
-                if len(mine) < wave:
-                    del waiting[pair]
-                elif self._largest:
-                    break  # its other sets come with the next call
-            if not asked:
-                continue
-            tests += len(asked)
-            for (pair, given), p in zip(asked, self._ask(asked, size).tolist(), strict=True):
-                before = found.get(pair)
-                if p > alpha and (before is None or (self._largest and p > before.p)):
-                    found[pair] = Separation(given, p)
-            if not self._largest:
-                for pair in found:
-                    waiting.pop(pair, None)
-                wave *= 2
+        wave = None if self._largest else 1
+        while waiting:
+            for asked, p_values in in_parts(self._test, next_sets(waiting, wave), size, run):
+                tests += len(asked)
+                for (pair, given), p in zip(asked, p_values, strict=True):
+                    before = found.get(pair)
+                    if p > alpha and (before is None or (self._largest and p > before.p)):
+                        found[pair] = Separation(given, p)
+            if wave is None or run.budget.exhausted:
+                break
+            for pair in found:
+                waiting.pop(pair, None)
+            wave *= 2
         return found, tests
 
-    def _ask(self, asked: list[tuple[Pair, tuple[int, ...]]], size: int) -> NDArray[np.float64]:
-        pairs = np.array([pair for pair, _ in asked], dtype=np.int64)
-        given = np.array([given for _, given in asked], dtype=np.int64).reshape(len(asked), size)
-        return self._test.p_values(pairs[:, 0], pairs[:, 1], given)
+
+def next_sets(waiting: dict[Pair, Iterator[Given]], number: int | None) -> Iterator[Asked]:
+    """The next sets of each pair that waits, so many of each; pairs without more sets wait no longer."""
+    for pair in list(waiting):
+        came = 0
+        for given in islice(waiting[pair], number):
+            came += 1
+            yield pair, given
+        if number is None or came < number:
+            del waiting[pair]
 
 
-def sets_around(adjacent: Matrix, x: int, y: int, size: int) -> Iterator[tuple[int, ...]]:
+def in_parts(
+    test: IndependenceTest, asked: Iterator[Asked], size: int, run: Run
+) -> Iterator[tuple[list[Asked], list[float]]]:
+    """Test pairs given sets of one size, as many in a call as the test can take, until time is up."""
+    while not run.budget.exhausted and (part := list(islice(asked, test.at_a_time))):
+        pairs = np.array([pair for pair, _ in part], dtype=np.int64)
+        given = np.array([given for _, given in part], dtype=np.int64).reshape(len(part), size)
+        yield part, test.p_values(pairs[:, 0], pairs[:, 1], given).tolist()
+
+
+def sets_around(adjacent: Matrix, x: int, y: int, size: int) -> Iterator[Given]:
     """Sets of `size` nodes adjacent to x, then those adjacent to y that were not among them.
 
     >>> path = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)
     >>> list(sets_around(path, 0, 1, 1))
     [(2,)]
     """
+    if not size:
+        yield ()
+        return
     near_x, near_y = (
         [node for node in np.flatnonzero(adjacent[one]).tolist() if node != other]
         for one, other in ((x, y), (y, x))

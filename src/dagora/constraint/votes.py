@@ -7,21 +7,21 @@ doubt. By majority (Colombo & Maathuis 2014) only half counts as doubt. A path i
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
 
 from dagora.constraint.orientation import Separates, colliders
-from dagora.constraint.skeleton import Skeleton, sets_around
+from dagora.constraint.skeleton import Given, Pair, Skeleton, in_parts, sets_around
 from dagora.independence.independence_test import IndependenceTest
 from dagora.run import Run
-
-Path = tuple[int, int, int]
 
 
 def by_votes(
     found: Skeleton, test: IndependenceTest, alpha: float, run: Run, *, majority: bool
 ) -> tuple[Separates, int]:
     """What says whether the node between two others separates them, and how many paths are in doubt."""
-    votes = {path: share_with(found, test, alpha, path, run) for path in colliders(found.adjacent, never)}
+    paths = colliders(found.adjacent, never)
+    separating = all_separating(found, test, alpha, {(a, b) for a, _, b in paths}, run)
+    votes = {(a, c, b): share_with(found, separating[a, b], a, c, b) for a, c, b in paths}
     doubtful = sum(share == 0.5 if majority else 0 < share < 1 for share in votes.values())
 
     def separates(a: int, c: int, b: int) -> bool:
@@ -32,34 +32,37 @@ def by_votes(
 
 def with_untested(found: Skeleton, test: IndependenceTest, alpha: float, run: Run) -> Separates:
     """As the skeleton says; pairs that were not tested, since their edge is forbidden, are tested now."""
-    votes: dict[Path, bool] = {}
+    untested = {(a, b) for a, _, b in colliders(found.adjacent, never)} - found.separations.keys()
+    separating = all_separating(found, test, alpha, untested, run)
 
     def separates(a: int, c: int, b: int) -> bool:
-        if (min(a, b), max(a, b)) in found.separations:
-            return found.separates(a, c, b)
-        if (a, c, b) not in votes:
-            votes[a, c, b] = share_with(found, test, alpha, (a, c, b), run) >= 0.5
-        return votes[a, c, b]
+        if (a, b) in separating:
+            return share_with(found, separating[a, b], a, c, b) >= 0.5
+        return found.separates(a, c, b)
 
     return separates
 
 
-def share_with(found: Skeleton, test: IndependenceTest, alpha: float, path: Path, run: Run) -> float:
-    """Of the sets around the ends of a path that separate them, the share that has the node between them."""
-    a, c, b = path
-    having = separating = 0
+def all_separating(
+    found: Skeleton, test: IndependenceTest, alpha: float, pairs: Iterable[Pair], run: Run
+) -> dict[Pair, list[Given]]:
+    """All sets around the two of each pair that separate them."""
+    separating: dict[Pair, list[Given]] = {pair: [] for pair in sorted(pairs)}
     for size in range(min(test.most, found.level) + 1):
-        sets = list(sets_around(found.adjacent, a, b, size))
-        if not sets or run.budget.exhausted:
-            break
-        ends = np.full(len(sets), a), np.full(len(sets), b)
-        p = test.p_values(*ends, np.array(sets, dtype=np.int64).reshape(len(sets), size))
-        found.tests += len(sets)
-        for given, value in zip(sets, p.tolist(), strict=True):
-            if value > alpha:
-                separating += 1
-                having += c in given
-    return having / separating if separating else float(found.separates(a, c, b))
+        asked = ((pair, given) for pair in separating for given in sets_around(found.adjacent, *pair, size))
+        for part, p_values in in_parts(test, asked, size, run):
+            found.tests += len(part)
+            for (pair, given), p in zip(part, p_values, strict=True):
+                if p > alpha:
+                    separating[pair].append(given)
+    return separating
+
+
+def share_with(found: Skeleton, separating: list[Given], a: int, c: int, b: int) -> float:
+    """Of the sets that separate the ends of a path, the share that has the node between them."""
+    if not separating:
+        return float(found.separates(a, c, b))
+    return sum(c in given for given in separating) / len(separating)
 
 
 def never(a: int, c: int, b: int) -> bool:  # noqa: ARG001 - every path is asked for

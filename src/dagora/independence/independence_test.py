@@ -22,6 +22,10 @@ class IndependenceTest(Protocol):
     def most(self) -> int:
         """The largest number of columns to be given that a test can be made with; −1 where there is none."""
 
+    @property
+    def at_a_time(self) -> int:
+        """How many tests to ask for in one call, so that the clock is looked at now and then."""
+
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
         """The p-values of x[k] and y[k] given the columns in row k of `given`.
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
 from dagora.data.table import Table
+from dagora.errors import RowsUnavailableError
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
-from dagora.stats.statistics import Moments
+from dagora.stats.statistics import Moments, Statistics
 
 Matrix = NDArray[np.float64]
 
@@ -48,6 +49,13 @@ class BasisMoments:
                 scatter * np.outer(self.half_width, self.half_width),
             )
 
+    def in_order(self, places: NDArray[np.int64]) -> BasisMoments:
+        """The same with the columns in another order."""
+        turn = (places[:, None] * self.functions + np.arange(self.functions)).ravel()
+        found = self.moments
+        moments = Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
+        return BasisMoments(self.functions, self.centre[places], self.half_width[places], moments)
+
 
 @runtime_checkable
 class HasBasisMoments(Protocol):
@@ -55,6 +63,16 @@ class HasBasisMoments(Protocol):
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of that many basis functions of each continuous column."""
+
+
+def require_basis_moments(statistics: Statistics, functions: int) -> BasisMoments:
+    """The moments of basis functions; an error where statistics cannot give them."""
+    if isinstance(statistics, HasBasisMoments):
+        return statistics.basis_moments(functions)
+    raise RowsUnavailableError(
+        "this needs moments of functions of columns, which these statistics do not give: choose what needs "
+        "only moments of the columns, such as the test fisher-z"
+    )
 
 
 def basis_features(scaled: Matrix, functions: int) -> Matrix:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
+from dagora.stats.basis import BasisMoments, require_basis_moments
 from dagora.stats.indicators import IndicatorMoments, require_indicator_moments
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -23,6 +24,7 @@ from dagora.stats.statistics import (
     HasPrivacy,
     Moments,
     Statistics,
+    contingencies,
 )
 from dagora.stats.table import TableStatistics
 
@@ -75,6 +77,13 @@ class NameOrder:
         """Occupied joint counts of one set, with their cells."""
         return self._behind.contingency(self._places[list(columns)].tolist())
 
+    def contingencies(self, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
+        """Occupied joint counts of many sets, with their cells."""
+        places = self._places.tolist()
+        return contingencies(
+            self._behind, [[places[column] for column in columns] for columns in column_sets]
+        )
+
     def moments(self) -> Moments:
         """Moments of the continuous columns."""
         found = self._behind.moments()
@@ -83,6 +92,10 @@ class NameOrder:
         rank = {place: k for k, place in enumerate(continuous)}
         turn = [rank[place] for place in self._places.tolist() if place in rank]
         return Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
+
+    def basis_moments(self, functions: int) -> BasisMoments:
+        """Moments of functions of the columns, where all are continuous."""
+        return require_basis_moments(self._behind, functions).in_order(self._places)
 
     def indicator_moments(self) -> IndicatorMoments:
         """Moments of the widened table."""

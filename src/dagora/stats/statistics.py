@@ -204,6 +204,21 @@ class HasOwnScores(Protocol):
         """The local score of that name; one that has no meaning here is refused."""
 
 
+@runtime_checkable
+class HasContingencies(Protocol):
+    """Statistics that can count many sets of columns at once, with their cells."""
+
+    def contingencies(self, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
+        """Occupied joint counts of many sets of discrete columns, in few rounds."""
+
+
+def contingencies(statistics: Statistics, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
+    """Joint counts of many sets with their cells: together where the statistics can do that."""
+    if isinstance(statistics, HasContingencies):
+        return statistics.contingencies(column_sets)
+    return [statistics.contingency(columns) for columns in column_sets]
+
+
 def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All columns of all sets in one array, and where each set begins in that array.
 

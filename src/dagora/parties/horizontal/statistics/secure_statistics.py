@@ -113,8 +113,15 @@ class SecureStatistics:
 
     def contingency(self, columns: Sequence[int]) -> Contingency:
         """Occupied cells of one set in lexicographic order, with their counts."""
-        key = tuple(int(column) for column in columns)
-        self._learn([key])
+        return self.contingencies([columns])[0]
+
+    def contingencies(self, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
+        """Occupied cells of many sets, in as few rounds as their size allows."""
+        keys = [tuple(int(column) for column in columns) for columns in column_sets]
+        self._learn(keys)
+        return [self._contingency(key) for key in keys]
+
+    def _contingency(self, key: Key) -> Contingency:
         table = self._table(key)
         occupied = np.flatnonzero(table)
         shape = [self._cardinalities[column] for column in key]
