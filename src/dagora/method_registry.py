@@ -389,6 +389,7 @@ METHODS = (
             Option("max_given", "int", None, "most variables that a test is given", low=0),
         ),
         any_kind=True,
+        by_tests=True,
     ),
     Method(
         name="dual-pc",
@@ -403,6 +404,7 @@ METHODS = (
                 "alpha", "float", 0.05, "significance level of each test", low=0.0, high=1.0, open_low=True
             ),
         ),
+        by_tests=True,
     ),
     Method(
         name="admm",
