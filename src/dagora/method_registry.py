@@ -104,6 +104,17 @@ METHODS = (
         needs_equivalence=True,
     ),
     Method(
+        name="boss",
+        summary="best order score search: variables move in an order, then greedy equivalence search",
+        takes="score",
+        returns="cpdag",
+        promise="a local optimum over orders and classes: no edge inserted, deleted or turned helps",
+        reference="Andrews, Ramsey, Sanchez Romero, Camchong & Kummerfeld 2023",
+        learner="dagora.search.order.boss:boss",
+        options=(Option("starts", "int", 10, "random orders to start from", low=1),),
+        needs_equivalence=True,
+    ),
+    Method(
         name="k2",
         summary="greedy choice of parents along a given order of the variables",
         takes="score",

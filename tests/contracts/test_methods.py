@@ -46,6 +46,7 @@ PARTS = ("required", "forbidden", "tiers", "max_parents")
 # The parts of knowledge that a method refuses; every other part it obeys.
 CANNOT_OBEY = {
     "ges": {"required", "tiers"},
+    "boss": {"required", "tiers"},
     "notears": {"max_parents"},
     "notears-mlp": {"max_parents"},
     "notears-sob": {"max_parents"},
