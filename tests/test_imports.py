@@ -51,6 +51,7 @@ FLOORS = (
     ("privacy",),
     ("search",),
     ("optimise",),
+    ("nongaussian",),
     ("independence",),
     ("constraint",),
     ("posterior",),
