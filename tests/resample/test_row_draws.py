@@ -57,7 +57,7 @@ def test_holes_and_targets_go_with_their_rows() -> None:
     seen = np.array([[True, True, False, False], [True, True, True, False]])
     drawn = statistics_of_rows(IncompleteStatistics(IncompleteTable.of(TABLE, seen)), ROWS)
     assert drawn.table.seen.tolist() == [[True, True, False], [True, True, False]]
-    marked = Interventions.of_rows([None, "x", None, "x"], TABLE.names)
+    marked = Interventions.of_rows([None, "x", "x", "x"], TABLE.names)
     drawn = statistics_of_rows(InterventionalStatistics(TABLE, marked), ROWS)
     assert drawn.without_set(1).n_rows == 2
     assert drawn.without_set(0).n_rows == 3

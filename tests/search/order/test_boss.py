@@ -72,9 +72,10 @@ def grown_and_shrunk(score: object, child: int, allowed: set[int]) -> tuple[floa
 
 @pytest.mark.parametrize("seed", range(5))
 def test_trees_give_what_growth_and_shrinkage_give(seed: int) -> None:
-    score = make_score(SEEN, "bic-gaussian")
-    trees = GrowShrinkTrees(score, Rules(np.zeros((6, 6), dtype=bool), 6), Budget())
-    order = np.random.default_rng(seed).permutation(6)
+    table = dagora.simulate(dagora.random_dag("er", 8, 3, seed=seed), "gaussian", 60, seed=seed).table
+    score = make_score(table, "bic-gaussian")
+    trees = GrowShrinkTrees(score, Rules(np.zeros((8, 8), dtype=bool), 8), Budget())
+    order = np.random.default_rng(seed).permutation(8)
     place = np.argsort(order)
     for cut, child in enumerate(order.tolist()):
         while trees.flat.branches[end := follow(trees.flat, child, place, cut)] < 0:
