@@ -18,6 +18,7 @@ CLASSES = [
     dagora.Result,
     dagora.Schema,
     dagora.Statistics,
+    dagora.Strengths,
     dagora.Table,
 ]
 # They need a package that not everybody has, or are steps of a search.

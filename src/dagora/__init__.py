@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from dagora.posterior.summary.features import Estimate as Estimate
     from dagora.posterior.summary.posterior import Posterior as Posterior
     from dagora.report import write_report as write_report
+    from dagora.resample.strengths import Strengths as Strengths
+    from dagora.resampling import bootstrap as bootstrap
     from dagora.result import Result as Result
     from dagora.sampling import sample as sample
     from dagora.scores.candidates.candidates import Candidates as Candidates
@@ -117,8 +119,10 @@ _HOMES = {
     "Simulation": "dagora.network.simulate:Simulation",
     "Softmax": "dagora.network.regressions:Softmax",
     "Statistics": "dagora.stats.statistics:Statistics",
+    "Strengths": "dagora.resample.strengths:Strengths",
     "Table": "dagora.data.table:Table",
     "Variable": "dagora.data.schema:Variable",
+    "bootstrap": "dagora.resampling:bootstrap",
     "candidates": "dagora.learning:candidates",
     "compare": "dagora.graph.metrics:compare",
     "discretise": "dagora.data.discretise:discretise",

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dagora.choices import (
-    check_circumstances,
-    choose_score,
-    numbers_for,
-    refuse_interventions,
-    split_options,
-    why_not_model,
-)
-from dagora.data.columns.reading_options import ReadingOptions, split_reading
+from dagora.choices import check_circumstances, numbers_for
+from dagora.data.columns.reading_options import split_reading
 from dagora.data.interventions import Said
-from dagora.errors import OptionError
 from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
-from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.method_registry import method_named
+from dagora.preparing import prepare
 from dagora.result import Result, TracePoint
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
@@ -31,11 +22,9 @@ from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import LocalScore, check_possible, graph_score
 from dagora.scores.registry import default_score, score_named
-from dagora.searching import Searching
-from dagora.source import read_rows, read_source
+from dagora.source import read_rows
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable
-from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.version import versions
 from dagora.wording import announce
 
@@ -91,32 +80,30 @@ def learn(
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
-    reading = ReadingOptions(
-        discrete,
-        continuous,
-        drop,
-        missing,
-        na,
-        discretise,
-        bins,
-        separator,
-        wanted=known.mentioned,
-        numbers_for=numbers_for(entry, score),
+    reading = {
+        "discrete": discrete,
+        "continuous": continuous,
+        "drop": drop,
+        "missing": missing,
+        "na": na,
+        "discretise": discretise,
+        "bins": bins,
+        "separator": separator,
+    }
+    prepared = prepare(
+        data,
+        method,
+        reading,
+        options,
         clock=clock,
-        check_width=entry.check_width,
-        why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),
-        constants=False,
+        score=score,
+        knowledge=known,
+        jobs=jobs,
+        interventions=interventions,
+        em_rounds=em_rounds,
     )
-    source = read_source(data, jobs, reading, interventions)
-    refuse_interventions(entry, source)
-    known.check_nodes(source.names)
-    known = source.obeying(known, entry)
-    if isinstance(em_rounds, bool) or not isinstance(em_rounds, int) or em_rounds < 0:
-        raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")
-    chosen = choose_score(entry, score, source)
-    method_options, score_options = split_options(
-        entry, chosen, {**source.noise_defaults(entry.name), **options}
-    )
+    searching, source, known = prepared.searching, prepared.source, prepared.knowledge
+    chosen = searching.score
     trace: list[TracePoint] = []
     steps: dict[str, int] = {}  # the last step of each phase; every phase counts from zero
 
@@ -128,14 +115,11 @@ def learn(
         on_event(event)
 
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
-    local = None if chosen is None else chosen.make(source.statistics, **score_options)
+    local = None if chosen is None else searching.make(source.statistics)
     check_possible(local, known)
-    searching = Searching(entry, chosen, method_options, score_options)
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
-    settings = {**method_options, **score_options, "knowledge": known.to_dict(), "time_limit": time_limit}
-    if isinstance(source.rows, IncompleteStatistics):
-        settings.update(missing="model", em_rounds=em_rounds)
+    settings = prepared.settings(time_limit)
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
         doubts += source.noise.warnings(entry.name)
@@ -164,7 +148,7 @@ def learn(
         weights=outcome.weights,
         trace=tuple(trace),
         stats={**work, **errors, **outcome.stats},
-        settings={key: plain(value) for key, value in settings.items()},
+        settings=settings,
         versions=versions(),
         warnings=(*source.reading_warnings, *doubts),
         dropped=outcome.dropped,
@@ -188,6 +172,7 @@ def score_graph(
 
     `interventions` is that of `learn`.
 
+    >>> from dagora.graph.dag import DAG
     >>> round(score_graph({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
     -59.141
     """
@@ -235,8 +220,3 @@ def candidates(
     known.check_nodes(local.schema.names)
     check_possible(local, known)
     return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))
-
-
-def plain(value: object) -> object:
-    """Turn a setting into what JSON can hold."""
-    return [list(edge) for edge in value.edges] if isinstance(value, DAG) else value

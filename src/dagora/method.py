@@ -38,6 +38,7 @@ class Method:
     `ColumnOrders`: with the columns as they stand, and in the order of their names. `bytes_a_pair` is the
     most memory that it holds for each ordered pair of columns, however little time there is. A method with an
     objective of its own takes continuous columns only, unless `any_kind` says that it takes others too.
+    `by_tests` says that it decides by tests of independence, which rows drawn with replacement mislead.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Method:
     needs_rows: bool = False
     in_both_orders: bool = False
     any_kind: bool = False
+    by_tests: bool = False
     needs: tuple[Need, ...] = ()
     bytes_a_pair: int = 40
 

@@ -69,6 +69,7 @@ def kernel_pc(name: str, measure: str, learner: str) -> Method:
             Option("max_given", "int", None, "most variables that a test is given", low=0),
         ),
         needs_rows=True,
+        by_tests=True,
     )
 
 
@@ -120,6 +121,17 @@ METHODS = (
             Option("turning", "bool", True, "also turn edges; without it, insert and delete only"),
             Option("max_steps", "int", None, "stop after this many steps", low=0),
         ),
+        needs_equivalence=True,
+    ),
+    Method(
+        name="boss",
+        summary="best order score search: variables move in an order, then greedy equivalence search",
+        takes="score",
+        returns="cpdag",
+        promise="a local optimum over orders and classes: no edge inserted, deleted or turned helps",
+        reference="Andrews, Ramsey, Sanchez Romero, Camchong & Kummerfeld 2023",
+        learner="dagora.search.order.boss:boss",
+        options=(Option("starts", "int", 10, "random orders to start from", low=1),),
         needs_equivalence=True,
     ),
     Method(
@@ -422,6 +434,7 @@ METHODS = (
             Option("max_given", "int", None, "most variables that a test is given", low=0),
         ),
         any_kind=True,
+        by_tests=True,
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
     kernel_pc("kpc-dc", "distance covariance", "kpc_dc"),
@@ -438,6 +451,28 @@ METHODS = (
                 "alpha", "float", 0.05, "significance level of each test", low=0.0, high=1.0, open_low=True
             ),
         ),
+        by_tests=True,
+    ),
+    Method(
+        name="lingam",
+        summary="DirectLiNGAM: linear relations with noise that is not normal, which shows directions",
+        takes="statistics",
+        returns="dag",
+        promise="an order found greedily, edges pruned by BIC; warns where the noise may be normal",
+        reference="Shimizu et al. 2011; Hyvärinen & Smith 2013",
+        learner="dagora.nongaussian.direct_lingam:lingam",
+        needs_rows=True,
+    ),
+    Method(
+        name="ica-lingam",
+        summary="LiNGAM by independent components: all equations at once; lingam is more accurate",
+        takes="statistics",
+        returns="dag",
+        promise="an order from a local optimum of FastICA, edges pruned by BIC; warns as lingam does",
+        reference="Shimizu, Hoyer, Hyvärinen & Kerminen 2006; Hyvärinen 1999",
+        learner="dagora.nongaussian.ica_lingam:ica_lingam",
+        options=(Option("max_steps", "int", 1000, "most steps of FastICA", low=1),),
+        needs_rows=True,
     ),
     Method(
         name="admm",

@@ -14,10 +14,10 @@ from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Observer, ignore
 from dagora.graph.knowledge import Knowledge, as_knowledge
-from dagora.learning import plain
 from dagora.posterior.summary.mixing import diagnose, mixing_warnings
 from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
+from dagora.preparing import plain
 from dagora.run import Run
 from dagora.samplers import check_score, sampler_named
 from dagora.scores.estimation import estimation, told_of

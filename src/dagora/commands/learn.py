@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.bootstrap_options import BootstrapRequest, bootstrap_options
 from dagora.commands.data_options import INTERVENTIONS, Reading, data_options_with_model
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.rehearsal import rehearsing
@@ -20,6 +21,7 @@ Examples:
   dagora learn patients.csv --score bdeu --option ess=10 -o network.bif --report network.html
   dagora learn sensors.parquet --method notears --option lambda1=0.05 --time-limit 60 --json
   dagora learn patients.csv --method order-search --jobs 2
+  dagora learn patients.csv --method tabu --bootstrap 200 --jobs 2 --report network.html
   dagora learn cells.csv --interventions drug:A=Mek,B=Raf+Mek
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
 """
@@ -36,9 +38,16 @@ Examples:
     show_default=True,
     help="Most rounds of structural EM where missing cells are modelled.",
 )
+@bootstrap_options
 @data_options_with_model
 def command(
-    *, data: str, interventions: str | None, request: LearnRequest, em_rounds: int, reading: Reading
+    *,
+    data: str,
+    interventions: str | None,
+    request: LearnRequest,
+    em_rounds: int,
+    again: BootstrapRequest,
+    reading: Reading,
 ) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
 
@@ -50,9 +59,11 @@ def command(
     from dagora.stats.accepting import statistics_of
 
     request.check()
+    again.check((request.output, request.picture, request.report), (data, request.knowledge, request.truth))
     request.check_overwriting(data)
     asked = {**request.settings, "em_rounds": em_rounds}
     if is_jkl(data):
+        again.refuse_scores(data)
         scores = read_scores(data, reading)
         request.check_data(scores.names, None)
         with request.progress(None, data) as on_event, rehearsing(request.method):
@@ -64,8 +75,9 @@ def command(
         rows = intervened(rows, interventions, request.jobs)
     request.check_data(rows.schema.names, rows.schema)
     with request.progress(table, data) as on_event, rehearsing(request.method):
-        result = learn(rows, on_event=on_event, **asked)
-    return request.present(result, rows, Path(data).name)
+        result = learn(rows, on_event=on_event, **again.leaving_time(asked))
+        strengths = again.run(rows, on_event, asked)
+    return request.present(result, rows, Path(data).name, strengths)
 
 
 def is_jkl(path: str) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dagora.graph.cpdag import Graph
     from dagora.method import Method
     from dagora.options import Option
+    from dagora.resample.strengths import Strengths
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
 
@@ -208,21 +209,31 @@ class LearnRequest(CommonRequest):
         if self.known_truth is not None:
             check_truth(self.truth or "", self.known_truth, names)
 
-    def present(self, result: Result, statistics: Statistics | None, source: str | None = None) -> None:
+    def present(
+        self,
+        result: Result,
+        statistics: Statistics | None,
+        source: str | None = None,
+        strengths: Strengths | None = None,
+    ) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
         from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
+        from dagora.commands.strength_outputs import show_strengths, strengths_content
         from dagora.commands.writing import Files
         from dagora.graph.interventions import shown_by_interventions
         from dagora.graph.metrics import compare
 
         result = replace(result, command=command_line())
         self.warn(untold(result.warnings, statistics))
+        if strengths is not None:
+            self.warn([line for line in strengths.warnings if line not in result.warnings])
         if result.status == "failed":
             self.give_up(result.to_dict())
         truth = self.known_truth
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
         files = Files()
-        files.write(self.output, lambda path: write_result(result, statistics, path))
+        more = strengths_content(strengths)
+        files.write(self.output, lambda path: write_result(result, statistics, path, more))
         files.write(
             self.picture,
             lambda path: write_picture(
@@ -236,16 +247,20 @@ class LearnRequest(CommonRequest):
         )
         files.write(
             self.report,
-            lambda path: write_result_report(result, path, statistics=statistics, truth=truth, source=source),
+            lambda path: write_result_report(
+                result, path, statistics=statistics, truth=truth, source=source, strengths=strengths
+            ),
         )
         self.warn(files.notes, "note")
         if self.as_json:
-            content = result.to_dict()
+            content = {**result.to_dict(), **strengths_content(strengths, truth)}
             if comparison is not None:
                 content["comparison"] = comparison.to_dict()
             click.echo(json_text(content))
         else:
             show_result(result, comparison, files.written)
+            if strengths is not None:
+                show_strengths(strengths, result.graph, truth)
         files.end()
 
     def stated(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dagora.graph.metrics import Comparison
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
+    from dagora.resample.strengths import Strengths
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
 
@@ -106,8 +107,13 @@ def write_picture(
     write_whole(path, draw_svg(graph, truth=truth, weights=weights, title=title, shown=shown))
 
 
-def write_result(result: Result, statistics: Statistics | None, path: str) -> list[str]:
-    """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file."""
+def write_result(
+    result: Result, statistics: Statistics | None, path: str, more: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file.
+
+    JSON also holds `more`.
+    """
     from dagora.fitting import fit
     from dagora.formats.json_format import render_result
     from dagora.formats.registry import find_format, write_graph, write_network
@@ -116,7 +122,7 @@ def write_result(result: Result, statistics: Statistics | None, path: str) -> li
     name = find_format(path).name
     if name == "JSON":
         network, reason = fitted(result.graph, statistics)
-        write_whole(path, render_result(result.to_dict(), network, reason))
+        write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
     if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
         write_network(fit(result.graph, statistics, name="learned"), path)
@@ -160,13 +166,19 @@ def fitted_processes(result: Result, statistics: Statistics | None) -> GaussianP
 
 
 def write_result_report(
-    result: Result, path: str, *, statistics: Statistics | None, truth: Graph | None, source: str | None
+    result: Result,
+    path: str,
+    *,
+    statistics: Statistics | None,
+    truth: Graph | None,
+    source: str | None,
+    strengths: Strengths | None = None,
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.report import write_report
 
     network = fitted_processes(result, statistics) or fitted(result.graph, statistics)[0]
-    write_report(result, path, truth=truth, network=network, source=source)
+    write_report(result, path, truth=truth, network=network, source=source, strengths=strengths)
 
 
 def show_result(result: Result, comparison: Comparison | None, written: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dagora.graph.cpdag import Graph
     from dagora.posterior.summary.mixing import Diagnostics
     from dagora.posterior.summary.posterior import Posterior
+    from dagora.resample.strengths import Strengths
 
 MOST_EDGES = 40
 LEAST_PROBABLE = 0.05
@@ -39,7 +40,7 @@ def write_probabilities(posterior: Posterior, path: str, *, truth: Graph | None 
     )
 
 
-def expectations(posterior: Posterior, truth: Graph) -> dict[str, Any]:
+def expectations(posterior: Posterior | Strengths, truth: Graph) -> dict[str, Any]:
     """E-SHD, E-TP and E-FP with their standard errors, of DAGs and of their equivalence classes."""
     content: dict[str, Any] = {}
     for on in ("dag", "cpdag"):

@@ -17,19 +17,22 @@ if TYPE_CHECKING:
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.posterior.summary.posterior import Posterior
+    from dagora.resample.strengths import Strengths
 
 
 def write_report(
-    found: Result | Posterior,
+    found: Result | Posterior | Strengths,
     path: str | PathLike[str],
     *,
     truth: Graph | None = None,
     network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
+    strengths: Strengths | None = None,
 ) -> None:
-    """Write a page about what was learned or sampled.
+    """Write a page about what `learn`, `sample` or `bootstrap` returned.
 
-    `truth` is a graph to compare with, `network` has parameters to show, `source` names the data.
+    `truth` is a graph to compare with, `network` has parameters to show, `source` names the data. The page of
+    a learned graph can also show the `strengths` of its edges.
 
     >>> import dagora, tempfile
     >>> from pathlib import Path
@@ -44,12 +47,19 @@ def write_report(
     from dagora.posterior.summary.posterior import Posterior
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page
+    from dagora.report.strength_section import strength_sections, strengths_page
+    from dagora.resample.strengths import Strengths
 
     require_path(path)
     if isinstance(found, Result):
-        content = result_page(found, truth=truth, network=network, source=source)
+        shown = [] if strengths is None else strength_sections(strengths, truth)
+        content = result_page(found, truth=truth, network=network, source=source, strengths=shown)
+    elif isinstance(found, Strengths):
+        content = strengths_page(found, truth=truth, source=source)
     elif not isinstance(found, Posterior):
-        raise OptionError(f"a report shows what learn or sample returned, not a {type(found).__name__}")
+        raise OptionError(
+            f"a report shows what learn, sample or bootstrap returned, not a {type(found).__name__}"
+        )
     else:
         content = posterior_page(found, truth=truth, source=source)
     write_whole(path, content)

@@ -31,13 +31,14 @@ def result_page(
     truth: Graph | None = None,
     network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
+    strengths: Sequence[Section] = (),
 ) -> str:
-    """A whole HTML document about a result."""
+    """A whole HTML document about a result; `strengths` are sections about its edges in samples."""
     sections = [*warnings(result.warnings), graph_section(result, truth)]
     if truth is not None:
         comparison = compare(result.graph, truth, result.dropped)
         sections.append(Section("Against the truth", comparison_table(comparison)))
-    sections.append(edge_section(result, truth))
+    sections += [edge_section(result, truth), *strengths]
     if len(result.trace) > 1:
         sections.append(trace_section(result))
     if result.curves:

@@ -30,8 +30,7 @@ def consensus(names: Sequence[str], probability: Floats, threshold: float = 0.5)
     >>> consensus("abc", round_trip).edges
     (('a', 'b'), ('b', 'c'))
     """
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < 1:
-        raise OptionError(f"the threshold must be a probability, 0 or more and below 1, not {threshold!r}")
+    check_threshold(threshold)
     gain = np.where(probability > threshold, probability - threshold, 0.0)
     np.fill_diagonal(gain, 0.0)
     kept = gain > 0
@@ -43,6 +42,12 @@ def consensus(names: Sequence[str], probability: Floats, threshold: float = 0.5)
             solve = best_order if len(members) <= LARGEST_EXACT else strongest_first
             kept[inside] &= solve(gain[inside])
     return DAG.from_numpy(kept, names)
+
+
+def check_threshold(threshold: float) -> None:
+    """Refuse a threshold that is no probability."""
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < 1:
+        raise OptionError(f"the threshold must be a probability, 0 or more and below 1, not {threshold!r}")
 
 
 def components(edges: NDArray[np.bool_]) -> NDArray[np.int64]:

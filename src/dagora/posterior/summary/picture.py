@@ -30,8 +30,9 @@ def draw_probabilities(
     *,
     truth: Graph | None = None,
     title: str | None = None,
+    what: str = "probability",
 ) -> str:
-    """Draw a matrix of probabilities, [i, j] for i → j; `truth` frames its edges.
+    """Draw a matrix of probabilities, [i, j] for i → j; `truth` frames its edges, `what` is their name.
 
     >>> draw_probabilities(["a", "b"], np.array([[0, 0.25], [0.75, 0]]))[:4]
     '<svg'
@@ -81,7 +82,7 @@ def draw_probabilities(
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{inner:g}" height="{inner:g}" class="true" {FRAME}/>'
             )
-    parts.append(_legend(MARGIN, top + extent + 18.0, framed=truth is not None))
+    parts.append(_legend(MARGIN, top + extent + 18.0, what, framed=truth is not None))
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -117,9 +118,9 @@ def colour(value: float) -> str:
     return "#" + "".join(f"{round(255 + share * (end - 255)):02x}" for end in DARK)
 
 
-def _legend(x: float, y: float, *, framed: bool) -> str:
-    parts = [_text((x, y + 13), "probability", 11.0, "")]
-    at = x + 70.0
+def _legend(x: float, y: float, what: str, *, framed: bool) -> str:
+    parts = [_text((x, y + 13), what, 11.0, "")]
+    at = x + 70.0 + 24.0 * (len(what) > 12)
     for value in (0.0, 0.25, 0.5, 0.75, 1.0):
         parts.append(_square((at, y), 18.0, value, numbered=False))
         parts.append(_text((at + 9, y + 30), f"{value:g}", 10.0, 'text-anchor="middle"'))

@@ -165,9 +165,9 @@ class EquivalenceSearch:
                 self._run.on_event(Event("scoring", seen, score=self.score, total=len(nodes)))
 
 
-def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
+def limits_of(knowledge: Knowledge, names: tuple[str, ...], method: str = "ges") -> Limits:
     """The limits that knowledge sets for a class of graphs; knowledge about directions is refused."""
-    forbidden = knowledge.forbidden_pairs(names, "the method ges")
+    forbidden = knowledge.forbidden_pairs(names, f"the method {method}")
     most = len(names) if knowledge.max_parents is None else knowledge.max_parents
     return Limits(forbidden, most)
 

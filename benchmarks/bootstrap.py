@@ -1,0 +1,123 @@
+"""Whether edges found in a share p of bootstrap samples are true with probability p, and what samples cost.
+
+Tables are simulated from random networks, discrete and Gaussian. Each method learns from samples of each
+table's rows; pairs of variables are put in bins by the share of samples that join them, and in each bin the
+share of true pairs is counted. The same goes for compelled edges: an edge is true if every graph in the class
+of the true graph has it. A calibrated share lies on the diagonal of the picture.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dagora
+from dagora.data.table import Table
+from dagora.graph.dag import DAG
+from dagora.papers.charts import Panel, Series, draw_panels
+from large_table import random_network
+
+Floats = NDArray[np.float64]
+
+NODES, DEGREE = 12, 3
+ROWS = {"discrete": 1000, "gaussian": 200}
+METHODS = {"discrete": ("hill-climb", "pc"), "gaussian": ("hill-climb", "ges", "pc")}
+CUTS = np.array([0.0, 0.005, 0.2, 0.4, 0.6, 0.8, 0.995, 1.01])
+WHAT = ("joined", "compelled")
+
+
+def simulated(kind: str, seed: int) -> tuple[Table, DAG]:
+    """A table of random mechanisms on a random graph, and the graph."""
+    if kind == "gaussian":
+        graph = dagora.random_dag("er", NODES, DEGREE, seed=seed)
+        return dagora.simulate(graph, kind, ROWS[kind], seed=seed, weight_range=(0.2, 1.0)).table, graph
+    network = random_network(NODES, seed)
+    return dagora.sample_network(network, ROWS[kind], seed=seed), network.graph
+
+
+def bins(shares: Floats, true: NDArray[np.bool_]) -> Floats:
+    """For each bin: the number of pairs, the sum of their shares, and how many are true."""
+    place = np.digitize(shares, CUTS) - 1
+    size = len(CUTS) - 1
+    parts = (np.bincount(place, weights, size) for weights in (None, shares, true))
+    return np.stack([np.asarray(part, dtype=np.float64) for part in parts])
+
+
+def calibration(kind: str, method: str, samples: int, seeds: range) -> dict[str, Floats]:
+    """Bins of all tables together, for pairs that are joined and for edges that are compelled."""
+    found = {what: np.zeros((3, len(CUTS) - 1)) for what in WHAT}
+    upper = np.triu_indices(NODES, k=1)
+    other = ~np.eye(NODES, dtype=np.bool_)
+    for seed in seeds:
+        table, graph = simulated(kind, seed)
+        strengths = dagora.bootstrap(table, method, samples=samples, seed=seed)
+        marks = graph.to_numpy()
+        class_marks = dagora.CPDAG.from_dag(graph).to_numpy()
+        found["joined"] += bins(strengths.adjacency_frequency[upper], (marks | marks.T)[upper])
+        compelled = class_marks & ~class_marks.T
+        found["compelled"] += bins(strengths.compelled_frequency[other], compelled[other])
+    return found
+
+
+def show(kind: str, method: str, what: str, counted: Floats) -> None:
+    """A line: in each bin the mean share of samples, the share of true ones, and their number."""
+    cells = " | ".join(
+        f"{total / number:.2f} → {true / number:.2f} ({number:.0f})" if number else "–"
+        for number, total, true in counted.T
+    )
+    print(f"| {kind} | {method} | {what} | {cells} |", flush=True)
+
+
+def series(method: str, counted: Floats) -> Series:
+    """Points of the bins that hold at least ten pairs."""
+    number, total, true = counted[:, counted[0] >= 10]
+    return Series(method, tuple((total / number).tolist()), tuple((true / number).tolist()))
+
+
+def clock(table: Path) -> None:
+    """Seconds of 200 hill climbs, on one thread and on two."""
+    data = dagora.read_table(table)
+    dagora.bootstrap(data, "hill-climb", samples=2)
+    for jobs in (1, 2):
+        begun, cpu = perf_counter(), process_time()
+        strengths = dagora.bootstrap(data, "hill-climb", samples=200, jobs=jobs)
+        print(
+            f"{table.name}: {strengths.samples} hill climbs, jobs={jobs}: {perf_counter() - begun:.1f} s, "
+            f"{process_time() - cpu:.1f} s of CPU"
+        )
+
+
+def main() -> None:
+    """Print the table of bins, draw the picture, and time the samples."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=30, help="simulated tables of each kind")
+    parser.add_argument("--samples", type=int, default=200, help="bootstrap samples of each table")
+    parser.add_argument("--picture", type=Path, help="file of the picture")
+    parser.add_argument("--time", type=Path, help="a table to time 200 hill climbs on, instead")
+    given = parser.parse_args()
+    if given.time:
+        clock(given.time)
+        return
+    panels = []
+    for kind, methods in METHODS.items():
+        found = {m: calibration(kind, m, given.samples, range(given.tables)) for m in methods}
+        for what in WHAT:
+            for method in methods:
+                show(kind, method, what, found[method][what])
+            diagonal = Series("calibrated", (0.0, 1.0), (0.0, 1.0), published=True)
+            lines = tuple(series(method, found[method][what]) for method in methods)
+            panels.append(Panel(f"{kind}, {what}", (diagonal, *lines)))
+    if given.picture:
+        title = "Share of true edges by share of samples"
+        drawing = draw_panels(
+            panels, columns=2, x_label="share of samples", y_label="share that is true", title=title
+        )
+        given.picture.write_text(drawing, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The options of `dagora learn --bootstrap`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dagora.commands.gathering import F, gathered
+
+if TYPE_CHECKING:
+    from dagora.events import Observer
+    from dagora.resample.strengths import Strengths
+    from dagora.stats.statistics import Statistics
+
+# Of a time limit, the share that learning from all rows may take.
+FIRST = 0.5
+
+
+@dataclass(frozen=True)
+class BootstrapRequest:
+    """How often to learn again from rows drawn anew, and how."""
+
+    bootstrap: int | None
+    resample: str
+    checkpoint: str | None
+
+    def check(self, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+        """Refuse what does not go together, before any data are read; the files are those of the command."""
+        from dagora.commands.outputs import check_overwriting, check_target
+        from dagora.errors import OptionError
+
+        if self.bootstrap is None:
+            for flag, given in (("--resample", self.resample != "auto"), ("--checkpoint", self.checkpoint)):
+                if given:
+                    raise OptionError(f"{flag} goes with --bootstrap")
+        elif self.checkpoint:
+            check_target(self.checkpoint)
+            check_overwriting((*outputs, self.checkpoint), inputs)
+
+    def refuse_scores(self, path: str) -> None:
+        """Refuse a file of scores, which has no rows to draw."""
+        from dagora.errors import OptionError
+
+        if self.bootstrap is not None:
+            raise OptionError(f"{path} holds scores and no rows: leave --bootstrap out, or name a table")
+
+    def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
+        if self.bootstrap is None or asked["time_limit"] is None:
+            return dict(asked)
+        return {**asked, "budget": asked["budget"].part(FIRST)}
+
+    def run(self, rows: Statistics, on_event: Observer, asked: Mapping[str, Any]) -> Strengths | None:
+        """The strengths, where they were asked for."""
+        from dagora.resampling import bootstrap
+
+        if self.bootstrap is None:
+            return None
+        return bootstrap(
+            rows,
+            samples=self.bootstrap,
+            resample=self.resample,
+            checkpoint=self.checkpoint,
+            on_event=on_event,
+            **asked,
+        )
+
+
+def bootstrap_options(command: F) -> F:
+    """Add the options to a command, which gets them as one argument `again`."""
+    options = (
+        click.option(
+            "--bootstrap",
+            type=click.IntRange(2),
+            metavar="N",
+            help="Also learn from N samples of the rows, and show how often each edge is found.",
+        ),
+        click.option(
+            "--resample",
+            type=click.Choice(["auto", "rows", "halves", "half-rows"]),
+            default="auto",
+            show_default="halves for methods that test, else rows",
+            help="Samples: as many rows with replacement, half of them without, or half as many with.",
+        ),
+        click.option(
+            "--checkpoint",
+            metavar="FILE",
+            help="File that keeps the samples of --bootstrap; the same command goes on from it.",
+        ),
+    )
+    return gathered(command, BootstrapRequest, "again", options)
