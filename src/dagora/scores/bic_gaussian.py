@@ -27,9 +27,12 @@ WIDE = 100
 class GaussianBIC(MomentScore):
     """Bayesian information criterion of linear regressions; `penalty` is a factor on a parameter's price."""
 
-    def __init__(self, statistics: MomentSource, *, penalty: float = 1.0, rounding: float = ROUNDING) -> None:
+    rounding = ROUNDING
+    """The share of its variance that others must leave of a column."""
+
+    def __init__(self, statistics: MomentSource, *, penalty: float = 1.0) -> None:
         super().__init__(statistics, "bic-gaussian")
-        self.adding_up = columns_adding_up(self._moments, self._schema.names, rounding)
+        self.adding_up = columns_adding_up(self._moments, self._schema.names, self.rounding)
         if self.adding_up:
             self._moments = with_noise(self._moments)
         self._penalty = penalty

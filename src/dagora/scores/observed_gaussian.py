@@ -29,13 +29,19 @@ from dagora.stats.statistics import Statistics
 Floats = NDArray[np.float64]
 
 
+class BICOfMomentsByEM(GaussianBIC):
+    """Gaussian BIC of moments that EM has found, which are less exact than those of whole rows."""
+
+    rounding = EM_ROUNDING
+
+
 class ObservedGaussianBIC:
     """Gaussian BIC on what was seen; `together` knows which columns were seen together."""
 
     slow = True
 
     def __init__(self, statistics: Statistics, together: SeenTogether, *, penalty: float = 1.0) -> None:
-        self._plain = GaussianBIC(statistics, penalty=penalty, rounding=EM_ROUNDING)
+        self._plain = BICOfMomentsByEM(statistics, penalty=penalty)
         self.adding_up = self._plain.adding_up
         self._together = together
         self.schema = self._plain.schema

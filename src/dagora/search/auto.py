@@ -31,12 +31,12 @@ from dagora.scores.candidates.level_search import quick_candidates
 from dagora.scores.local_score import TIE, LocalScore, is_expensive, is_slow
 from dagora.search.column_order import in_order_by_score
 from dagora.search.greedy.hill_climb import hill_climb, tabu_search
-from dagora.search.order.order_search import Work, order_search
+from dagora.search.order.order_search import Work, order_search, search_orders
 from dagora.search.order.widen import Widening
 from dagora.wording import option
 
 # Disturbances of each order without improvement after which the search ends.
-PATIENCE = 6000
+PATIENCE, CHAINS = 6000, 4
 # Up to so many columns and with no time limit, the search over orders ends after this work, about a second,
 # in so many rounds. Columns of which most depend on most others take all of it.
 QUICK = 60
@@ -136,7 +136,7 @@ def search_orders(sets: Candidates, score: LocalScore, start: DAG, run: Run, wor
     if not sets.complete:
         families = score.families([(child, start.parent_indices(child)) for child in range(len(start))])
         sets = replace(sets.adding(start, families), widen=Widening(score, run.knowledge))
-    found = order_search(sets, run, patience=PATIENCE, work=work)
+    found = search_orders(sets, run, CHAINS, PATIENCE, work)
     if found.status == "optimal" and not sets.complete:
         return replace(found, status="finished")
     return found

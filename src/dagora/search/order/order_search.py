@@ -95,11 +95,17 @@ def order_search(
     *,
     chains: int = 4,
     patience: int | None = None,
-    work: Work | None = None,
 ) -> Outcome:
-    """Search from `chains` starts until `patience` disturbances of each in a row improve nothing.
+    """Search from `chains` starts until `patience` disturbances of each in a row improve nothing."""
+    return search_orders(candidates, run, chains, patience)
 
-    With a limit on `work`, a round also ends when its share of that is done, and the search when all is.
+
+def search_orders(
+    candidates: Candidates, run: Run, chains: int, patience: int | None, work: Work | None = None
+) -> Outcome:
+    """Search as `order_search` does, as long as the limit on `work` allows, if there is one.
+
+    A round then also ends when its share of the work is done, and the search when all is.
     """
     size = ROUND if candidates.widen is None else WIDENING_ROUND
     wait = patience if patience is not None else IDLE_ROUNDS * size
