@@ -124,7 +124,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         request, columns_per_table = limited(request, consortium, planning.table_columns)
     request.check()
     check_over_sites(**request.settings)
-    check_columns(request.method, request.score, schema)
+    check_columns(request.method, request.score, schema, request.settings)
     if terms is not None:
         check_private(request.method, request.score, request.max_parents, terms)
     request.check_data(schema.names, schema)
@@ -135,7 +135,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         request.method,
         coordinator=identity.fingerprint(identity.certificate),
         settings=request.stated(),
-        shows=shown_by(request.method),
+        shows=shown_by(request.method, request.settings),
         functions=basis_functions(request.method, request.settings),
         columns_per_table=columns_per_table,
         cells_per_table=planning.table_cells or consortium.cells_per_table,
