@@ -193,9 +193,13 @@ def limited(
     request: LearnRequest, consortium: Consortium, table_columns: int | None
 ) -> tuple[LearnRequest, int]:
     """A request that asks for no larger tables than the plan allows, and their number of columns."""
+    from dagora.method_registry import method_named
+
     given = request.max_parents
     columns = table_columns or (consortium.columns_per_table if given is None else given + 1)
-    if given is None and table_columns is None and consortium.codebook.schema.cardinalities.any():
+    counts = consortium.codebook.schema.cardinalities.any()
+    # A method that takes the federation asks each site for its own answer, and for no tables.
+    if counts and given is table_columns is None and method_named(request.method).takes != "federation":
         return replace(request, max_parents=columns - 1), columns
     return request, columns
 
