@@ -60,7 +60,7 @@ def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind], *, 
     return "" if chosen.observed else f"the score {chosen.name} needs complete rows"
 
 
-def numbers_for(method: Method | None, score: str | None) -> str:
+def numbers_for(method: Method | None, score: str | None, options: Mapping[str, object] | None = None) -> str:
     """What takes numbers only, of a method and a score that were asked for; empty where neither does.
 
     >>> numbers_for(None, "bge"), numbers_for(None, "bdeu")
@@ -69,7 +69,7 @@ def numbers_for(method: Method | None, score: str | None) -> str:
     if score is not None:
         chosen = score_named(score)
         return f"the score {chosen.name}" if chosen.kind is Kind.CONTINUOUS else ""
-    numbers_only = method is not None and method.own_objective and not method.any_kind
+    numbers_only = method is not None and method.own_objective and not method.takes_any_kind(options or {})
     return f"the method {method.name}" if method is not None and numbers_only else ""
 
 

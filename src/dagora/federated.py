@@ -125,7 +125,9 @@ def check_over_sites(
     refuse_missing(owner, entry.options, settings)
 
 
-def check_columns(method: str, score: str | None, schema: Schema) -> None:
+def check_columns(
+    method: str, score: str | None, schema: Schema, settings: Mapping[str, Any] | None = None
+) -> None:
     """Refuse columns that a method or score cannot take, before waiting for any site.
 
     >>> from dagora.data.schema import Variable
@@ -134,7 +136,7 @@ def check_columns(method: str, score: str | None, schema: Schema) -> None:
     dagora.errors.DataError: the method notears needs continuous columns, but 'a' is discrete: ...
     """
     entry = method_named(method)
-    if entry.own_objective and not entry.any_kind:
+    if entry.own_objective and not entry.takes_any_kind(settings or {}):
         # Others that take discrete columns need rows, and were refused as such.
         refuse_discrete(schema, f"the method {entry.name}")
     elif score is None:
@@ -199,7 +201,7 @@ def learn_federated(
     terms = privacy_terms(privacy, book.schema, len(parties))
     scored = settings.get("score") is not None
     method = method or default_over_sites(book.schema, noisy=terms is not None, scored=scored)
-    check_columns(method, settings.get("score"), book.schema)
+    check_columns(method, settings.get("score"), book.schema, settings)
     if terms is not None:
         check_private(method, settings.get("score"), settings.get("max_parents"), terms)
     if not secure:
@@ -208,8 +210,7 @@ def learn_federated(
         return with_readings(
             learn_over(OpenFederation.over(parties, TASKS, book), method, **settings), parties
         )
-    functions = basis_functions(method, settings)
-    with sites_in_threads(parties, book, method, functions, terms) as (federation, books):
+    with sites_in_threads(parties, book, method, settings, terms) as (federation, books):
         result = (
             learn_over(federation, method, **settings)
             if terms is None
@@ -270,7 +271,7 @@ def sites_in_threads(
     sites: list[Site],
     codebook: Codebook,
     method: str,
-    functions: int = 0,
+    settings: Mapping[str, Any],
     terms: PrivacyTerms | None = None,
     watch: Callable[[Transport], Transport] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
@@ -296,8 +297,8 @@ def sites_in_threads(
         rosters,
         method,
         certificates[COORDINATOR],
-        shows=shown_by(method),
-        functions=functions,
+        shows=shown_by(method, settings),
+        functions=basis_functions(method, settings),
         largest_rows=rows_together(sites),
         privacy=terms,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -37,7 +37,7 @@ class Method:
     which packages must be installed. With `in_both_orders` the learner is given the score twice, as
     `ColumnOrders`: with the columns as they stand, and in the order of their names. `bytes_a_pair` is the
     most memory that it holds for each ordered pair of columns, however little time there is. A method with an
-    objective of its own takes continuous columns only, unless `any_kind` says that it takes others too.
+    objective of its own takes continuous columns only, unless its `any_kind`, or an option's, says otherwise.
     `by_tests` says that it decides by tests of independence, which rows drawn with replacement mislead.
     """
 
@@ -91,6 +91,10 @@ class Method:
             )
         ending = ENDING if (clock.limit or 0.0) >= LONG else 0.0
         return clock.but_for(needed / 2 + ending) if ending or needed > ALLOWED / 10 else clock
+
+    def takes_any_kind(self, options: Mapping[str, object]) -> bool:
+        """Whether it takes columns of any kind, with these options."""
+        return self.any_kind or any(options.get(one.name) in one.any_kind for one in self.options)
 
     @property
     def own_objective(self) -> bool:

@@ -47,9 +47,12 @@ ADMM = (
     Option("max_rounds", "int", None, "stop after this many rounds", low=1),
 )
 
-SITE_ALONE = (
+PENALISED = (
     Option("lambda1", "float", 0.01, "L1 penalty on the weights at each site", low=0.0),
     Option("threshold", "float", 0.3, "weights of smaller size are dropped", low=0.0),
+)
+SITE_ALONE = (
+    *PENALISED,
     Option("model", "text", "linear", "model that each site fits", choices=("linear", "mlp")),
 )
 
@@ -535,13 +538,33 @@ METHODS = (
     ),
     Method(
         name="vote",
-        summary="each site runs NOTEARS alone; keeps the edges that more than half of them found",
+        summary="each site runs NOTEARS, PC or a search alone; keeps the edges that most found",
         takes="federation",
         returns="dag",
-        promise="a baseline; every site's weights are shown to the coordinator",
+        promise="a baseline; every site's weights or graph are shown to the coordinator",
         reference="Na & Yang 2010; Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:vote",
-        options=SITE_ALONE,
+        options=(
+            *PENALISED,
+            Option(
+                "model",
+                "text",
+                "linear",
+                "what each site fits: weights of NOTEARS (linear or mlp), or a graph by pc or a search on "
+                "BIC (ges, hill-climb, tabu), for columns of any kind",
+                choices=("linear", "mlp", "pc", "ges", "hill-climb", "tabu"),
+                any_kind=("pc", "ges", "hill-climb", "tabu"),
+            ),
+            Option(
+                "alpha",
+                "float",
+                0.01,
+                "level of the tests of model=pc",
+                low=0.0,
+                high=1.0,
+                open_low=True,
+            ),
+        ),
     ),
     Method(
         name="average",

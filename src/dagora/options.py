@@ -24,7 +24,8 @@ LARGEST_INTEGER = 2**63 - 1
 class Option:
     """A named option: its type, default, meaning and range.
 
-    Those `choices` that are in `needs_rows` need the rows themselves. A `required` option must be given. In
+    Those `choices` that are in `needs_rows` need the rows themselves; with those in `any_kind` a method takes
+    columns of any kind. A `required` option must be given. In
     the place of a number one of `words` can stand.
 
     >>> option = Option("restarts", "int", 0, "random restarts", low=0)
@@ -44,6 +45,7 @@ class Option:
     open_low: bool = False
     choices: tuple[str, ...] = ()
     needs_rows: tuple[str, ...] = ()
+    any_kind: tuple[str, ...] = ()
     required: bool = False
     words: tuple[str, ...] = ()
 

@@ -74,7 +74,7 @@ def prepare(
         ReadingOptions(
             **{"missing": "auto", **reading},
             wanted=known.mentioned,
-            numbers_for=numbers_for(entry, score),
+            numbers_for=numbers_for(entry, score, options),
             clock=clock,
             check_width=entry.check_width,
             why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),

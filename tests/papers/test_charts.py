@@ -75,11 +75,12 @@ def test_categories() -> None:
 
 
 def test_each_series_looks_its_own_way() -> None:
-    many = Panel("p", tuple(Series(f"s{i}", (1,), (1.0,)) for i in range(7)))
+    many = Panel("p", tuple(Series(f"s{i}", (1,), (1.0,)) for i in range(14)))
     styles = series_styles([many, panel(0)])
     for property_ in ("color", "marker", "linestyle"):
         own = [str(styles[f"s{i}"][property_]) for i in range(7)]
         assert len(set(own)) == 7
+    assert len({str(sorted(styles[f"s{i}"].items(), key=str)) for i in range(14)}) == 14
     assert styles["paper"]["markerfacecolor"] == "none"
     assert "markerfacecolor" not in styles["ours"]
 

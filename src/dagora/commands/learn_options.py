@@ -97,12 +97,13 @@ class CommonRequest:
         levels = network.levels if isinstance(network, DiscreteNetwork) else {}
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
         known = as_knowledge(self.knowledge, None).mentioned
-        method = method_named(self.method) if isinstance(self, LearnRequest) and self.method else None
+        learning = self if isinstance(self, LearnRequest) and self.method else None
+        method = method_named(learning.method) if learning else None
         return reading.any_table(
             data,
             wanted=(*wanted, *known),
             levels=levels,
-            numbers_for=numbers_for(method, self.score),
+            numbers_for=numbers_for(method, self.score, learning.settings if learning else None),
             marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else welcome,

@@ -117,11 +117,11 @@ def series_styles(panels: Iterable[Panel]) -> dict[str, dict[str, Any]]:
                     "markersize": 7,
                 }
             else:
-                kind = own % len(COLOURS)
+                again, kind = divmod(own, len(COLOURS))
                 styles[series.label] = {
                     "color": COLOURS[kind],
-                    "marker": MARKERS[kind],
-                    "linestyle": DASHES[kind],
+                    "marker": MARKERS[(kind + 2 * again) % len(MARKERS)],
+                    "linestyle": DASHES[(kind + again) % len(DASHES)],
                     "markersize": 4.5,
                 }
                 own += 1

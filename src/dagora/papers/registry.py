@@ -88,7 +88,7 @@ ITEMS = (
     ),
     Item(
         "notears/fig3",
-        "SHD and FDR of NOTEARS by two solvers, GES and sort-and-regress on simulated graphs",
+        "SHD and FDR of NOTEARS by two solvers, GES, PC and sort-and-regress on simulated graphs",
         "dagora.papers.notears.fig3:fig3",
         NOTEARS,
         quick="d = 10 and 20, 3 graphs",
@@ -138,6 +138,15 @@ ITEMS = (
         quick="d = 6, 128 rows, 2 runs",
         full="d = 50, 512 rows, 2 to 16 sites, 30 runs",
         needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES, JAX),
+    ),
+    Item(
+        "admm/fig5",
+        "votes on graphs that PC and FGES learn at each site, over the number of variables",
+        "dagora.papers.admm.other_learners:fig5",
+        ADMM,
+        quick="d = 10, 20 and 50, 3 runs",
+        full="d = 10 to 100, 30 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES),
     ),
     Item(
         "admm/privacy",

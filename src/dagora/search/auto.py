@@ -35,7 +35,7 @@ from dagora.search.order.order_search import Work, order_search, search_orders
 from dagora.search.order.widen import Widening
 from dagora.wording import option
 
-# Disturbances of each order without improvement after which the search ends.
+# Disturbances of each order without improvement after which the search ends, and the number of orders.
 PATIENCE, CHAINS = 6000, 4
 # Up to so many columns and with no time limit, the search over orders ends after this work, about a second,
 # in so many rounds. Columns of which most depend on most others take all of it.
@@ -72,7 +72,7 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     if clearly_above(first, found):
         # From the graph of the first search, the search over orders ends in one at least as good.
         start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
-        found = search_orders(sets, source.by_name, start, own.run, work)
+        found = search_from(start, sets, source.by_name, own.run, work)
     found = own.explained(found)
     graph = in_order_by_score(cast("DAG", found.graph), source.by_name, run.knowledge)
     done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
@@ -128,10 +128,10 @@ def search_by_name(
     else:
         start = cast("DAG", tabu_search(score, replace(run, on_event=ignore)).graph)
     compilation.wait_for_helper(run.budget.left)
-    return search_orders(sets, score, start, run, work), sets
+    return search_from(start, sets, score, run, work), sets
 
 
-def search_orders(sets: Candidates, score: LocalScore, start: DAG, run: Run, work: Work | None) -> Outcome:
+def search_from(start: DAG, sets: Candidates, score: LocalScore, run: Run, work: Work | None) -> Outcome:
     """Search orders from that of a graph, on parent sets that are widened where they are not complete."""
     if not sets.complete:
         families = score.families([(child, start.parent_indices(child)) for child in range(len(start))])

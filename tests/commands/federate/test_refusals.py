@@ -1,5 +1,6 @@
 """Who does not fit: rows that do not follow the codebook, too few sites, plans that a policy forbids."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -198,6 +199,20 @@ def test_a_site_shows_what_it_has_alone_only_where_its_owner_allows_it(
     assert ended["east"].code == 2
     assert "(shows): the method vote shows answers of this site alone" in only_line(ended["east"])
     assert only_line(ended[COORDINATOR]) == "site 'east': refused the plan; see its own output"
+
+
+def test_a_vote_on_graphs_is_shown_graphs_and_no_weights(
+    play: Callable, keys: Path, files: dict[str, Path]
+) -> None:
+    """One of the sites has a single row, and votes for no edge."""
+    clients = {site: client_line(keys, site, files[site], "--show-weights") for site in SITES}
+    ended = play("--method", "vote", "--option", "model=pc", "--json", others=clients)
+    assert {ran.code for ran in ended.values()} == {0}
+    content = json.loads(ended[COORDINATOR].out)
+    assert content["edges"]
+    assert any(line.startswith("1 of 4 sites voted for no edge") for line in content["warnings"])
+    (plan,) = (event["plan"] for event in log_of(keys, "south") if "plan" in event)
+    assert plan["shows"] == ["local-graph"]
 
 
 def test_the_limit_for_ever_ends_a_run_in_the_middle(play: Callable, keys: Path) -> None:

@@ -24,7 +24,7 @@ def test_the_full_sizes_are_those_of_the_paper() -> None:
     cells = [cell for cell in linear.fig1(Size(full=True)).cells if "masked" not in cell]
     settings = Counter((cell["d"], cell["n"], cell["sites"]) for cell in cells)
     assert {key for key in settings if key[2] > 1} == {(d, 3 * d, 10) for d in (10, 20, 50, 100)}
-    assert all(count == 30 * (6 if sites > 1 else 1) for (_, _, sites), count in settings.items())
+    assert all(count == 30 * (8 if sites > 1 else 1) for (_, _, sites), count in settings.items())
     full = linear.fig2(Size(full=True)).cells
     assert {(c["d"], c["n"]) for c in full} == {(10, 256), (20, 256), (50, 256)}
     assert {c["sites"] for c in full} == {1, 2, 4, 8, 16, 32, 64}
@@ -42,9 +42,9 @@ def test_every_row_is_at_one_site_and_graphs_have_as_many_edges_as_variables() -
     assert edges == [50] * 40
 
 
-@pytest.mark.parametrize("label", LINEAR)
+@pytest.mark.parametrize("label", linear.LINES)
 def test_a_method_is_known_by_its_cell(label: str) -> None:
-    assert label_of({**CELL, **LINEAR[label]}, LINEAR) == label
+    assert label_of({**CELL, **linear.LINES[label]}, linear.LINES) == label
 
 
 def test_secure_sums_give_what_pooled_rows_give() -> None:
@@ -78,16 +78,14 @@ def test_end_to_end(figure: str, run: Callable, tmp_path: Path, monkeypatch: pyt
     table, claims, masked = json.loads(ran.out)["tables"]
     rows = table["rows"]
     if figure == "fig1":
-        assert [(row[0], row[2]) for row in rows] == [(4, 4)] * 8 + [(4, "pooled")] + [(6, 4)] * 8 + [
-            (6, "pooled")
-        ]
+        assert [(row[0], row[2]) for row in rows] == [(d, k) for d in (4, 6) for k in [4] * 10 + ["pooled"]]
     else:
         assert [(row[0], row[2]) for row in rows] == [
-            (d, k) for d in (4, 8) for k in [2] * 8 + [6] * 8 + ["pooled"]
+            (d, k) for d in (4, 8) for k in [2] * 10 + [6] * 10 + ["pooled"]
         ]
         printed = {(row[2], row[3]): row[-1] for row in rows if row[-1] is not None}
         assert printed == {(6, VOTES): 0.05}
-    assert [row[3] for row in rows[:8]] == [label for label in LINEAR if label != ALL_DATA]
+    assert [row[3] for row in rows[:10]] == [label for label in linear.LINES if label != ALL_DATA]
     assert all(row[3] == 0 for row in masked["rows"])
     assert (
         len(list(csv.reader((tmp_path / f"admm-{figure}-{figure}.csv").read_text().splitlines())))

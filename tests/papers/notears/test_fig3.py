@@ -28,7 +28,7 @@ def test_the_full_size_is_that_of_the_paper() -> None:
     # λ = 0 only where rows are many; algorithm 1 only to d = 50, where it has fewer graphs and no λ = 0
     published = {10: (10, 20), 20: (10, 20), 50: (3, 3), 100: (0, 0)}
     for (_, d, n, _), count in settings.items():
-        assert count == (50 if n == 1000 else 40) + published[d][n == 1000]
+        assert count == (60 if n == 1000 else 50) + published[d][n == 1000]
     quick = fig3.fig3(Size()).cells
     assert {cell["d"] for cell in quick} == {10, 20}
     assert all(cell in cells for cell in quick)  # so that the full size goes on from the quick one
@@ -60,7 +60,7 @@ def test_methods_find_most_of_an_easy_graph(label: str) -> None:
     simulation = simulated(parameters)
     found = estimate(parameters, simulation.table, Run())
     numbers = judged(found.graph, simulation.graph, simulation.table)
-    assert numbers["tpr"] >= 0.6
+    assert numbers["tpr"] >= (0.6 if not label.startswith("PC") else 0.5)  # PC is the weakest here
     assert found.cpu_seconds < (2 if "Algorithm 1" not in label else 60)  # compilation is not in it
 
 
@@ -82,7 +82,7 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ran = run("reproduce", "notears/fig3", "-o", tmp_path, "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
     rows = json.loads(ran.out)["tables"][0]["rows"]
-    assert len(rows) == 2 * 2 * (5 + 7)
+    assert len(rows) == 2 * 2 * (6 + 8)
     assert Counter(row[4] for row in rows) == {
         label: 4 if label.endswith("λ = 0") else 8 for label in fig3.METHODS
     }

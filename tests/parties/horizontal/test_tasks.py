@@ -16,6 +16,7 @@ def test_only_these_are_shown():
         "admm-mlp-step",
         "admm-mlp-loss",
         "local-weights",
+        "local-graph",
     }
 
 

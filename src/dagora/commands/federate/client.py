@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 @click.option(
     "--show-weights",
     is_flag=True,
-    help="Also allow methods that show what this site alone has: vote, average and best (its own weights), "
+    help="Also allow methods that show what this site alone has: vote, average and best (its own weights, "
+    "or graph), "
     "admm (as much as the covariance of its rows) and admm-mlp (as much as every value of its rows).",
 )
 @quiet_option("Show no progress, and do not print what was asked.", passed=True)

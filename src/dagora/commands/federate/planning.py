@@ -124,7 +124,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         request, columns_per_table = limited(request, consortium, planning.table_columns)
     request.check()
     check_over_sites(**request.settings)
-    check_columns(request.method, request.score, schema)
+    check_columns(request.method, request.score, schema, request.settings)
     if terms is not None:
         check_private(request.method, request.score, request.max_parents, terms)
     request.check_data(schema.names, schema)
@@ -135,7 +135,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         request.method,
         coordinator=identity.fingerprint(identity.certificate),
         settings=request.stated(),
-        shows=shown_by(request.method),
+        shows=shown_by(request.method, request.settings),
         functions=basis_functions(request.method, request.settings),
         columns_per_table=columns_per_table,
         cells_per_table=planning.table_cells or consortium.cells_per_table,
@@ -193,9 +193,13 @@ def limited(
     request: LearnRequest, consortium: Consortium, table_columns: int | None
 ) -> tuple[LearnRequest, int]:
     """A request that asks for no larger tables than the plan allows, and their number of columns."""
+    from dagora.method_registry import method_named
+
     given = request.max_parents
     columns = table_columns or (consortium.columns_per_table if given is None else given + 1)
-    if given is None and table_columns is None and consortium.codebook.schema.cardinalities.any():
+    counts = consortium.codebook.schema.cardinalities.any()
+    # A method that takes the federation asks each site for its own answer, and for no tables.
+    if counts and given is table_columns is None and method_named(request.method).takes != "federation":
         return replace(request, max_parents=columns - 1), columns
     return request, columns
 

@@ -18,17 +18,21 @@ from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.errors import DagoraError
 from dagora.federated import learn_federated
+from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
 from dagora.learning import learn
 from dagora.network.simulate import Simulation, simulate
 from dagora.papers.cell import Numbers, Parameters
+from dagora.parties.horizontal.learners.voted_graph import majority
+from dagora.parties.horizontal.plan.plan import GRAPH_MODELS
 from dagora.result import Result
 from dagora.run import Run
 
 ALL_DATA, SECURE_SUM, PUBLISHED = "all data", "secure-sum NOTEARS", "ADMM, published"
 VOTES, MEANS, BEST = "voting, uncut", "averaging, uncut", "best"
+PC_VOTING, FGES_VOTING = "PC-Voting", "FGES-Voting"
 MASKED = "masked"  # the cell that shows secure sums with their masks
 
 # A line that is `uncut` has no cells of its own: it is another judgement of the same graphs.
@@ -43,6 +47,11 @@ LINEAR: dict[str, Parameters] = {
     SECURE_SUM: {"method": "notears"},
     ALL_DATA: {"method": "notears", "sites": 1},
 }
+# Votes on the graphs of other learners: the voted graph is judged with its cycles and undirected edges.
+VOTED: dict[str, Parameters] = {
+    PC_VOTING: {"method": "vote", "model": "pc"},
+    FGES_VOTING: {"method": "vote", "model": "ges"},
+}
 NONLINEAR: dict[str, Parameters] = {
     "ADMM": {"method": "admm-mlp"},
     PUBLISHED: {"method": "admm-mlp", "published": 1, "lambda1": 0.001},  # appendix B
@@ -54,6 +63,7 @@ NONLINEAR: dict[str, Parameters] = {
     ALL_DATA: {"method": "notears-mlp", "sites": 1},
 }
 OPTIONS = ("lambda1", "threshold", "model", "hidden")
+UNPENALISED = ("pc", "ges")
 
 
 def simulated(parameters: Parameters) -> Simulation:
@@ -88,11 +98,13 @@ def dealt_out(table: Table, sites: int) -> dict[str, Table]:
 def judged(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Numbers:
     """Learn by the method of a cell and compare with the truth."""
     if parameters.get("sem") != "mlp":
-        warm_up(str(parameters["method"]), min(int(parameters["sites"]), 3))
+        warm_up(str(parameters["method"]), min(int(parameters["sites"]), 3), str(parameters.get("model", "")))
     started = time.process_time()
     result = learned(parameters, table, truth, run)
     seconds = time.process_time() - started
-    comparison = compare(result.graph, truth, result.dropped)
+    on_graphs = parameters.get("model") in GRAPH_MODELS
+    graph = voted(result) if on_graphs else result.graph
+    comparison = compare(graph, truth, None if on_graphs else result.dropped)
     found, raw = comparison.dag, comparison.raw
     uncut = {} if raw is None else {"uncut_shd": raw.shd, "uncut_tpr": raw.tpr, "uncut_fdr": raw.fdr}
     return {
@@ -100,18 +112,27 @@ def judged(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Number
         "shd": found.shd,
         "tpr": found.tpr,
         "fdr": found.fdr,
-        "edges": len(result.graph.edges),
-        "dropped": result.stats.get("dropped_edges"),
+        "edges": len(graph.edges) + len(graph.undirected),
+        "dropped": None if on_graphs else result.stats.get("dropped_edges"),
         "rounds": result.stats.get("rounds"),
-        "finished": result.status == "finished",
+        "silent": result.stats.get("sites_without_graph"),
+        "finished": result.status in {"finished", "local-optimum"},
         "cpu_seconds": seconds,
     }
+
+
+def voted(result: Result) -> CPDAG:
+    """The graph of the marks that more than half of the sites have."""
+    if result.raw_weights is None:
+        raise DagoraError("no votes were counted")
+    return CPDAG.from_numpy(majority(result.raw_weights), result.graph.nodes)
 
 
 def learned(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Result:
     """Run one of the methods."""
     method, sites = str(parameters["method"]), int(parameters["sites"])
-    settings: dict[str, Any] = {name: parameters[name] for name in OPTIONS if name in parameters}
+    known = () if method in UNPENALISED else OPTIONS
+    settings: dict[str, Any] = {name: parameters[name] for name in known if name in parameters}
     if method == "best":
         settings["truth"] = truth
     if "published" in parameters:
@@ -127,11 +148,11 @@ def learned(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Resul
 
 
 @cache
-def warm_up(method: str, sites: int) -> None:
+def warm_up(method: str, sites: int, model: str) -> None:
     """Compile once per process, so that no cell's time contains it; networks compile anew for every size."""
     parameters: Parameters = {
         "sem": "gaussian", "d": 3, "n": 24, "seed": 0, "lambda1": 0.1, "threshold": 0.3,
-        "method": method, "sites": sites,
+        "method": method, "sites": sites, **({"model": model} if model else {}),
     }  # fmt: skip
     simulation = simulated(parameters)
     learned(parameters, simulation.table, simulation.graph, Run())

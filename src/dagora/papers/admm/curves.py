@@ -133,6 +133,24 @@ def unsettled(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -
     return tuple(notes)
 
 
+def silent(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> tuple[str, ...]:
+    """A line for each size at which sites of a vote had too few rows to learn, and voted for no edge."""
+    notes = []
+    for label, cells in by_method(measured, methods).items():
+        for (d, sites), some in group(cells, ("d", "sites")).items():
+            without = sum(cell.numbers.get("silent") or 0 for cell in some)
+            if without:
+                rows = int(some[0].parameters["n"]) // int(sites)
+                most = without == len(some) * int(sites)
+                could = (
+                    "no site could learn" if most else f"{without / len(some):g} of {sites} could not learn"
+                )
+                notes.append(
+                    f"{label}, d = {d}: with {rows} rows each, {could}; such a site votes for no edge."
+                )
+    return tuple(notes)
+
+
 def charts_of(
     measured: Sequence[Measured],
     methods: Mapping[str, Parameters],

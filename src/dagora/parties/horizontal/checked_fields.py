@@ -100,6 +100,21 @@ def finite_answer(task: str, answer: Mapping[str, NDArray[np.float64]]) -> dict[
     return dict(answer)
 
 
+def shown_truths(
+    answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...]
+) -> dict[str, NDArray[np.bool_]]:
+    """The coordinator's side: one field of booleans of each site's answer, in the order of names."""
+    found = {}
+    for party in sorted(answers):
+        value = answers[party].get(name)
+        if not isinstance(value, np.ndarray) or value.dtype != np.bool_ or value.shape != shape:
+            raise ProtocolError(
+                f"{party} did not answer with booleans of shape {shape} for '{name}'", party=party
+            )
+        found[party] = value
+    return found
+
+
 def shown_reals(
     answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.float64]]:

@@ -7,10 +7,13 @@ names the method under `shows`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dagora.loading import load
-from dagora.parties.horizontal.plan.plan import SHOWN_BY
+from dagora.parties.horizontal.plan.plan import GRAPH_MODELS, SHOWN_BY
 from dagora.parties.horizontal.session.federation import Answer, Question, Site, Task
 
+GRAPH = "local-graph"
 LEARNERS = "dagora.parties.horizontal.learners"
 PLACES = {
     "own-squares": "dagora.parties.horizontal.statistics.columns:own_squares",
@@ -19,6 +22,7 @@ PLACES = {
     "admm-mlp-step": f"{LEARNERS}.admm_mlp_site:step",
     "admm-mlp-loss": f"{LEARNERS}.admm_mlp_site:loss",
     "local-weights": f"{LEARNERS}.baselines:local_weights",
+    GRAPH: f"{LEARNERS}.local_graph:local_graph",
 }
 
 
@@ -35,10 +39,14 @@ def task_at(place: str) -> Task:
 TASKS: dict[str, Task] = {name: task_at(place) for name, place in PLACES.items()}
 
 
-def shown_by(method: str) -> tuple[str, ...]:
-    """The tasks that a method needs to be shown.
+def shown_by(method: str, settings: Mapping[str, object] | None = None) -> tuple[str, ...]:
+    """The tasks that a method needs to be shown; a vote asks for graphs or for weights, as its model says.
 
-    >>> shown_by("notears"), shown_by("vote")
-    ((), ('local-weights',))
+    >>> shown_by("notears"), shown_by("vote"), shown_by("vote", {"model": "pc"})
+    ((), ('local-weights',), ('local-graph',))
     """
-    return SHOWN_BY.get(method, ())
+    tasks = SHOWN_BY.get(method, ())
+    if GRAPH not in tasks:
+        return tasks
+    asked = (settings or {}).get("model") in GRAPH_MODELS
+    return tuple(task for task in tasks if (task == GRAPH) is asked)

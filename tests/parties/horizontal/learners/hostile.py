@@ -23,11 +23,27 @@ SHOWN_BY_CONSENT = (
     "admm-mlp-step",
     "admm-mlp-loss",
     "local-weights",
+    "local-graph",
 )
 ODD_NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63), 10**4000, True, 0.0, -0.0, 1e-320, 1e308, -1e308, 0.5)
 ODD = (
     *ODD_NUMBERS,
-    *(np.nan, np.inf, -np.inf, None, "", "global", "none", "linear", b"", [], {}, [[1.0]], [["a", "b"]]),
+    *(
+        np.nan,
+        np.inf,
+        -np.inf,
+        None,
+        "",
+        "global",
+        "none",
+        "linear",
+        "ges",
+        b"",
+        [],
+        {},
+        [[1.0]],
+        [["a", "b"]],
+    ),
 )
 TYPES = ("f8", "f4", "i8", "u1", "?", "u8", "i2")
 
@@ -47,6 +63,9 @@ def honest(task: str) -> dict:
         "local-weights": {
             "model": "linear", "lambda1": 0.1, "threshold": 0.3, "seconds": -1.0, "seed": 0,
             "knowledge": {"forbidden": [["a", "b"]]},
+        },
+        "local-graph": {
+            "model": "pc", "alpha": 0.1, "seconds": -1.0, "seed": 0, "knowledge": {"forbidden": [["a", "b"]]},
         },
     }  # fmt: skip
     return questions[task]

@@ -15,7 +15,9 @@ def test_odd_questions_are_refused_and_nothing_breaks(task):
     assert sum(told.values()) == 300
 
 
-@pytest.mark.parametrize("task", ["own-squares", "admm-step", "admm-mlp-step", "local-weights"])
+@pytest.mark.parametrize(
+    "task", ["own-squares", "admm-step", "admm-mlp-step", "local-weights", "local-graph"]
+)
 def test_honest_questions_are_answered(task):
     answer = TASKS[task](site(), honest(task))
     assert all(np.isfinite(value).all() for value in answer.values())
@@ -58,6 +60,13 @@ WRONG = [
     ("local-weights", {"knowledge": {"required": [["a", "z"]]}}, "'knowledge' is not valid for the columns"),
     ("local-weights", {"knowledge": {"max_parents": 1}}, "'knowledge' is not valid for the columns"),
     ("local-weights", {"knowledge": "all"}, "'knowledge' must be a dict"),
+    ("local-weights", {"model": "pc"}, "'model' must be one of linear, mlp"),
+    ("local-graph", {"model": "linear"}, "'model' must be one of pc, ges, hill-climb, tabu"),
+    ("local-graph", {"alpha": 0.0}, "'alpha' must be a finite number above 0"),
+    ("local-graph", {"alpha": 1.0}, "'alpha' must be a finite number"),
+    ("local-graph", {"lambda1": 0.1}, "the fields must be alpha, knowledge, model, seconds, seed"),
+    ("local-graph", {"knowledge": {"required": [["a", "z"]]}}, "'knowledge' is not valid for the columns"),
+    ("local-graph", {"model": "ges"}, "'knowledge' is not for the model ges"),
 ]
 
 

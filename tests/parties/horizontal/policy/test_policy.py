@@ -55,6 +55,7 @@ FORBIDDEN = {
     "methods": (PLAN, {"methods": ("notears",)}),
     "questions": (PLAN, {"questions": ("moments",)}),
     "shows": (replace(PLAN, method="vote", shows=("local-weights",)), {"shows": ("best",)}),
+    "shows: graphs": (replace(PLAN, method="vote", shows=("local-graph",)), {"shows": ("best",)}),
     "columns_per_table": (PLAN, {"columns_per_table": 2}),
     "cells_per_table": (PLAN, {"cells_per_table": 7}),
     "cells_per_table: of a release": (NOISY, {"cells_per_table": 7, "methods": ("any",)}),

@@ -1,6 +1,7 @@
-"""Baselines without joint learning: each site runs NOTEARS on its own rows, and the results are merged.
+"""Baselines without joint learning: each site learns from its own rows, and the results are merged.
 
-- `vote`: the edges that more than half of the sites have (Na & Yang 2010);
+- `vote`: the edges that more than half of the sites have (Na & Yang 2010), by NOTEARS or, with graphs
+  instead of weights, by PC or a search (`voted_graph`);
 - `average`: the mean of the sites' weights, with the threshold applied to the mean;
 - `best`: the graph of the site with the fewest errors, which can only be chosen if the truth is known.
 
@@ -8,26 +9,26 @@ These are the baselines of Ng & Zhang (2022). A site centres its rows on its own
 number of rows; fewer rows than columns are enough. Vote and average can have cycles, which `tally` and
 `mean_weights` keep; the learners drop the weakest edges that close one and list them.
 
-Nothing here is secret: the coordinator sees the weights that every site learned, which reveal much about its
-rows (a few rows can nearly be reconstructed from them). Every result says so.
+Nothing here is secret: the coordinator sees the weights or the graph that every site learned. Weights reveal
+much about its rows (a few rows can nearly be reconstructed from them). Every result says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DagoraError, DataError, OptionError
-from dagora.events import Budget, Event
+from dagora.errors import DataError, OptionError
+from dagora.events import Event
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.optimise.acyclic_support import acyclic_support, refuse_parent_limit
 from dagora.options import find
-from dagora.parties.horizontal.checked_fields import check_names, choice, real, refuse, shown_reals, whole
+from dagora.parties.horizontal.checked_fields import check_names, choice, real, shown_reals
+from dagora.parties.horizontal.learners.site_alone import circumstances, ending, read_run
+from dagora.parties.horizontal.learners.voted_graph import vote_on_graphs
+from dagora.parties.horizontal.plan.plan import GRAPH_MODELS
 from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
 from dagora.parties.horizontal.statistics.columns import continuous_columns
 from dagora.result import Outcome
@@ -37,8 +38,9 @@ from dagora.scores.usable_moments import refuse_unusable
 Vector = NDArray[np.float64]
 
 MODELS = ("linear", "mlp")
-# What a coordinator may ask a site for: larger numbers mean nothing, or overflow.
-LARGEST_PENALTY, LARGEST_SEED = 1e100, (1 << 128) - 1
+FIELDS = ("model", "lambda1", "threshold", "knowledge", "seconds", "seed")
+# The most that a coordinator may ask a site for: larger numbers mean nothing, or overflow.
+LARGEST_PENALTY = 1e100
 SHOWN = "the weights that every site learned from its own rows were shown to the coordinator"
 
 
@@ -49,8 +51,11 @@ def vote(
     lambda1: float = 0.01,
     threshold: float = 0.3,
     model: str = "linear",
+    alpha: float = 0.01,
 ) -> Outcome:
     """Keep the edges that more than half of the sites have; weights are the means over all sites."""
+    if model in GRAPH_MODELS:
+        return vote_on_graphs(federation, run, model, alpha)
     names, learned = ask_weights(federation, run, "vote", lambda1, threshold, model)
     share = tally(learned)
     return merged(names, run, share, 0.5 + 0.25 / len(learned), mean_weights(learned))
@@ -134,13 +139,6 @@ def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float,
     )
 
 
-def ending(run: Run, message: str) -> tuple[str, str]:
-    """Status and message."""
-    if run.budget.exhausted:
-        return "time-limit", f"{message}; sites stopped early: {run.budget.reason}"
-    return "finished", message
-
-
 def ask_weights(
     federation: Federation, run: Run, method: str, lambda1: float, threshold: float, model: str
 ) -> tuple[tuple[str, ...], Vector]:
@@ -155,10 +153,7 @@ def ask_weights(
         "model": model,
         "lambda1": float(lambda1),
         "threshold": float(threshold),
-        "knowledge": run.knowledge.to_dict(),
-        # Sites may share a machine, so each gets its share of the time; −1 is no limit.
-        "seconds": run.budget.left / len(federation.parties) if np.isfinite(run.budget.left) else -1.0,
-        "seed": run.seed,
+        **circumstances(federation, run),
     }
     shown = federation.gather("local-weights", question)
     run.on_event(Event("every site learns on its own", 1, total=1))
@@ -176,57 +171,21 @@ def refuse_discrete(names: tuple[str, ...], continuous: list[bool], method: str)
             )
 
 
-@dataclass(frozen=True)
-class Local:
-    """A checked question `local-weights`: what to learn from this site's rows alone."""
-
-    model: str
-    lambda1: float
-    threshold: float
-    knowledge: Knowledge
-    seconds: float
-    seed: int
-
-    @classmethod
-    def read(cls, site: Site, question: Question) -> Local:
-        """Check the question; `seconds` of −1 are no limit."""
-        task = "local-weights"
-        check_names(task, question, [field.name for field in fields(cls)])
-        return cls(
-            choice(task, question, "model", MODELS),
-            real(task, question, "lambda1", high=LARGEST_PENALTY),
-            real(task, question, "threshold"),
-            read_knowledge(task, question["knowledge"], site.table.names),
-            real(task, question, "seconds", low=-1.0),
-            whole(task, question, "seed", 0, LARGEST_SEED),
-        )
-
-
-def read_knowledge(task: str, content: object, names: tuple[str, ...]) -> Knowledge:
-    """Knowledge about the columns of this site that its learners can obey."""
-    if not isinstance(content, dict):
-        raise refuse(task, "'knowledge' must be a dict")
-    try:
-        knowledge = Knowledge.from_dict(content)
-        knowledge.check_nodes(names)
-        refuse_parent_limit(knowledge, task)
-    except (DagoraError, TypeError, ValueError):
-        raise refuse(task, "'knowledge' is not valid for the columns of this site") from None
-    return knowledge
-
-
 def local_weights(site: Site, question: Question) -> Answer:
     """Task `local-weights`: learn from this site's rows alone; the weights are acyclic."""
-    asked = Local.read(site, question)
-    run = Run(asked.knowledge, asked.seed, Budget(None if asked.seconds < 0 else asked.seconds))
-    if asked.model == "mlp":
+    task = "local-weights"
+    check_names(task, question, FIELDS)
+    model = choice(task, question, "model", MODELS)
+    lambda1 = real(task, question, "lambda1", high=LARGEST_PENALTY)
+    threshold = real(task, question, "threshold")
+    run = read_run(task, question, site.table.names)
+    if model == "mlp":
         from dagora.optimise.mlp.notears_mlp import notears_mlp
         from dagora.stats.table import TableStatistics
 
-        statistics = TableStatistics(site.table)
-        outcome = notears_mlp(statistics, run, lambda1=asked.lambda1, threshold=asked.threshold)
+        outcome = notears_mlp(TableStatistics(site.table), run, lambda1=lambda1, threshold=threshold)
         return {"weights": outcome.weights}
-    return {"weights": learn_linear(site, run, asked.lambda1, asked.threshold)}
+    return {"weights": learn_linear(site, run, lambda1, threshold)}
 
 
 def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vector:

@@ -23,14 +23,16 @@ from dagora.privacy.terms import PrivacyTerms
 from dagora.wording import among
 
 VERSION = 1
-# Methods whose answers are shown, not summed, and the tasks that each of them needs.
+# Methods whose answers are shown, not summed, and the tasks that each of them may need.
 SHOWN_BY = {
     "admm": ("own-squares", "admm-step", "admm-loss"),
     "admm-mlp": ("own-squares", "admm-mlp-step", "admm-mlp-loss"),
-    "vote": ("local-weights",),
+    "vote": ("local-weights", "local-graph"),
     "average": ("local-weights",),
     "best": ("local-weights",),
 }
+# Models of a vote that are graphs, not weights.
+GRAPH_MODELS = ("pc", "ges", "hill-climb", "tabu")
 COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
 QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE)
 LARGEST_ROWS = 1 << 22
@@ -81,7 +83,7 @@ class Plan:
         more = len(self.questions) > 1 or self.shows or self.tables or self.functions
         if noisy is not (RELEASE in self.questions) or (noisy and more):
             raise FormatError("with privacy a plan asks for one release and nothing else")
-        if self.shows not in ((), SHOWN_BY.get(self.method, ())):
+        if not set(self.shows) <= set(SHOWN_BY.get(self.method, ())):
             raise FormatError(f"the method {self.method} does not need to be shown {', '.join(self.shows)}")
         if self.privacy is not None:
             self._check_release(self.privacy)

@@ -52,8 +52,8 @@ methods = {_listed(policy.methods)}
 questions = {_listed(policy.questions)}
 
 # Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned
-# from its rows), "admm" (as much as the covariance of its rows), "admm-mlp" (as much as every value of its
-# rows). None, unless they stand here.
+# from its rows; of a vote with pc or a search, the graph), "admm" (as much as the covariance of its rows),
+# "admm-mlp" (as much as every value of its rows). None, unless they stand here.
 shows = {_listed(policy.shows)}
 
 # All sites below take part, or nobody answers. A smaller number allows runs with fewer of them. The others
