@@ -60,7 +60,7 @@ def test_shares_add_up_over_memory_and_tcp(network, n):
     a, b = columns("random", 4, n, 1), columns("random", 3, n, 2)
     pairs = np.random.default_rng(3).permutation(all_pairs(4, 3))[:9]
     steps = []
-    shares = run(network.open("host", "b"), a, b, pairs, on_event=steps.append)
+    shares = run(network.open("host", "b", timeout=PATIENCE), a, b, pairs, on_event=steps.append)
     assert [share.dtype for share in shares] == [np.uint64] * 2
     assert (sum(shares) % (1 << 21) == exact(a, b, pairs)).all()
     assert max(step.step for step in steps) == steps[-1].total
@@ -141,7 +141,7 @@ def test_paillier_shares_add_up_over_memory_and_tcp(network, kind):
     a, b = columns(kind, 12, 60, 5), columns("random", 4, 60, 6)
     pairs = np.delete(all_pairs(12, 4), np.arange(20, 24), axis=0)[::-2]
     pairs = np.vstack([pairs, pairs[:1]])
-    shares = run(network.open("host", "b"), a, b, pairs, crypto="paillier", modulus=1 << 10)
+    shares = run(network.open("host", "b", timeout=PATIENCE), a, b, pairs, crypto="paillier", modulus=1 << 10)
     assert (sum(shares) % (1 << 10) == exact(a, b, pairs)).all()
 
 
