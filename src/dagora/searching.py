@@ -138,12 +138,21 @@ def scored_candidates(score: LocalScore, run: Run) -> Candidates:
     """
     limited = not math.isinf(run.budget.left)
     climbed = climb(score, run) if limited or len(score.schema.names) > WIDE else None
+    if climbed is not None and run.budget.exhausted:
+        note = f"not looked at: any but those of a tabu search ({run.budget.reason})"
+        nothing = Candidates.of(climbed.nodes, [[] for _ in climbed.nodes], complete=False, note=note)
+        return with_families(nothing, climbed, score)
     found = find_candidates(score, replace(run, budget=run.budget.part(0.5)))
     if found.complete:
         return found
-    graph = climbed or climb(score, run)
+    widening = Widening(score, run.knowledge)
+    return replace(with_families(found, climbed or climb(score, run), score), widen=widening)
+
+
+def with_families(found: Candidates, graph: DAG, score: LocalScore) -> Candidates:
+    """Candidates with the families of a graph among them."""
     families = [(child, graph.parent_indices(child)) for child in range(len(graph))]
-    return replace(found.adding(graph, score.families(families)), widen=Widening(score, run.knowledge))
+    return found.adding(graph, score.families(families))
 
 
 def climb(score: LocalScore, run: Run) -> DAG:
