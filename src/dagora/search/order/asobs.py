@@ -16,7 +16,6 @@ from dagora.kernel_random import random_state
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.components import LocalProblem
 from dagora.search.order.order_search import outcome_of
 from dagora.search.order.swap_moves import sample_acyclic
@@ -38,7 +37,7 @@ def asobs(candidates: Candidates, run: Run, *, orders: int = 20_000) -> Outcome:
     while done < orders and not (run.budget.exhausted and done):
         if done % TOGETHER == 0:
             order = np.arange(len(candidates))
-            tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
+            tolerance = problem.tie(best if np.isfinite(best) else None)
         some = min(pace, TOGETHER - done % TOGETHER, orders - done)
         begun = run.budget.elapsed
         best = sample_acyclic(problem.flat, order, state, some, best, choice, tolerance)

@@ -13,7 +13,6 @@ from dagora.kernel_random import random_state, shuffle
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.alarm import Alarm
 from dagora.search.components import LocalProblem
 from dagora.search.order.order_search import outcome_of
@@ -33,7 +32,7 @@ def obs(
     with Alarm(run.budget) as stop:
         while done < restarts and not (run.budget.exhausted and done):
             shuffle(order, state)
-            tolerance = TIE * abs(best) if np.isfinite(best) else 1e-6
+            tolerance = problem.tie(best if np.isfinite(best) else None)
             score = swap_search(problem.flat, order, found, length, patience, tolerance, stop)
             if score > best + tolerance:
                 best, best_order = score, found.copy()

@@ -26,7 +26,6 @@ from dagora.kernel_random import random_state, shuffle
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
-from dagora.scores.local_score import TIE
 from dagora.search.alarm import Alarm, Flag
 from dagora.search.components import NO_ROW, LocalProblem, feasible_order, why_cyclic
 from dagora.search.order.moves import ENDLESS, descend, effort_of, iterate
@@ -124,7 +123,7 @@ def search_orders(
                 candidates, problem = wider, LocalProblem.whole(wider)
                 list(pool.map(partial(descend_best, problem, stop), started))
                 done += WORK_OF_WIDENING * len(problem.scores)
-            elif candidates.widen is None and best >= problem.bound - TIE * abs(best):
+            elif candidates.widen is None and best >= problem.bound - problem.tie(best):
                 break
             trials = ENDLESS if work is None else work.trials(problem, chains)
             for chain in started:
@@ -138,7 +137,7 @@ def search_orders(
                 tried = sum(trials - int(chain.effort[0]) for chain in started)
                 done += tried * work.of_trial(problem)
             top = max(chain.best for chain in started)
-            idle = 0 if top > best + TIE * abs(best) else idle + min(made)
+            idle = 0 if top > best + problem.tie(best) else idle + min(made)
             best = max(best, top)
             run.on_event(Event("searching orders", steps, score=best))
     leader = max(started, key=lambda chain: chain.best)
@@ -174,7 +173,7 @@ def gather(problem: LocalProblem, stop: Flag, chains: list[Chain]) -> None:
     leader, *others = sorted(chains, key=lambda chain: -chain.best)
     own = choice = problem.choose(leader.best_order)
     for other in others:
-        choice = combined(problem, choice, problem.choose(other.best_order), TIE * abs(leader.best))
+        choice = combined(problem, choice, problem.choose(other.best_order), problem.tie(leader.best))
     order = order_of(problem, choice)
     if order is not None and not np.array_equal(choice, own):
         leader.best_order[:] = order
@@ -259,7 +258,7 @@ def outcome_of(
         why = why_cyclic(candidates) or "no order was found that leaves every variable a candidate parent set"
         return Outcome(DAG(candidates.names), "failed", why)
     total = float(candidates.flat.scores[rows].sum())
-    if total >= problem.bound - TIE * abs(total) and candidates.complete:
+    if total >= problem.bound - problem.tie(total) and candidates.complete:
         status, message = "optimal", "every variable has its best parents: no network scores higher"
     elif run.budget.exhausted:
         status, message = "time-limit", f"stopped after {effort}: {run.budget.reason}"
