@@ -23,7 +23,9 @@ class SeparationOracle:
         names = self.names
         return np.array(
             [
-                float(d_separated(self._dag, names[a], names[b], [*(names[c] for c in rest), *self._selected]))
+                float(
+                    d_separated(self._dag, names[a], names[b], [*(names[c] for c in rest), *self._selected])
+                )
                 for a, b, rest in zip(x.tolist(), y.tolist(), given.tolist(), strict=True)
             ]
         )

@@ -1,8 +1,8 @@
 """FCI: a PAG from tests of independence, where causes may be hidden (Spirtes et al. 2000; Zhang 2008).
 
 Where causes are hidden, the neighbours of two nodes need not separate them. So after the skeleton of PC, and
-its v-structures, every edge x – y is tested again, given sets of nodes that may be needed for it: those at the
-end of a path from x on which each node is a collider or its neighbours on the path are joined
+its v-structures, every edge x – y is tested again, given sets of nodes that may be needed for it: those at
+the end of a path from x on which each node is a collider or its neighbours on the path are joined
 (possible-d-sep), as far as they are on a path from x to y (Colombo et al. 2012), and the same from y. These
 sets are fixed before any edge is removed, so the order of the edges does not matter (Colombo & Maathuis
 2014). Then all marks are made anew by the rules of Zhang. With right tests and no time limit, the result is

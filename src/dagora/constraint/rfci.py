@@ -3,11 +3,11 @@
 FCI tests sets beyond the neighbours, of which there can be very many. RFCI does not: its skeleton is that of
 PC, and may have an edge too many. Instead, it makes sure of what it concludes. A path a – b – c between nodes
 that a set S separates is directed only if a and b, and b and c, are dependent given S without b; where they
-are not, that edge is removed. A discriminating path is used only if its neighbouring nodes are dependent given
-every subset of what separates its ends. Every arrow and every tail is then right, if the tests are; edges can
-be left that FCI would remove, and circles that it would replace.
+are not, that edge is removed. A discriminating path is used only if its neighbouring nodes are dependent
+given every subset of what separates its ends. Every arrow and every tail is then right, if the tests are;
+edges can be left that FCI would remove, and circles that it would replace.
 
-All paths are tested before any edge is removed, and so on in rounds: the order of the columns does not matter.
+All paths are tested before any edge is removed, and so on in rounds: the order of the tests does not matter.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class SureOf:
     def _ask(self, asked: set[Asked]) -> list[Answer]:
         """Test pairs given sets of any size."""
         search = self._search
-        found = []
+        found: list[Answer] = []
         for size in sorted({len(given) for _, given in asked}):
             cases = iter(sorted(case for case in asked if len(case[1]) == size))
             for part, p_values in in_parts(search.test, cases, size, search.run):

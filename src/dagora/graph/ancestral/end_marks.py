@@ -75,7 +75,8 @@ class EndMarks:
 
     def adjacent(self) -> Matrix:
         """Which nodes are joined."""
-        return self.to_numpy() != NONE
+        joined: Matrix = self.to_numpy() != NONE
+        return joined
 
     def to_numpy(self) -> Marks:
         """As in `PAG.to_numpy`."""

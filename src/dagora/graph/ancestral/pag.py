@@ -6,8 +6,8 @@ An edge has a mark at each end. At b, on an edge between a and b,
 - a tail says that b is a cause of a, direct or not (`a *-- b`), or of what decided which rows are there,
 - a circle says that the tests leave both open (`a *-o b`).
 
-So `a --> b`: a causes b. `a <-> b`: neither causes the other, a hidden cause is behind both. `a o-> b`: b does
-not cause a. `a o-o b`: they belong together, nothing more is known. Two variables without an edge are
+So `a --> b`: a causes b. `a <-> b`: neither causes the other, a hidden cause is behind both. `a o-> b`: b
+does not cause a. `a o-o b`: they belong together, nothing more is known. Two variables without an edge are
 independent given some of the others. (Richardson & Spirtes 2002; Zhang 2008.)
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
+from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import Edge
 from dagora.graph.named_graph import find_node, index_nodes, list_nodes
 
@@ -35,6 +36,10 @@ SIGNS = {f"{LEFT[left]}-{RIGHT[right]}": (left, right) for left in LEFT for righ
 TURNED = {sign: f"{LEFT[right]}-{RIGHT[left]}" for sign, (left, right) in SIGNS.items()}
 # Of the two ways to write an edge, those that read from left to right.
 FORWARD = ("-->", "<->", "o->", "o-o", "---", "--o")
+
+
+# As people read them.
+SHOWN = {"-->": "→", "<->": "↔", "o->": "o→", "o-o": "o–o", "---": "—", "--o": "–o"}
 
 
 class PAG:
@@ -81,7 +86,9 @@ class PAG:
         if not np.isin(marks, (NONE, CIRCLE, ARROW, TAIL)).all():
             raise GraphError("marks are 0 (no edge), 1 (circle), 2 (arrow) and 3 (tail)")
         if ((marks != NONE) != (marks != NONE).T).any():
-            raise GraphError("an edge has a mark at each of its ends, and here one has a mark at one end only")
+            raise GraphError(
+                "an edge has a mark at each of its ends, and here one has a mark at one end only"
+            )
         names = tuple(f"x{i}" for i in range(len(marks))) if nodes is None else tuple(nodes)
         if len(names) != len(marks):
             raise GraphError(f"{len(names)} names for a matrix of {len(marks)} nodes")
@@ -168,6 +175,16 @@ class PAG:
             raise GraphError("reorder needs exactly the graph's own nodes")
         positions = [self.index(name) for name in names]
         return PAG.from_numpy(self._matrix[np.ix_(positions, positions)], names)
+
+    def outline(self) -> CPDAG:
+        """A graph to be laid out as this one is: with directions where an edge has one arrow.
+
+        >>> PAG("abc", [("a", "o->", "b"), ("b", "<->", "c")]).outline().edges
+        (('a', 'b'),)
+        """
+        one_way = [(one, other) for one, sign, other in self.marked_edges if sign in {"-->", "o->"}]
+        others = [(one, other) for one, sign, other in self.marked_edges if sign not in {"-->", "o->"}]
+        return CPDAG(self._nodes, one_way, others)
 
     def to_numpy(self) -> Marks:
         """Matrix of marks: [i, j] is the mark at j of the edge i – j: 1 circle, 2 arrow, 3 tail, 0 no edge.

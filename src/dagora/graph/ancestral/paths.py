@@ -87,8 +87,9 @@ def circles_only(marks: EndMarks) -> Step:
 
 
 def discriminating_path(marks: EndMarks, a: int, b: int, c: int) -> list[int] | None:
-    """A shortest path d, …, a, b, c that discriminates for b: d and c are not joined, nodes from d to b are
-    colliders on the path and cause c.
+    """A shortest path d, …, a, b, c that discriminates for b.
+
+    Then d and c are not joined, and the nodes between d and b are colliders on the path and cause c.
     """
     if not marks.is_arrow(b, a) or not marks.directed(a, c):
         return None
