@@ -68,9 +68,25 @@ def independences(marks):
 @cache
 def classes(size, *, selection):
     """All classes of MAGs: the independences, with the marks that all members have in common (1 elsewhere)."""
+    members = all_members(size)
+    if not selection:
+        members = {
+            said: [marks for marks in found if not ((marks == TAIL) & (marks == TAIL).T).any()]
+            for said, found in members.items()
+        }
+    return {
+        said: np.where(np.all(np.array(found) == found[0], axis=0), found[0], 1).astype(np.int8)
+        for said, found in members.items()
+        if found
+    }, members
+
+
+@cache
+def all_members(size):
+    """All MAGs, by their independences."""
     pairs = list(combinations(range(size), 2))
     members = {}
-    for edges in product(EDGES if selection else EDGES[:4], repeat=len(pairs)):
+    for edges in product(EDGES, repeat=len(pairs)):
         marks = np.zeros((size, size), dtype=np.int8)
         for (i, j), ends in zip(pairs, edges, strict=True):
             if ends:
@@ -80,7 +96,4 @@ def classes(size, *, selection):
         said = independences(marks)
         if {(x, y) for x, y, _ in said} == {pair for pair in pairs if not marks[pair]}:  # it is maximal
             members.setdefault(said, []).append(marks)
-    return {
-        said: np.where(np.all(found == np.array(found[:1]), axis=0), found[0], 1).astype(np.int8)
-        for said, found in members.items()
-    }, members
+    return members

@@ -144,8 +144,9 @@ class PAG:
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """The edges `a --> b`, as (cause, effect)."""
-        return tuple((one, other) for one, sign, other in self.marked_edges if sign == "-->")
+        """The edges `a --> b`, as (cause, effect), sorted by position."""
+        directed = (self._matrix == ARROW) & (self._matrix == TAIL).T
+        return tuple((self._nodes[i], self._nodes[j]) for i, j in np.argwhere(directed).tolist())
 
     @cached_property
     def undirected(self) -> tuple[Edge, ...]:

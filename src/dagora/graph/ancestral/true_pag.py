@@ -3,8 +3,8 @@
 Two observed variables are joined if no set of observed variables separates them. It is enough to try one: of
 the observed variables, those that cause one of the two (or what rows were selected by). A mark is a tail
 where the variable is such a cause of the other, else an arrow: that is the maximal ancestral graph (MAG) of
-the DAG (Richardson & Spirtes 2002). Marks on which all MAGs with the same independences agree follow by the rules of
-Zhang (2008) from its v-structures and discriminating paths.
+the DAG (Richardson & Spirtes 2002). Marks on which all MAGs with the same independences agree follow by the
+rules of Zhang (2008) from its v-structures and discriminating paths.
 """
 
 from __future__ import annotations
