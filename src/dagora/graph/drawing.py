@@ -52,6 +52,8 @@ STYLES: dict[Verdict, tuple[str, str]] = {  # colour, dash pattern
 }
 # The words of a legend.
 JUDGED: dict[Verdict, str] = {word: word for word in ("correct", "reversed", "extra", "missing")}
+# Edges of a PAG have no direction that could be reversed.
+MARKED: dict[Verdict, str] = {**JUDGED, "reversed": "other marks"}
 SHOWN: dict[Verdict, str] = {"shown": "direction shown by an intervention:", "plain": "other edges:"}
 
 
@@ -89,7 +91,8 @@ def draw_svg(
         strokes = _strokes(graph, known, weights, shown)
     widths = _box_widths(graph.nodes, strokes)
     plan = layout(outline, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
-    legend = _legend(strokes, JUDGED) if truth is not None else _legend(strokes, SHOWN) if shown else []
+    words = MARKED if isinstance(graph, PAG) else JUDGED
+    legend = _legend(strokes, words) if truth is not None else _legend(strokes, SHOWN) if shown else []
     heading = 30.0 * (title is not None) + 26.0 * bool(legend)
     needed = [plan.width, sum(width for _, width in legend), text_width(title or "") * 1.3]
     width, height = max(needed) + 2 * MARGIN, plan.height + heading + 2 * MARGIN
@@ -120,7 +123,7 @@ def draw_svg(
         tail, head = stroke.edge
         inner = plan.routes[stroke.edge][1:-1]
         route = [meets[stroke.edge, tail], *inner, meets[stroke.edge, head]]
-        parts.append(_edge(stroke, route, scale, labelled=labelled))
+        parts.append(_edge(stroke, route, scale, words, labelled=labelled))
     parts += [_node(name, plan.positions[name], widths[name]) for name in graph.nodes]
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
@@ -216,7 +219,9 @@ def _node(name: str, centre: Point, width: float) -> str:
     )
 
 
-def _edge(stroke: _Stroke, route: Sequence[Point], scale: float, *, labelled: bool) -> str:
+def _edge(
+    stroke: _Stroke, route: Sequence[Point], scale: float, words: Mapping[Verdict, str], *, labelled: bool
+) -> str:
     tail, head = stroke.edge
     colour, _ = STYLES[stroke.verdict]
     share = abs(stroke.weight) / scale if stroke.weight is not None and scale > 0 else None
@@ -229,7 +234,7 @@ def _edge(stroke: _Stroke, route: Sequence[Point], scale: float, *, labelled: bo
     path, middle = curve([first, *route[1:-1], last])
     mark = f" {SHOWN_SIGNS[stroke.sign]} "
     note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
-    verdict = "" if stroke.verdict == "plain" else f" ({stroke.verdict})"
+    verdict = "" if stroke.verdict == "plain" else f" ({words.get(stroke.verdict, stroke.verdict)})"
     drawing = f'<path d="{path}" fill="none" {_line(stroke.verdict, thickness)}/>'
     drawing += first_mark + last_mark
     if labelled and stroke.weight is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dagora.graph.ancestral.judging import both_pags, judge_pags
 from dagora.graph.ancestral.pag import PAG, SHOWN
 from dagora.graph.any_graph import AnyGraph
+from dagora.graph.drawing import MARKED
 from dagora.report.page import Content, table
 
 CAUTION = (
@@ -40,7 +41,11 @@ def marks_explained(graph: PAG) -> str:
     """A table of the kinds of edges that the graph has, and what they mean."""
     present = {sign for _, sign, _ in graph.marked_edges}
     rows: list[list[Content]] = [
-        [f"a {SHOWN[sign]} b", meaning(("a", sign, "b")), sum(edge[1] == sign for edge in graph.marked_edges)]
+        [
+            f"a\u00a0{SHOWN[sign]}\u00a0b",
+            meaning(("a", sign, "b")),
+            sum(edge[1] == sign for edge in graph.marked_edges),
+        ]
         for sign in SHOWN
         if sign in present
     ]
@@ -63,5 +68,5 @@ def edge_rows(graph: PAG, truth: AnyGraph | None) -> tuple[list[str], list[list[
         found, known = both_pags(graph, truth)
         verdicts = judge_pags(found, known)
         for row, (one, _, other) in zip(rows, graph.marked_edges, strict=True):
-            row.append(verdicts.of_edge(known.index(one), known.index(other)))
+            row.append(MARKED[verdicts.of_edge(known.index(one), known.index(other))])
     return head, rows
