@@ -2,8 +2,8 @@
 
 The parser reads `digraph` and `graph` with chains, groups and subgraphs. Of the attributes only `dir`
 matters: an edge with `dir=none`, and every `--` of a `graph`, is undirected; `dir=back` turns the arrow
-around. An edge with `dir=both` makes the graph a PAG: `arrowtail` and `arrowhead` are its marks, `odot` for a
-circle and `none` for a tail. Names are written in quotes where DOT requires it.
+around. An edge with `dir=both`, `arrowtail` and `arrowhead` makes the graph a PAG: these are its marks,
+`odot` for a circle and `none` for a tail. Names are written in quotes where DOT requires it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quo
 from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS, TAIL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
 
@@ -42,7 +44,7 @@ def parse_graph(text: str) -> AnyGraph:
             raise FormatError(
                 f"line {arrow.line}: edges of a {drawing.kind} are written {joins}, not {arrow.sign}"
             )
-        given = drawn_direction(arrow, joins)
+        given = arrow.attributes.get("dir", "forward" if joins == "->" else "none").lower()
         if given not in DIRECTIONS:
             raise FormatError(
                 f"line {arrow.line}: the edge between '{arrow.tail}' and '{arrow.head}' has dir={given}; "
@@ -50,24 +52,25 @@ def parse_graph(text: str) -> AnyGraph:
             )
         return DIRECTIONS[given]
 
-    if any(drawn_direction(arrow, joins) == "both" for arrow in drawing.arrows):
+    if any(has_marks(arrow) for arrow in drawing.arrows):
         return PAG(
-            drawing.nodes, [(arrow.tail, marked(arrow, joins), arrow.head) for arrow in drawing.arrows]
+            drawing.nodes, [(arrow.tail, marked(arrow, direction), arrow.head) for arrow in drawing.arrows]
         )
     return graph_of(drawing, direction)
 
 
-def drawn_direction(arrow: Arrow, joins: str) -> str:
-    """Which ends of an edge have a mark that is drawn."""
-    return arrow.attributes.get("dir", "forward" if joins == "->" else "none").lower()
+def has_marks(arrow: Arrow) -> bool:
+    """Whether an edge says how both of its ends are drawn."""
+    return arrow.attributes.get("dir", "").lower() == "both" and {"arrowtail", "arrowhead"} <= set(
+        arrow.attributes
+    )
 
 
-def marked(arrow: Arrow, joins: str) -> str:
-    """The edge of a PAG; where only one end has a mark, that is an arrow."""
-    drawn = drawn_direction(arrow, joins)
-    if drawn != "both":
-        return {"forward": "-->", "back": "<--", "none": "---"}.get(drawn, drawn)
-    shapes = [arrow.attributes.get(end, "normal").lower() for end in ("arrowtail", "arrowhead")]
+def marked(arrow: Arrow, direction: Callable[[Arrow], Direction]) -> str:
+    """The edge of a PAG; where only one end is drawn, there is an arrow."""
+    if not has_marks(arrow):
+        return {"forward": "-->", "back": "<--", "none": "---"}[direction(arrow)]
+    shapes = [arrow.attributes[end].lower() for end in ("arrowtail", "arrowhead")]
     for shape in shapes:
         if shape not in HEADS:
             raise FormatError(

@@ -68,7 +68,7 @@ def compare(
     >>> compare(truth, truth, dropped=[("c", "a")]).raw.shd
     1
     >>> compare(PAG("ab", [("a", "o->", "b")]), DAG("abh", [("h", "a"), ("h", "b")])).marks.to_dict()
-    {'right': 0, 'open': 1, 'wrong': 1}
+    {'right': 1, 'open': 0, 'wrong': 1}
     """
     if isinstance(estimate, PAG) or isinstance(truth, PAG):
         return compare_pags(estimate, truth)
