@@ -38,6 +38,8 @@ from dagora.graph.ancestral.paths import (
 Separates = Callable[[int, int, int], bool]
 # What R4 does with a discriminating path: orient it, or find that an edge must go; whether anything changed.
 Settle = Callable[[EndMarks, list[int]], bool]
+# Whether there is time; rules that look for paths ask at every node.
+GoOn = Callable[[], bool]
 
 
 def unshielded(marks: EndMarks) -> list[tuple[int, int, int]]:
@@ -55,14 +57,14 @@ def apply_rules(
     settle: Settle,
     *,
     selection: bool,
-    go_on: Callable[[], bool] = lambda: True,
+    go_on: GoOn = lambda: True,
 ) -> None:
     """Apply R1 to R10 until nothing changes, or until `go_on` says that time is up."""
     rules: list[Callable[[EndMarks], bool]] = [rule_1, rule_2, rule_3]
     rules.append(lambda found: rule_4(found, settle))
     if selection:
-        rules += [rule_5, rule_6_and_7]
-    rules += [rule_8, rule_9, rule_10]
+        rules += [lambda found: rule_5(found, go_on), rule_6_and_7]
+    rules += [rule_8, lambda found: rule_9(found, go_on), lambda found: rule_10(found, go_on)]
     # After each change, the rules are tried from the first on: what is cheap comes before paths.
     while any(go_on() and rule(marks) for rule in rules):
         pass
@@ -141,11 +143,13 @@ def rule_4(marks: EndMarks, settle: Settle) -> bool:
     return changed
 
 
-def rule_5(marks: EndMarks) -> bool:
+def rule_5(marks: EndMarks, go_on: GoOn) -> bool:
     """R5."""
     allowed = circles_only(marks)
     changed = False
     for a in range(len(marks)):
+        if not go_on():
+            break
         for b in marks.near(a):
             for c in marks.near(a):
                 if b == c or marks.joined(b, c) or not (allowed(a, b) and allowed(a, c)):
@@ -185,11 +189,13 @@ def rule_8(marks: EndMarks) -> bool:
     return changed
 
 
-def rule_9(marks: EndMarks) -> bool:
+def rule_9(marks: EndMarks, go_on: GoOn) -> bool:
     """R9."""
     allowed = potentially_directed(marks)
     changed = False
     for a in range(len(marks)):
+        if not go_on():
+            break
         for c in marks.near(a):
             if half_directed(marks, a, c) and any(
                 b != c
@@ -202,11 +208,13 @@ def rule_9(marks: EndMarks) -> bool:
     return changed
 
 
-def rule_10(marks: EndMarks) -> bool:
+def rule_10(marks: EndMarks, go_on: GoOn) -> bool:
     """R10."""
     allowed = potentially_directed(marks)
     changed = False
     for a in range(len(marks)):
+        if not go_on():
+            break
         for c in marks.near(a):
             if not half_directed(marks, a, c):
                 continue
