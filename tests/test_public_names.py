@@ -14,6 +14,7 @@ CLASSES = [
     dagora.Comparison,
     dagora.DAG,
     dagora.Knowledge,
+    dagora.PAG,
     dagora.Posterior,
     dagora.Result,
     dagora.Schema,

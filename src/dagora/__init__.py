@@ -49,12 +49,14 @@ if TYPE_CHECKING:
     from dagora.formats.registry import read_network as read_network
     from dagora.formats.registry import write_graph as write_graph
     from dagora.formats.registry import write_network as write_network
+    from dagora.graph.ancestral.pag import PAG as PAG
+    from dagora.graph.ancestral.true_pag import true_pag as true_pag
+    from dagora.graph.any_graph import compare as compare
     from dagora.graph.cpdag import CPDAG as CPDAG
     from dagora.graph.dag import DAG as DAG
     from dagora.graph.knowledge import Knowledge as Knowledge
     from dagora.graph.knowledge import read_knowledge as read_knowledge
     from dagora.graph.metrics import Comparison as Comparison
-    from dagora.graph.metrics import compare as compare
     from dagora.graph.random_graphs import random_dag as random_dag
     from dagora.imputing import impute as impute
     from dagora.learning import candidates as candidates
@@ -108,6 +110,7 @@ _HOMES = {
     "Lines": "dagora.network.regressions:Lines",
     "MixedNetwork": "dagora.network.networks:MixedNetwork",
     "OptionError": "dagora.errors:OptionError",
+    "PAG": "dagora.graph.ancestral.pag:PAG",
     "Overview": "dagora.data.columns.overview:Overview",
     "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
     "Posterior": "dagora.posterior.summary.posterior:Posterior",
@@ -124,7 +127,7 @@ _HOMES = {
     "Variable": "dagora.data.schema:Variable",
     "bootstrap": "dagora.resampling:bootstrap",
     "candidates": "dagora.learning:candidates",
-    "compare": "dagora.graph.metrics:compare",
+    "compare": "dagora.graph.any_graph:compare",
     "discretise": "dagora.data.discretise:discretise",
     "fit": "dagora.fitting:fit",
     "impute": "dagora.imputing:impute",
@@ -144,6 +147,7 @@ _HOMES = {
     "sample_network": "dagora.network.sample:sample",
     "score": "dagora.learning:score_graph",
     "simulate": "dagora.network.simulate:simulate",
+    "true_pag": "dagora.graph.ancestral.true_pag:true_pag",
     "write_graph": "dagora.formats.registry:write_graph",
     "write_network": "dagora.formats.registry:write_network",
     "write_report": "dagora.report:write_report",

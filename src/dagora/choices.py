@@ -8,6 +8,7 @@ from typing import Protocol
 
 from dagora.data.schema import Kind
 from dagora.errors import OptionError
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG
 from dagora.method import Method
 from dagora.method_registry import methods_with
@@ -123,6 +124,10 @@ def split_options(
     for key, value in checked.items():
         if isinstance(value, CPDAG):
             checked[key] = value.extension()
+        elif isinstance(value, PAG):
+            raise OptionError(
+                f"option '{key}' takes a DAG or CPDAG, not a PAG, which allows for hidden causes"
+            )
     return (
         {key: value for key, value in checked.items() if key in own or key not in names},
         {key: value for key, value in checked.items() if key in names},

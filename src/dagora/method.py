@@ -24,7 +24,7 @@ ENDING, LONG = 0.25, 5.0
 ALLOWED = 0.3
 
 Takes = Literal["score", "candidates", "statistics", "federation"]
-Returns = Literal["dag", "cpdag"]
+Returns = Literal["dag", "cpdag", "pag"]
 
 
 @dataclass(frozen=True)

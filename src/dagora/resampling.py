@@ -17,6 +17,7 @@ from dagora.files import PathLike
 from dagora.graph.bits import words_for
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import EM_ROUNDS
+from dagora.method_registry import method_named
 from dagora.preparing import Prepared, prepare
 from dagora.resample.row_draws import IN_WORDS, check_drawable, way_for
 from dagora.resample.run_samples import run_samples
@@ -66,6 +67,7 @@ def bootstrap(
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < FEWEST:
         raise OptionError(f"the number of samples must be a whole number, {FEWEST} or more, not {samples!r}")
+    way = way_for(resample, method_named(method))
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
         data,
@@ -81,7 +83,6 @@ def bootstrap(
         em_rounds=em_rounds,
     )
     source, searching = prepared.source, prepared.searching
-    way = way_for(resample, searching.entry)
     check_drawable(source.statistics)
     if searching.score is not None:
         check_possible(searching.make(source.statistics), prepared.knowledge)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from dagora.errors import FormatError
 from dagora.files import json_text
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.interventions import interventional_cpdag
@@ -54,7 +56,7 @@ class Outcome:
     `separating_sets` say why variables are not adjacent, where that was tested; without those given nothing.
     """
 
-    graph: Graph
+    graph: AnyGraph
     status: str
     message: str
     score: float | None = None
@@ -69,6 +71,11 @@ class Outcome:
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise ValueError(f"unknown status {self.status!r}")
+
+    @property
+    def plain_graph(self) -> Graph:
+        """The graph, for those who can do nothing with a PAG."""
+        return without_pag(self.graph, "this")
 
 
 @dataclass(frozen=True)
@@ -89,14 +96,14 @@ class Result:
     >>> result = dagora.learn(table, score="bic")
     >>> result.graph.edges, round(result.score, 2), result.status
     ((('a', 'b'),), -33.26, 'finished')
-    >>> result.cpdag.undirected
-    (('a', 'b'),)
+    >>> result.cpdag.undirected, result.plain_graph == result.graph
+    ((('a', 'b'),), True)
     >>> again = Result.from_json(result.to_json())
     >>> again.graph == result.graph, Result.from_dict(result.to_dict()).score == result.score
     (True, True)
     """
 
-    graph: Graph
+    graph: AnyGraph
     method: str
     status: str
     message: str
@@ -125,11 +132,15 @@ class Result:
     not listed."""
 
     @property
+    def plain_graph(self) -> Graph:
+        """The graph, for those who can do nothing with a PAG: it is refused."""
+        return without_pag(self.graph, "this")
+
+    @property
     def cpdag(self) -> CPDAG:
         """The class of graphs that the data cannot tell from this one; interventions make it smaller."""
-        if isinstance(self.graph, CPDAG):
-            return self.graph
-        return interventional_cpdag(self.graph, self.interventions)
+        graph = without_pag(self.graph, "a class of equivalent DAGs")
+        return graph if isinstance(graph, CPDAG) else interventional_cpdag(graph, self.interventions)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -153,6 +164,8 @@ class Result:
             "command": self.command,
             "trace": [[point.seconds, point.step, point.score] for point in self.trace],
         }
+        if isinstance(self.graph, PAG):
+            content["marked_edges"] = [list(edge) for edge in self.graph.marked_edges]
         if self.weights is not None:
             content["weights"] = self.weights.tolist()
         if self.raw_weights is not None:
@@ -172,12 +185,9 @@ class Result:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Result:
         """Undo `to_dict`."""
-        nodes = content["nodes"]
-        edges = [(tail, head) for tail, head in content["edges"]]
-        undirected = [(tail, head) for tail, head in content["undirected"]]
         dropped = content.get("dropped")
         return cls(
-            graph=DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected),
+            graph=graph_of(content),
             weights=as_matrix(content.get("weights")),
             raw_weights=as_matrix(content.get("raw_weights")),
             trace=tuple(TracePoint(*point) for point in content["trace"]),
@@ -206,6 +216,16 @@ class Result:
     def __repr__(self) -> str:
         score = "" if self.score is None else f", {self.score_name} {self.score:.4f}"
         return f"Result({self.method}: {self.graph!r}{score}, {self.status})"
+
+
+def graph_of(content: Mapping[str, Any]) -> AnyGraph:
+    """The graph of a result's JSON form: of the kind that it was."""
+    nodes = content["nodes"]
+    if "marked_edges" in content:
+        return PAG(nodes, [(one, sign, other) for one, sign, other in content["marked_edges"]])
+    edges = [(tail, head) for tail, head in content["edges"]]
+    undirected = [(tail, head) for tail, head in content["undirected"]]
+    return DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected)
 
 
 def as_matrix(rows: list[list[float]] | None) -> NDArray[np.float64] | None:

@@ -7,19 +7,25 @@ from dagora.graph.separation import d_separated
 
 
 class SeparationOracle:
-    """Says 1 where a DAG implies independence, and 0 where it does not."""
+    """Says 1 where a DAG implies independence, and 0 where it does not.
 
-    def __init__(self, dag: DAG) -> None:
+    `hidden` nodes are not among the columns; neither are the `selected` ones, which are given always.
+    """
+
+    def __init__(self, dag: DAG, hidden=(), selected=()) -> None:
         self._dag = dag
-        self.names = dag.nodes
-        self.most = len(dag.nodes)
+        self._selected = list(selected)
+        self.names = tuple(name for name in dag.nodes if name not in {*hidden, *selected})
+        self.most = len(self.names)
         self.at_a_time = 1000
 
     def p_values(self, x, y, given):
         names = self.names
         return np.array(
             [
-                float(d_separated(self._dag, names[a], names[b], [names[c] for c in rest]))
+                float(
+                    d_separated(self._dag, names[a], names[b], [*(names[c] for c in rest), *self._selected])
+                )
                 for a, b, rest in zip(x.tolist(), y.tolist(), given.tolist(), strict=True)
             ]
         )

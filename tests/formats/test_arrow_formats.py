@@ -98,8 +98,8 @@ def test_malformed_dot(text, line, refused):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", "line 1: expected dag or pdag { ... }, not the end of the file"),
-        ("digraph { a -> b }", "line 1: expected dag or pdag { ... }, not 'digraph'"),
+        ("", "line 1: expected dag or pdag or pag or mag { ... }, not the end of the file"),
+        ("digraph { a -> b }", "line 1: expected dag or pdag or pag or mag { ... }, not 'digraph'"),
         ("dag { a -> b", "line 1: a brace { is not closed"),
         ("dag { a <-> b }", "line 1: the edge a <-> b is neither directed nor undirected"),
         ("pdag {\na @-> b }", "line 2: the edge a @-> b is neither directed nor undirected"),

@@ -27,16 +27,20 @@ class BootstrapRequest:
     resample: str
     checkpoint: str | None
 
-    def check(self, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    def check(self, method: str, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
         """Refuse what does not go together, before any data are read; the files are those of the command."""
         from dagora.commands.outputs import check_overwriting, check_target
         from dagora.errors import OptionError
+        from dagora.method_registry import method_named
+        from dagora.resample.row_draws import way_for
 
         if self.bootstrap is None:
             for flag, given in (("--resample", self.resample != "auto"), ("--checkpoint", self.checkpoint)):
                 if given:
                     raise OptionError(f"{flag} goes with --bootstrap")
-        elif self.checkpoint:
+            return
+        way_for(self.resample, method_named(method))
+        if self.checkpoint:
             check_target(self.checkpoint)
             check_overwriting((*outputs, self.checkpoint), inputs)
 

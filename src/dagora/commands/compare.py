@@ -26,11 +26,12 @@ Examples:
 def command(*, estimate: str, truth: str, picture: str | None, as_json: bool) -> None:
     """Compare the graph ESTIMATE with TRUTH: as DAGs, as equivalence classes (CPDAG) and as skeletons.
 
-    SHD counts a reversed edge once. TPR, FDR and FPR are as in the NOTEARS paper.
+    SHD counts a reversed edge once. TPR, FDR and FPR are as in the NOTEARS paper. A PAG is compared mark by
+    mark with a PAG, or with the one that follows from a DAG whose other variables are hidden.
     """
     from dagora.commands.outputs import check_picture, show_comparison, write_picture
     from dagora.formats.registry import read_graph
-    from dagora.graph.metrics import compare
+    from dagora.graph.any_graph import compare
 
     if picture:
         check_picture(picture)

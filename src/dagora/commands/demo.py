@@ -46,7 +46,7 @@ def command(*, output: str, rows: int, seed: int) -> None:
     click.echo(f"{rows} rows simulated from the network '{network.name}': {len(network.graph)} variables, "
                f"{len(network.graph.edges)} edges")  # fmt: skip
     result = learn(statistics, "tabu", score="bic", seed=seed)
-    comparison = compare(result.graph, network.graph)
+    comparison = compare(result.plain_graph, network.graph)
     click.echo(f"learned by tabu search on BIC in {result.seconds:.2f} s: {len(result.graph.edges)} edges, "
                f"BIC {result.score:.1f}\n")  # fmt: skip
     show_comparison(comparison)

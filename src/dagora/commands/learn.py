@@ -59,7 +59,8 @@ def command(
     from dagora.stats.accepting import statistics_of
 
     request.check()
-    again.check((request.output, request.picture, request.report), (data, request.knowledge, request.truth))
+    outputs = (request.output, request.picture, request.report)
+    again.check(request.method, outputs, (data, request.knowledge, request.truth))
     request.check_overwriting(data)
     asked = {**request.settings, "em_rounds": em_rounds}
     if is_jkl(data):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dagora.data.schema import Schema
     from dagora.data.table import Table
     from dagora.events import Budget, Observer
+    from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
     from dagora.method import Method
     from dagora.options import Option
@@ -57,11 +58,18 @@ class CommonRequest:
         return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
 
     @cached_property
-    def known_truth(self) -> Graph | None:
+    def known_truth(self) -> AnyGraph | None:
         """The true graph to compare with, if one was named."""
         from dagora.formats.registry import read_graph
 
         return read_graph(self.truth) if self.truth else None
+
+    @property
+    def plain_truth(self) -> Graph | None:
+        """The truth, where it is no PAG."""
+        from dagora.graph.ancestral.pag import PAG
+
+        return None if isinstance(self.known_truth, PAG) else self.known_truth
 
     def read(
         self, reading: Reading, data: str, marks: str | None = None, *, constants: bool = False
@@ -186,7 +194,7 @@ class LearnRequest(CommonRequest):
             **parse_options(self.method, self.score, self.options),
         }
 
-    def _truth_for(self, method: Method) -> dict[str, Graph]:
+    def _truth_for(self, method: Method) -> dict[str, AnyGraph]:
         """The truth as an argument, for a method that takes it."""
         takes_truth = any(option.name == "truth" for option in method.options)
         return {"truth": self.known_truth} if takes_truth and self.known_truth is not None else {}
@@ -199,16 +207,25 @@ class LearnRequest(CommonRequest):
         if self.output and find_format(self.output).name == "BIF":
             check_directed(self.output, self.settings["method"])
         self.check_pages()
-        _ = self.known_truth
+        if self.known_truth is not None:
+            check_kind_of_truth(self.truth or "", self.known_truth, self.settings["method"])
 
     def check_data(self, names: tuple[str, ...], schema: Schema | None) -> None:
         """Refuse a truth or a file that does not fit the data; a file of scores has no schema."""
         from dagora.commands.outputs import check_output
 
+        pag = self.learns_pag
         if self.output:
-            check_output(self.output, names, schema)
+            check_output(self.output, names, schema, pag=pag)
         if self.known_truth is not None:
-            check_truth(self.truth or "", self.known_truth, names)
+            check_truth(self.truth or "", self.known_truth, names, hidden=pag)
+
+    @property
+    def learns_pag(self) -> bool:
+        """Whether the method allows for hidden causes, so that a truth may have more variables."""
+        from dagora.method_registry import method_named
+
+        return method_named(self.settings["method"]).returns == "pag"
 
     def present(
         self,
@@ -221,8 +238,8 @@ class LearnRequest(CommonRequest):
         from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.commands.strength_outputs import show_strengths, strengths_content
         from dagora.commands.writing import Files
+        from dagora.graph.any_graph import compare
         from dagora.graph.interventions import shown_by_interventions
-        from dagora.graph.metrics import compare
 
         result = replace(result, command=command_line())
         self.warn(untold(result.warnings, statistics))
@@ -254,14 +271,14 @@ class LearnRequest(CommonRequest):
         )
         self.warn(files.notes, "note")
         if self.as_json:
-            content = {**result.to_dict(), **strengths_content(strengths, truth)}
+            content = {**result.to_dict(), **strengths_content(strengths, self.plain_truth)}
             if comparison is not None:
                 content["comparison"] = comparison.to_dict()
             click.echo(json_text(content))
         else:
             show_result(result, comparison, files.written)
             if strengths is not None:
-                show_strengths(strengths, result.graph, truth)
+                show_strengths(strengths, result.plain_graph, self.plain_truth)
         files.end()
 
     def stated(self) -> dict[str, Any]:
@@ -400,9 +417,27 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
     return values
 
 
-def check_truth(path: str, truth: Graph, names: tuple[str, ...]) -> None:
-    """Refuse a truth whose variables are not those of the data, before any work is done."""
+def check_kind_of_truth(path: str, truth: AnyGraph, method: str) -> None:
+    """Refuse a truth that what a method returns cannot be compared with."""
     from dagora.errors import GraphError
+    from dagora.graph.ancestral.pag import PAG
+    from dagora.graph.cpdag import CPDAG
+    from dagora.method_registry import method_named
+
+    returns = method_named(method).returns
+    if returns != "pag" and isinstance(truth, PAG):
+        raise GraphError(f"{path} is a PAG, and {method} returns a {returns.upper()}: name a DAG or a CPDAG")
+    if returns == "pag" and isinstance(truth, CPDAG):
+        raise GraphError(f"{path} is a CPDAG, and {method} returns a PAG: name a DAG or a PAG")
+
+
+def check_truth(path: str, truth: AnyGraph, names: tuple[str, ...], *, hidden: bool = False) -> None:
+    """Refuse a truth whose variables are not those of the data, before any work is done.
+
+    A true DAG may have variables more where they can be `hidden`.
+    """
+    from dagora.errors import GraphError
+    from dagora.graph.dag import DAG
 
     for some, others, where in (
         (truth.nodes, names, "a node of the truth but not a column"),
@@ -410,7 +445,7 @@ def check_truth(path: str, truth: Graph, names: tuple[str, ...]) -> None:
     ):
         known = set(others)
         for name in some:
-            if name not in known:
+            if name not in known and not (hidden and some is truth.nodes and isinstance(truth, DAG)):
                 raise GraphError(f"{path}: '{name}' is {where}: truth and data must have the same variables")
 
 
@@ -425,9 +460,11 @@ def check_directed(path: str, method: str) -> None:
     from dagora.errors import FormatError
     from dagora.method_registry import method_named
 
-    if method_named(method).returns == "cpdag":
+    returns = method_named(method).returns
+    if returns != "dag":
         raise FormatError(
-            f"{path}: BIF needs parameters, which the CPDAG that {method} returns cannot have; write .json"
+            f"{path}: BIF needs parameters, which the {returns.upper()} that {method} returns cannot have; "
+            "write .json"
         )
 
 

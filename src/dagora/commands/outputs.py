@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dagora.data.schema import Schema
-    from dagora.graph.cpdag import Graph
+    from dagora.graph.ancestral.judging import PAGComparison
+    from dagora.graph.any_graph import AnyGraph
     from dagora.graph.dag import Edge
     from dagora.graph.metrics import Comparison
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
@@ -69,11 +70,12 @@ def check_report(path: str) -> None:
     check_target(path)
 
 
-def check_output(path: str, names: Sequence[str], schema: Schema | None) -> None:
+def check_output(path: str, names: Sequence[str], schema: Schema | None, *, pag: bool = False) -> None:
     """Refuse a file that cannot be written, or whose format cannot hold these names or kinds of columns."""
     from dagora.data.schema import Kind
     from dagora.files import encoded, naming
-    from dagora.formats.registry import find_format
+    from dagora.formats.registry import find_format, render_pag
+    from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
 
     known = find_format(path)
@@ -86,16 +88,16 @@ def check_output(path: str, names: Sequence[str], schema: Schema | None) -> None
             raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
     else:
         with naming(path):
-            text = known.render_graph(DAG(names))
+            text = render_pag(known, PAG(names)) if pag else known.render_graph(DAG(names))
         encoded(path, text)
     check_target(path)
 
 
 def write_picture(
-    graph: Graph,
+    graph: AnyGraph,
     path: str,
     *,
-    truth: Graph | None = None,
+    truth: AnyGraph | None = None,
     weights: NDArray[np.float64] | None = None,
     title: str | None = None,
     shown: Collection[Edge] = (),
@@ -131,9 +133,10 @@ def write_result(
     return []
 
 
-def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
+def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
     """The network of a graph with fitted parameters, or the reason why it has none."""
     from dagora.fitting import fit
+    from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
     from dagora.report.parameters import MOST_CELLS, few_enough
     from dagora.stats.observed.statistics import IncompleteStatistics
@@ -141,6 +144,8 @@ def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None,
 
     if statistics is None:
         return None, "there are no rows to fit them to"
+    if isinstance(graph, PAG):
+        return None, "a PAG allows for hidden causes, which have no parameters"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
@@ -170,7 +175,7 @@ def write_result_report(
     path: str,
     *,
     statistics: Statistics | None,
-    truth: Graph | None,
+    truth: AnyGraph | None,
     source: str | None,
     strengths: Strengths | None = None,
 ) -> None:
@@ -181,13 +186,17 @@ def write_result_report(
     write_report(result, path, truth=truth, network=network, source=source, strengths=strengths)
 
 
-def show_result(result: Result, comparison: Comparison | None, written: Sequence[str]) -> None:
+def show_result(
+    result: Result, comparison: Comparison | PAGComparison | None, written: Sequence[str]
+) -> None:
     """Print a result for people."""
+    from dagora.graph.ancestral.pag import PAG, SHOWN
+    from dagora.graph.any_graph import number_of_edges
     from dagora.scores.estimation import describe_errors
     from dagora.scores.prior_words import parameter_prior
 
     graph = result.graph
-    edges = len(graph.edges) + len(graph.undirected)
+    edges = number_of_edges(graph)
     click.echo(f"{result.method}: {edges} edge{'s' * (edges != 1)} among {len(graph)} variables")
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
@@ -199,10 +208,14 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
     if "score_error_median" in result.stats:
         click.echo(describe_errors(result.stats))
     click.echo("")
-    for tail, head in graph.edges:
-        click.echo(f"  {tail} → {head}")
-    for tail, head in graph.undirected:
-        click.echo(f"  {tail} — {head}")
+    if isinstance(graph, PAG):
+        for one, sign, other in graph.marked_edges:
+            click.echo(f"  {one} {SHOWN[sign]} {other}")
+    else:
+        for tail, head in graph.edges:
+            click.echo(f"  {tail} → {head}")
+        for tail, head in graph.undirected:
+            click.echo(f"  {tail} — {head}")
     if comparison is not None:
         click.echo("")
         show_comparison(comparison)
@@ -229,8 +242,12 @@ def describe_scale(stats: Mapping[str, float]) -> str:
     return "; ".join(parts)
 
 
-def show_comparison(comparison: Comparison) -> None:
+def show_comparison(comparison: Comparison | PAGComparison) -> None:
     """Print a comparison as a small table."""
+    from dagora.graph.ancestral.judging import PAGComparison
+
     click.echo(f"{'':10}{'SHD':>6}{'TPR':>8}{'FDR':>8}{'FPR':>8}{'F1':>8}")
     for label, row in comparison.rows():
         click.echo(f"{label:10}{row.shd:6d}{row.tpr:8.3f}{row.fdr:8.3f}{row.fpr:8.3f}{row.f1:8.3f}")
+    if isinstance(comparison, PAGComparison):
+        click.echo(comparison.marks.describe())

@@ -80,6 +80,7 @@ class SampleRequest(CommonRequest):
         from dagora.commands.outputs import check_target
         from dagora.errors import FormatError
         from dagora.formats.registry import find_format
+        from dagora.graph.any_graph import without_pag
 
         _ = self.settings
         if self.output:
@@ -92,7 +93,8 @@ class SampleRequest(CommonRequest):
         self.check_pages()
         if self.settings.get("checkpoint"):
             check_target(self.settings["checkpoint"])
-        _ = self.known_truth
+        if self.known_truth is not None:
+            without_pag(self.known_truth, f"{self.truth}: a comparison with draws")
 
     def present(self, posterior: Posterior, rows: Statistics, source: str) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there are no draws."""
@@ -110,7 +112,7 @@ class SampleRequest(CommonRequest):
         self.warn(untold(posterior.warnings, rows))
         if not posterior.draws.log_scores.size:
             self.give_up(posterior.to_dict(draws=False))
-        truth = self.known_truth
+        truth = self.plain_truth
         files = Files()
         files.write(self.output, lambda path: write_posterior(posterior, path))
         files.write(self.picture, lambda path: write_probabilities(posterior, path, truth=truth))

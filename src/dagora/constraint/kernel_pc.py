@@ -49,7 +49,7 @@ def kernel_pc(
     refuse_discrete(statistics.schema, owner)
     test = ResidualTest(in_name_order(statistics), measure, owner)
     outcome = pc_by(test, run, alpha=alpha, orientation="first", max_given=max_given, owner=owner)
-    before = outcome.graph.to_numpy()
+    before = outcome.plain_graph.to_numpy()
     matrix, tests = direct_by_residuals(before, test, alpha, run)
     settled = int((before & before.T).sum() - (matrix & matrix.T).sum()) // 2
     graph = CPDAG.from_numpy(matrix, test.names).reorder(statistics.schema.names)

@@ -6,45 +6,31 @@ the order of their names: where they stand does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from dagora.constraint.gaussian_sets import GaussianSets
+from dagora.constraint.asked_tests import (
+    check_level,
+    level_search,
+    named_separations,
+    named_test,
+    refuse_max_parents,
+    too_few_rows,
+)
 from dagora.constraint.orientation import Separates, orient
-from dagora.constraint.skeleton import LevelSearch, TestedSets, find_skeleton
+from dagora.constraint.skeleton import find_skeleton
 from dagora.constraint.votes import by_votes, with_untested
-from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
-from dagora.independence.counted import CountTest, Reading
-from dagora.independence.features import FeatureTest
-from dagora.independence.fisher_z import FisherZ
 from dagora.independence.independence_test import IndependenceTest
-from dagora.independence.mixed import MixedTest
-from dagora.independence.residuals import ResidualTest
-from dagora.result import Outcome, SeparatingSet
+from dagora.result import Outcome
 from dagora.run import Run
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
-from dagora.wording import option
 
 OWNER = "the method pc"
-# By name, what makes a test.
-TESTS: dict[str, Callable[[Statistics], IndependenceTest]] = {
-    "fisher-z": lambda statistics: FisherZ(statistics, OWNER),
-    "x2": lambda statistics: count_test(statistics, "x2"),
-    "g2": lambda statistics: count_test(statistics, "g2"),
-    "g2-seen": lambda statistics: count_test(statistics, "g2-seen"),
-    "mixed": lambda statistics: MixedTest(statistics, OWNER),
-    "features": lambda statistics: FeatureTest(statistics, OWNER),
-    "hsic": lambda statistics: ResidualTest(statistics, "hsic", OWNER),
-    "dcov": lambda statistics: ResidualTest(statistics, "dcov", OWNER),
-    "gcm": lambda statistics: ResidualTest(statistics, "gcm", OWNER),
-}
 # Orientations for which all sets around the ends of a path have a vote.
 VOTES = ("conservative", "majority")
 
@@ -68,8 +54,7 @@ def pc(
     (('a', 'c'), ('b', 'c'))
     """
     ordered = in_name_order(statistics)
-    name = default_test(ordered.schema) if test in {"auto", "mixed"} else test
-    tester = TESTS[name](ordered)
+    name, tester = named_test(ordered, test, OWNER)
     outcome = pc_by(tester, run, alpha=alpha, orientation=orientation, max_given=max_given)
     message = f"{outcome.message}, by {name} at level {alpha:g}"
     return replace(outcome, graph=outcome.graph.reorder(statistics.schema.names), message=message)
@@ -85,19 +70,12 @@ def pc_by(
     owner: str = OWNER,
 ) -> Outcome:
     """Learn a class of graphs with any test; of equals, what comes first in its columns counts."""
-    if not 0 < alpha < 1:
-        raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
+    check_level(alpha)
     names = test.names
     forbidden, required = constraints(run.knowledge, names, owner)
     one_way = forbidden.T & ~forbidden
     largest = orientation != "first"
-    search: LevelSearch = (
-        GaussianSets(test, largest=largest)
-        if isinstance(test, FisherZ)
-        else TestedSets(test, largest=largest)
-    )
-    if search.most < 0:
-        raise DataError(f"{owner} cannot make a single test: there are too few rows")
+    search = level_search(test, owner, largest=largest)
     found = find_skeleton(search, alpha, run, forbidden & forbidden.T, required | required.T, max_given)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
@@ -121,10 +99,7 @@ def pc_by(
         warnings.append(
             f"{doubtful} paths a — c — b are left undirected at c: separating sets disagree on them"
         )
-    if found.level >= search.most and (found.adjacent.sum(axis=1) - 1 > search.most).any():
-        warnings.append(
-            f"sets of more than {search.most} columns could not be tested: there are too few rows"
-        )
+    warnings += too_few_rows(found, search.most)
     edges = f"{int(found.adjacent.sum()) // 2} edges are left after {found.tests} tests"
     late = (
         f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and directions "
@@ -136,34 +111,13 @@ def pc_by(
         edges if found.finished else late,
         stats={"tests": float(found.tests), "largest_set": float(max(0, found.level))},
         warnings=tuple(warnings),
-        separating_sets=tuple(
-            SeparatingSet(names[a], names[b], tuple(names[k] for k in given), p)
-            for (a, b), (given, p) in sorted(found.separations.items())
-            if given
-        ),
+        separating_sets=named_separations(found, names),
     )
-
-
-def default_test(schema: Schema) -> str:
-    """The test for some columns: partial correlations of numbers, X² of levels, `mixed` for both."""
-    kinds = {variable.kind for variable in schema}
-    if len(kinds) > 1:
-        return "mixed"
-    return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
-
-
-def count_test(statistics: Statistics, reading: Reading) -> CountTest:
-    """A test of counts."""
-    return CountTest(statistics, reading, OWNER)
 
 
 def constraints(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
     """Forbidden and required edges."""
-    if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
-        raise KnowledgeError(
-            f"{owner} cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs and counts "
-            "no parents; use ges or hill-climb"
-        )
+    refuse_max_parents(knowledge, names, owner)
     forbidden = knowledge.forbidden_matrix(names)
     np.fill_diagonal(forbidden, val=False)
     return forbidden, knowledge.required_matrix(names)

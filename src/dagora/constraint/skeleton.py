@@ -120,25 +120,38 @@ class TestedSets:
         self, adjacent: Matrix, size: int, alpha: float, run: Run
     ) -> tuple[dict[Pair, Separation], int]:
         """The pairs that a set separates, and the number of tests."""
-        found: dict[Pair, Separation] = {}
-        tests = 0
         waiting = {
             (x, y): sets_around(adjacent, x, y, size) for x, y in np.argwhere(np.triu(adjacent)).tolist()
         }
-        wave = None if self._largest else 1
-        while waiting:
-            for asked, p_values in in_parts(self._test, next_sets(waiting, wave), size, run):
-                tests += len(asked)
-                for (pair, given), p in zip(asked, p_values, strict=True):
-                    before = found.get(pair)
-                    if p > alpha and (before is None or (self._largest and p > before.p)):
-                        found[pair] = Separation(given, p)
-            if wave is None or run.budget.exhausted:
-                break
-            for pair in found:
-                waiting.pop(pair, None)
-            wave *= 2
-        return found, tests
+        return separate_waiting(self._test, waiting, size, alpha, run, largest=self._largest)
+
+
+def separate_waiting(
+    test: IndependenceTest,
+    waiting: dict[Pair, Iterator[Given]],
+    size: int,
+    alpha: float,
+    run: Run,
+    *,
+    largest: bool,
+) -> tuple[dict[Pair, Separation], int]:
+    """The pairs that one of the sets of `size` that they wait for separates, and the number of tests."""
+    found: dict[Pair, Separation] = {}
+    tests = 0
+    wave = None if largest else 1
+    while waiting:
+        for asked, p_values in in_parts(test, next_sets(waiting, wave), size, run):
+            tests += len(asked)
+            for (pair, given), p in zip(asked, p_values, strict=True):
+                before = found.get(pair)
+                if p > alpha and (before is None or (largest and p > before.p)):
+                    found[pair] = Separation(given, p)
+        if wave is None or run.budget.exhausted:
+            break
+        for pair in found:
+            waiting.pop(pair, None)
+        wave *= 2
+    return found, tests
 
 
 def next_sets(waiting: dict[Pair, Iterator[Given]], number: int | None) -> Iterator[Asked]:

@@ -2,7 +2,8 @@
 
 The parser reads `digraph` and `graph` with chains, groups and subgraphs. Of the attributes only `dir`
 matters: an edge with `dir=none`, and every `--` of a `graph`, is undirected; `dir=back` turns the arrow
-around. Names are written in quotes where DOT requires it.
+around. An edge with `dir=both`, `arrowtail` and `arrowhead` makes the graph a PAG: these are its marks,
+`odot` for a circle and `none` for a tail. Names are written in quotes where DOT requires it.
 """
 
 from __future__ import annotations
@@ -12,16 +13,24 @@ from typing import TYPE_CHECKING
 
 from dagora.errors import FormatError
 from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
+from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS, TAIL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
 
 PLAIN = re.compile(r"(?!(?:node|edge|graph|digraph|subgraph|strict)\Z)[A-Za-z_][A-Za-z_0-9]*", re.IGNORECASE)
 
 DIRECTIONS: dict[str, Direction] = {"forward": "forward", "back": "back", "none": "none"}
+# Marks of a PAG by the names of arrowheads.
+HEADS = {"normal": ARROW, "odot": CIRCLE, "none": TAIL}
+SHAPES = {mark: shape for shape, mark in HEADS.items()}
+SIGN_OF = {marks: sign for sign, marks in SIGNS.items()}
 
 
-def parse_graph(text: str) -> Graph:
+def parse_graph(text: str) -> AnyGraph:
     """Read a graph.
 
     >>> parse_graph('digraph { a -> b -> "c d" [color=red] }').edges
@@ -43,7 +52,32 @@ def parse_graph(text: str) -> Graph:
             )
         return DIRECTIONS[given]
 
+    if any(has_marks(arrow) for arrow in drawing.arrows):
+        return PAG(
+            drawing.nodes, [(arrow.tail, marked(arrow, direction), arrow.head) for arrow in drawing.arrows]
+        )
     return graph_of(drawing, direction)
+
+
+def has_marks(arrow: Arrow) -> bool:
+    """Whether an edge says how both of its ends are drawn."""
+    return arrow.attributes.get("dir", "").lower() == "both" and {"arrowtail", "arrowhead"} <= set(
+        arrow.attributes
+    )
+
+
+def marked(arrow: Arrow, direction: Callable[[Arrow], Direction]) -> str:
+    """The edge of a PAG; where only one end is drawn, there is an arrow."""
+    if not has_marks(arrow):
+        return {"forward": "-->", "back": "<--", "none": "---"}[direction(arrow)]
+    shapes = [arrow.attributes[end].lower() for end in ("arrowtail", "arrowhead")]
+    for shape in shapes:
+        if shape not in HEADS:
+            raise FormatError(
+                f"line {arrow.line}: the edge between '{arrow.tail}' and '{arrow.head}' ends in '{shape}'; "
+                "only normal, odot and none can be read"
+            )
+    return SIGN_OF[HEADS[shapes[0]], HEADS[shapes[1]]]
 
 
 def render_graph(graph: Graph) -> str:
@@ -61,4 +95,22 @@ def render_graph(graph: Graph) -> str:
     lines = [f"  {names[node]};" for node in graph.nodes]
     lines += [f"  {names[tail]} -> {names[head]};" for tail, head in graph.edges]
     lines += [f"  {names[tail]} -> {names[head]} [dir=none];" for tail, head in graph.undirected]
+    return "digraph {\n" + "".join(line + "\n" for line in lines) + "}\n"
+
+
+def render_pag(graph: PAG) -> str:
+    """Write a PAG, which Graphviz draws with circles where a mark is open.
+
+    >>> print(render_pag(PAG("ab", [("a", "o->", "b")])), end="")
+    digraph {
+      a;
+      b;
+      a -> b [dir=both, arrowtail=odot, arrowhead=normal];
+    }
+    """
+    names = {node: quote(node, PLAIN.fullmatch) for node in graph.nodes}
+    lines = [f"  {names[node]};" for node in graph.nodes]
+    for one, sign, other in graph.marked_edges:
+        left, right = (SHAPES[mark] for mark in SIGNS[sign])
+        lines.append(f"  {names[one]} -> {names[other]} [dir=both, arrowtail={left}, arrowhead={right}];")
     return "digraph {\n" + "".join(line + "\n" for line in lines) + "}\n"

@@ -1,7 +1,8 @@
 """Graphs and networks as JSON.
 
 A graph is `{"nodes": ["a", "b"], "edges": [["a", "b"]]}`, and `"undirected"` lists undirected edges; other
-keys are ignored. A network is the same object with its parameters added, so that it can be read as a graph:
+keys are ignored. A PAG also has `"marked_edges": [["a", "o->", "b"]]`, which count then. A network is the
+same object with its parameters added, so that it can be read as a graph:
 
 - `"kind": "discrete"`: `"levels": {x: [...]}` and `"tables": {x: nested lists}`, one level of nesting per
   parent in the order of `"nodes"`, the levels of x last;
@@ -29,6 +30,7 @@ import numpy as np
 from dagora.errors import FormatError
 from dagora.files import json_text
 from dagora.formats.graphs import build_graph
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.network.regressions import Lines, Softmax
@@ -39,12 +41,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
 
 Object = dict[str, Any]
 
 
-def parse_graph(text: str) -> Graph:
+def parse_graph(text: str) -> AnyGraph:
     """Read the graph; parameters and other keys are ignored.
 
     >>> parse_graph('{"nodes": ["a", "b"], "edges": [["a", "b"]], "score": -12.5}').edges
@@ -53,7 +56,7 @@ def parse_graph(text: str) -> Graph:
     return _graph(_object(text))
 
 
-def parse(text: str) -> Graph | Network:
+def parse(text: str) -> AnyGraph | Network:
     """Read what the text holds: a network where it has parameters, else a graph.
 
     >>> network = parse('{"kind": "discrete", "nodes": ["a"], "edges": [],'
@@ -88,6 +91,27 @@ def render_graph(graph: Graph) -> str:
     }
     """
     return _layout(_graph_object(graph))
+
+
+def render_pag(graph: PAG) -> str:
+    """Write a PAG, one edge a line; `edges` has those with a direction, for readers that know no marks.
+
+    >>> print(render_pag(PAG("ab", [("a", "o->", "b")])), end="")
+    {
+     "nodes": ["a", "b"],
+     "edges": [],
+     "marked_edges": [
+      ["a", "o->", "b"]
+     ]
+    }
+    """
+    return _layout(
+        {
+            "nodes": list(graph.nodes),
+            "edges": [list(edge) for edge in graph.edges],
+            "marked_edges": [list(edge) for edge in graph.marked_edges],
+        }
+    )
 
 
 def render_network(network: Network) -> str:
@@ -207,29 +231,41 @@ def _object(text: str) -> Object:
     return document
 
 
-def _graph(document: Object) -> Graph:
+def _graph(document: Object) -> AnyGraph:
     nodes = document.get("nodes")
     if isinstance(nodes, dict):
         return DAG(nodes, [(parent, node) for node in nodes for parent in _parents(nodes, node)])
     if not isinstance(nodes, list) or "edges" not in document:
         raise FormatError('a graph needs "nodes": [names] and "edges": [[from, to], ...]')
+    if "marked_edges" in document:
+        return PAG(nodes, _triples(document, "marked_edges"))
     return build_graph(nodes, _pairs(document, "edges"), _pairs(document, "undirected"))
 
 
+def _triples(document: Object, key: str) -> list[tuple[str, str, str]]:
+    return [
+        (one, sign, other) for one, sign, other in _lists(document, key, 3, 'triples like ["a", "o->", "b"]')
+    ]
+
+
 def _pairs(document: Object, key: str) -> list[tuple[str, str]]:
+    return [(tail, head) for tail, head in _lists(document, key, 2, "pairs of names")]
+
+
+def _lists(document: Object, key: str, length: int, what: str) -> list[list[str]]:
     listed = document.get(key, [])
     if not isinstance(listed, list):
-        raise FormatError(f'"{key}" must be a list of pairs of names')
-    for pair in listed:
-        if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-            raise FormatError(f'"{key}" must be a list of pairs of names, but has {_brief(pair)}')
-    return [(tail, head) for tail, head in listed]
+        raise FormatError(f'"{key}" must be a list of {what}')
+    for one in listed:
+        if not isinstance(one, list) or len(one) != length or not all(isinstance(text, str) for text in one):
+            raise FormatError(f'"{key}" must be a list of {what}, but has {_brief(one)}')
+    return listed
 
 
 def _dag(document: Object) -> DAG:
     graph = _graph(document)
     if not isinstance(graph, DAG):
-        raise FormatError("a network with parameters cannot have undirected edges")
+        raise FormatError("a network with parameters cannot have undirected edges or marks")
     return graph
 
 

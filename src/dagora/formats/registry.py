@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from dagora.errors import FormatError
 from dagora.files import PathLike, naming, read_text, require_path, write_whole
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format
-from dagora.graph.cpdag import require_graph
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.any_graph import require_any_graph
 from dagora.network.networks import (
     DiscreteNetwork,
     GaussianNetwork,
@@ -25,6 +26,7 @@ from dagora.network.networks import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
 
 
@@ -37,10 +39,11 @@ class Format:
 
     name: str
     extensions: tuple[str, ...]
-    parse_graph: Callable[[str], Graph]
-    parse: Callable[[str], Graph | Network]
+    parse_graph: Callable[[str], AnyGraph]
+    parse: Callable[[str], AnyGraph | Network]
     render_graph: Callable[[Graph], str]
     render_network: Callable[[Network, bool], str] | None = None
+    render_pag: Callable[[PAG], str] | None = None
 
 
 def _graph_in_bif(graph: Graph) -> str:
@@ -64,9 +67,13 @@ def _network_in_json(network: Network, originals: bool) -> str:  # noqa: ARG001 
 
 
 def _only_graphs(
-    name: str, extensions: tuple[str, ...], parse: Callable[[str], Graph], render: Callable[[Graph], str]
+    name: str,
+    extensions: tuple[str, ...],
+    parse: Callable[[str], AnyGraph],
+    render: Callable[[Graph], str],
+    render_pag: Callable[[PAG], str] | None = None,
 ) -> Format:
-    return Format(name, extensions, parse, parse, render)
+    return Format(name, extensions, parse, parse, render, render_pag=render_pag)
 
 
 FORMATS = (
@@ -77,11 +84,12 @@ FORMATS = (
         json_format.parse,
         json_format.render_graph,
         _network_in_json,
+        json_format.render_pag,
     ),
     Format("BIF", (".bif",), bif.parse_graph, bif.parse, _graph_in_bif, _network_in_bif),
-    _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph),
+    _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph, dot.render_pag),
     _only_graphs("GraphML", (".graphml",), graphml.parse_graph, graphml.render_graph),
-    _only_graphs("DAGitty", (".dagitty",), dagitty.parse_graph, dagitty.render_graph),
+    _only_graphs("DAGitty", (".dagitty",), dagitty.parse_graph, dagitty.render_graph, dagitty.render_pag),
     _only_graphs("CSV", (".csv",), adjacency_csv.parse_graph, adjacency_csv.render_graph),
 )
 
@@ -112,8 +120,10 @@ def find_format(path: PathLike) -> Format:
     raise FormatError(f"{path}: {fault}; known are {listed} (each also with .gz)")
 
 
-def read_graph(path: PathLike) -> Graph:
+def read_graph(path: PathLike) -> AnyGraph:
     """Read a graph from any known format: a `CPDAG` where an edge is undirected, else a `DAG`.
+
+    JSON, DOT and DAGitty also hold a `PAG`, whose edges have marks.
 
     >>> read_graph("missing.bif")
     Traceback (most recent call last):
@@ -125,7 +135,7 @@ def read_graph(path: PathLike) -> Graph:
         return known.parse_graph(text)
 
 
-def write_graph(graph: Graph, path: PathLike) -> None:
+def write_graph(graph: AnyGraph, path: PathLike) -> None:
     """Write a graph in the format that the extension names, whole or not at all.
 
     >>> from dagora.graph.dag import DAG
@@ -134,10 +144,22 @@ def write_graph(graph: Graph, path: PathLike) -> None:
     dagora.errors.FormatError: graph.bif: BIF needs parameters and not only a graph; fit them ...
     """
     known = find_format(path)
-    require_graph(graph)
+    require_any_graph(graph)
     with naming(path):
-        text = known.render_graph(graph)
+        text = render_pag(known, graph) if isinstance(graph, PAG) else known.render_graph(graph)
     write_whole(path, text)
+
+
+def render_pag(known: Format, graph: PAG) -> str:
+    """A PAG in a format that can hold its marks.
+
+    >>> render_pag(find_format("graph.csv"), PAG("ab"))
+    Traceback (most recent call last):
+    dagora.errors.FormatError: CSV cannot hold the marks of a PAG: write .json, .dot or .dagitty
+    """
+    if known.render_pag is None:
+        raise FormatError(f"{known.name} cannot hold the marks of a PAG: write .json, .dot or .dagitty")
+    return known.render_pag(graph)
 
 
 def read_network(path: PathLike) -> Network:

@@ -4,7 +4,7 @@ Nodes are rounded boxes, edges are smooth curves along the routes of the layered
 edge is coloured by its verdict (correct, reversed, extra, missing) and the legend counts them. The colours
 follow Tol's "high contrast" set, with a darker yellow, which colour-blind readers can tell apart and which
 differ in grey print; each verdict also has its own dash pattern. Nothing in the picture has an id, so that
-one page can hold many pictures.
+one page can hold many pictures. At an end that a PAG leaves open stands a circle.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dagora.errors import GraphError
+from dagora.graph.ancestral.judging import both_pags, judge_pags
+from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS
+from dagora.graph.ancestral.pag import SHOWN as SHOWN_SIGNS
+from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.cpdag import Graph
 from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
 from dagora.graph.dag import Edge
@@ -32,6 +36,7 @@ Verdict = Literal["plain", "shown", "correct", "reversed", "extra", "missing"]
 MARGIN = 24.0
 FONT_SIZE = 13.0
 LONGEST_LABEL = 28
+CIRCLE_RADIUS = 4.2
 LABELLED_EDGES = 40  # beyond this many, weights are shown by width and tooltip only
 FONT = "font-family=\"'Helvetica Neue',Helvetica,Arial,'DejaVu Sans',sans-serif\""
 BOX = 'fill="#f4f6f9" stroke="#5b6b7f" stroke-width="1.2"'
@@ -47,23 +52,25 @@ STYLES: dict[Verdict, tuple[str, str]] = {  # colour, dash pattern
 }
 # The words of a legend.
 JUDGED: dict[Verdict, str] = {word: word for word in ("correct", "reversed", "extra", "missing")}
+# Edges of a PAG have no direction that could be reversed.
+MARKED: dict[Verdict, str] = {**JUDGED, "reversed": "other marks"}
 SHOWN: dict[Verdict, str] = {"shown": "direction shown by an intervention:", "plain": "other edges:"}
 
 
 @dataclass(frozen=True)
 class _Stroke:
-    """One edge to draw, from its first node to its second; `arrow` is False for an undirected one."""
+    """One edge to draw, from its first node to its second, with the sign of a PAG, such as `-->`."""
 
     edge: Edge
-    arrow: bool
+    sign: str
     verdict: Verdict
     weight: float | None
 
 
 def draw_svg(
-    graph: Graph,
+    graph: AnyGraph,
     *,
-    truth: Graph | None = None,
+    truth: AnyGraph | None = None,
     weights: ArrayLike | None = None,
     title: str | None = None,
     shown: Collection[Edge] = (),
@@ -76,15 +83,21 @@ def draw_svg(
     >>> draw_svg(DAG("ab", [("a", "b")]), title="a < b")[:4]
     '<svg'
     """
-    strokes = _strokes(graph, truth, weights, shown)
-    widths = _box_widths(graph, strokes)
-    plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
-    legend = _legend(strokes, JUDGED) if truth is not None else _legend(strokes, SHOWN) if shown else []
+    outline: Graph = graph.outline() if isinstance(graph, PAG) else graph
+    if isinstance(graph, PAG):
+        strokes = _marked_strokes(graph, truth)
+    else:
+        known = None if truth is None else without_pag(truth, "the truth of a DAG or CPDAG")
+        strokes = _strokes(graph, known, weights, shown)
+    widths = _box_widths(graph.nodes, strokes)
+    plan = layout(outline, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
+    words = MARKED if isinstance(graph, PAG) else JUDGED
+    legend = _legend(strokes, words) if truth is not None else _legend(strokes, SHOWN) if shown else []
     heading = 30.0 * (title is not None) + 26.0 * bool(legend)
     needed = [plan.width, sum(width for _, width in legend), text_width(title or "") * 1.3]
     width, height = max(needed) + 2 * MARGIN, plan.height + heading + 2 * MARGIN
 
-    summary = title or f"Graph of {len(graph)} nodes and {len(graph.edges) + len(graph.undirected)} edges"
+    summary = title or f"Graph of {len(graph)} nodes and {number_of_edges(graph)} edges"
     size = f'width="{width:.0f}" height="{height:.0f}"'
     view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
     parts = [
@@ -110,7 +123,7 @@ def draw_svg(
         tail, head = stroke.edge
         inner = plan.routes[stroke.edge][1:-1]
         route = [meets[stroke.edge, tail], *inner, meets[stroke.edge, head]]
-        parts.append(_edge(stroke, route, scale, labelled=labelled))
+        parts.append(_edge(stroke, route, scale, words, labelled=labelled))
     parts += [_node(name, plan.positions[name], widths[name]) for name in graph.nodes]
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
@@ -127,31 +140,52 @@ def _strokes(
     def weight(edge: Edge) -> float | None:
         return None if values is None else float(values[graph.index(edge[0]), graph.index(edge[1])])
 
-    edges = [*((edge, True) for edge in graph.edges), *((edge, False) for edge in graph.undirected)]
+    edges = [*((edge, "-->") for edge in graph.edges), *((edge, "---") for edge in graph.undirected)]
     if truth is None:
         return [
-            _Stroke(edge, arrow, "shown" if edge in shown else "plain", weight(edge)) for edge, arrow in edges
+            _Stroke(edge, sign, "shown" if edge in shown else "plain", weight(edge)) for edge, sign in edges
         ]
     verdicts = judge(graph, truth)
 
     def verdict(edge: Edge) -> Verdict:
         return verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1]))
 
-    found = [_Stroke(edge, arrow, verdict(edge), weight(edge)) for edge, arrow in edges]
-    absent = [*((edge, True) for edge in truth.edges), *((edge, False) for edge in truth.undirected)]
+    found = [_Stroke(edge, sign, verdict(edge), weight(edge)) for edge, sign in edges]
+    absent = [*((edge, "-->") for edge in truth.edges), *((edge, "---") for edge in truth.undirected)]
     found += [
-        _Stroke(edge, arrow, "missing", None)
-        for edge, arrow in absent
+        _Stroke(edge, sign, "missing", None)
+        for edge, sign in absent
         if verdicts.missing[truth.index(edge[0]), truth.index(edge[1])]
     ]
     return found
 
 
-def _box_widths(graph: Graph, strokes: Sequence[_Stroke]) -> dict[str, float]:
+def _marked_strokes(graph: PAG, truth: AnyGraph | None) -> list[_Stroke]:
+    if truth is None:
+        return [_Stroke((one, other), sign, "plain", None) for one, sign, other in graph.marked_edges]
+    found, known = both_pags(graph, truth)
+    verdicts = judge_pags(found, known)
+
+    def place(name: str) -> int:
+        return known.index(name)
+
+    strokes = [
+        _Stroke((one, other), sign, verdicts.of_edge(place(one), place(other)), None)
+        for one, sign, other in graph.marked_edges
+    ]
+    strokes += [
+        _Stroke((one, other), sign, "missing", None)
+        for one, sign, other in known.marked_edges
+        if verdicts.missing[place(one), place(other)]
+    ]
+    return strokes
+
+
+def _box_widths(nodes: Sequence[str], strokes: Sequence[_Stroke]) -> dict[str, float]:
     """Wide enough for the label, and for the edges that meet one side of the box."""
     fan: Counter[tuple[str, int]] = Counter((stroke.edge[end], end) for stroke in strokes for end in (0, 1))
     widths = {}
-    for name in graph.nodes:
+    for name in nodes:
         edges = max(fan[name, 0], fan[name, 1])
         widths[name] = max(
             44.0, text_width(short_label(name)) + 22, min(PORT_GAP * (edges - 1) + 2 * CORNER, 240.0)
@@ -185,27 +219,44 @@ def _node(name: str, centre: Point, width: float) -> str:
     )
 
 
-def _edge(stroke: _Stroke, route: Sequence[Point], scale: float, *, labelled: bool) -> str:
+def _edge(
+    stroke: _Stroke, route: Sequence[Point], scale: float, words: Mapping[Verdict, str], *, labelled: bool
+) -> str:
     tail, head = stroke.edge
     colour, _ = STYLES[stroke.verdict]
     share = abs(stroke.weight) / scale if stroke.weight is not None and scale > 0 else None
     thickness = 1.9 if share is None else 1.0 + 2.6 * share
     if stroke.verdict == "missing":
         thickness = 1.6
-    (x, y), (_, from_y) = route[-1], route[-2]
-    length = 5.0 + 2.0 * thickness if stroke.arrow else 0.0
-    base = (x, y - length if from_y < y else y + length)
-    path, middle = curve([*route[:-1], base])
-    mark = " → " if stroke.arrow else " — "
+    left, right = SIGNS[stroke.sign]
+    first, first_mark = _end(route[0], route[1], left, thickness, colour)
+    last, last_mark = _end(route[-1], route[-2], right, thickness, colour)
+    path, middle = curve([first, *route[1:-1], last])
+    mark = f" {SHOWN_SIGNS[stroke.sign]} "
     note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
-    verdict = "" if stroke.verdict == "plain" else f" ({stroke.verdict})"
+    verdict = "" if stroke.verdict == "plain" else f" ({words.get(stroke.verdict, stroke.verdict)})"
     drawing = f'<path d="{path}" fill="none" {_line(stroke.verdict, thickness)}/>'
-    if stroke.arrow:
-        drawing += f'<path d="{arrowhead(base, (x, y), 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
+    drawing += first_mark + last_mark
     if labelled and stroke.weight is not None:
         drawing += _weight_label(middle, stroke.weight, colour)
     ends = f"data-tail={quoteattr(clean_letters(tail))} data-head={quoteattr(clean_letters(head))}"
     return f"<g {ends}><title>{clean_text(tail + mark + head + note + verdict)}</title>{drawing}</g>"
+
+
+def _end(at: Point, towards: Point, mark: int, thickness: float, colour: str) -> tuple[Point, str]:
+    """Where the line of an edge ends at a node, and the drawing of the mark between it and the node."""
+    (x, y), from_y = at, towards[1]
+    down = 1.0 if from_y < y else -1.0  # the way to the node
+    if mark == ARROW:
+        base = (x, y - down * (5.0 + 2.0 * thickness))
+        return base, f'<path d="{arrowhead(base, at, 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
+    if mark == CIRCLE:
+        centre = y - down * (CIRCLE_RADIUS + 0.8)
+        ring = f'stroke="{colour}" stroke-width="1.6" fill="#ffffff"'
+        return (x, centre - down * CIRCLE_RADIUS), (
+            f'<circle cx="{x:.1f}" cy="{centre:.1f}" r="{CIRCLE_RADIUS:g}" {ring}/>'
+        )
+    return at, ""
 
 
 def _weight_label(at: Point, weight: float, colour: str) -> str:

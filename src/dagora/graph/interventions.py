@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.any_graph import AnyGraph, without_pag
+from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix, meek_closure
 
@@ -61,7 +62,7 @@ def interventional_cpdag(dag: DAG, regimes: Iterable[Collection[str]]) -> CPDAG:
     return CPDAG.from_numpy(directed_by_regimes(cpdag_matrix(matrix), matrix, apart), dag.nodes)
 
 
-def shown_by_interventions(graph: Graph, regimes: Sequence[Collection[str]]) -> set[Edge]:
+def shown_by_interventions(graph: AnyGraph, regimes: Sequence[Collection[str]]) -> set[Edge]:
     """The edges of a graph whose direction shows through interventions only.
 
     >>> sorted(shown_by_interventions(DAG("abc", [("a", "b"), ("b", "c")]), [{"c"}]))
@@ -69,6 +70,7 @@ def shown_by_interventions(graph: Graph, regimes: Sequence[Collection[str]]) -> 
     """
     if not any(regimes):
         return set()
-    dag = graph.extension() if isinstance(graph, CPDAG) else graph
+    plain = without_pag(graph, "what interventions show")
+    dag = plain.extension() if isinstance(plain, CPDAG) else plain
     without = {frozenset(edge) for edge in CPDAG.from_dag(dag).undirected}
     return {edge for edge in interventional_cpdag(dag, regimes).edges if frozenset(edge) in without}

@@ -19,7 +19,7 @@ directions are dropped. To compare CPDAGs, a DAG is replaced by that of its equi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -133,10 +133,10 @@ def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None
     class_marks = cpdag_matrix(marks) if isinstance(aligned, DAG) else marks
     true_class = cpdag_matrix(true_marks) if isinstance(truth, DAG) else true_marks
     return Comparison(
-        dag=_measure(judge(aligned, truth)),
-        skeleton=_measure(_judge(marks | marks.T, true_marks | true_marks.T)),
-        cpdag=_measure(_judge(class_marks, true_class)),
-        raw=None if dropped is None else _measure(_judge(_with_edges(aligned, dropped), true_marks)),
+        dag=measure(judge(aligned, truth)),
+        skeleton=measure(_judge(marks | marks.T, true_marks | true_marks.T)),
+        cpdag=measure(_judge(class_marks, true_class)),
+        raw=None if dropped is None else measure(_judge(_with_edges(aligned, dropped), true_marks)),
     )
 
 
@@ -153,14 +153,19 @@ def align(estimate: Graph, truth: Graph) -> Graph:
     """Put the estimate's nodes in the order of the truth's; both must have the same names."""
     require_graph(estimate, "the estimate")
     require_graph(truth, "the truth")
-    estimated, true = set(estimate.nodes), set(truth.nodes)
-    for name in truth.nodes:
-        if name not in estimated:
-            raise GraphError(f"'{name}' is a node of the truth but not of the estimate")
-    for name in estimate.nodes:
-        if name not in true:
-            raise GraphError(f"'{name}' is a node of the estimate but not of the truth")
+    align_names(estimate.nodes, truth.nodes)
     return estimate if estimate.nodes == truth.nodes else estimate.reorder(truth.nodes)
+
+
+def align_names(estimated: Sequence[str], true: Sequence[str]) -> None:
+    """Refuse an estimate and a truth over other nodes."""
+    found, known = set(estimated), set(true)
+    for name in true:
+        if name not in found:
+            raise GraphError(f"'{name}' is a node of the truth but not of the estimate")
+    for name in estimated:
+        if name not in known:
+            raise GraphError(f"'{name}' is a node of the estimate but not of the truth")
 
 
 def _with_edges(graph: Graph, edges: Iterable[Edge]) -> Matrix:
@@ -177,7 +182,8 @@ def _judge(marks: Matrix, true_marks: Matrix) -> Verdicts:
     return Verdicts(shared & same, shared & ~same, edge & ~true_edge, true_edge & ~edge)
 
 
-def _measure(verdicts: Verdicts) -> Metrics:
+def measure(verdicts: Verdicts) -> Metrics:
+    """Distances and rates of some verdicts."""
     correct, swapped, extra, missing = (int(verdict.sum()) // 2 for verdict in verdicts)
     size = len(verdicts.correct)
     predicted = correct + swapped + extra

@@ -8,12 +8,12 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dagora.errors import OptionError
+from dagora.errors import GraphError, OptionError
 from dagora.files import require_path, write_whole
 from dagora.result import Result
 
 if TYPE_CHECKING:
-    from dagora.graph.cpdag import Graph
+    from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.posterior.summary.posterior import Posterior
@@ -24,7 +24,7 @@ def write_report(
     found: Result | Posterior | Strengths,
     path: str | PathLike[str],
     *,
-    truth: Graph | None = None,
+    truth: AnyGraph | None = None,
     network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
     strengths: Strengths | None = None,
@@ -44,6 +44,7 @@ def write_report(
     ...     "two columns" in page.read_text(encoding="utf-8")
     True
     """
+    from dagora.graph.ancestral.pag import PAG
     from dagora.posterior.summary.posterior import Posterior
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page
@@ -51,9 +52,12 @@ def write_report(
     from dagora.resample.strengths import Strengths
 
     require_path(path)
+    plain = None if truth is None or isinstance(truth, PAG) else truth
     if isinstance(found, Result):
-        shown = [] if strengths is None else strength_sections(strengths, truth)
+        shown = [] if strengths is None else strength_sections(strengths, plain)
         content = result_page(found, truth=truth, network=network, source=source, strengths=shown)
+    elif isinstance(truth, PAG):
+        raise GraphError("the truth of a posterior or of strengths must be a DAG or CPDAG, not a PAG")
     elif isinstance(found, Strengths):
         content = strengths_page(found, truth=truth, source=source)
     elif not isinstance(found, Posterior):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dagora.graph.cpdag import Graph
+from dagora.graph.ancestral.judging import PAGComparison
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.any_graph import AnyGraph, compare, number_of_edges, without_pag
 from dagora.graph.dag import Edge
 from dagora.graph.drawing import draw_svg
 from dagora.graph.interventions import shown_by_interventions
-from dagora.graph.metrics import Comparison, compare, judge
+from dagora.graph.metrics import Comparison, judge
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
+from dagora.report import pag_section
 from dagora.report.data_section import data_section
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Content, Section, facts, number, page, table, text
@@ -28,7 +31,7 @@ CAUTION = (
 def result_page(
     result: Result,
     *,
-    truth: Graph | None = None,
+    truth: AnyGraph | None = None,
     network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
     strengths: Sequence[Section] = (),
@@ -56,7 +59,7 @@ def result_page(
 def lead(result: Result) -> str:
     """The outcome in a sentence and a few numbers."""
     graph = result.graph
-    named = [("variables", number(len(graph))), ("edges", number(len(graph.edges) + len(graph.undirected)))]
+    named = [("variables", number(len(graph))), ("edges", number(number_of_edges(graph)))]
     if result.score is not None:
         named.append((result.score_name or "score", number(result.score)))
     named += [("seconds", number(result.seconds)), ("status", result.status)]
@@ -80,7 +83,7 @@ def listed(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
 
 
-def graph_section(result: Result, truth: Graph | None) -> Section:
+def graph_section(result: Result, truth: AnyGraph | None) -> Section:
     """The picture of the graph."""
     drawing = draw_svg(
         result.graph,
@@ -88,7 +91,12 @@ def graph_section(result: Result, truth: Graph | None) -> Section:
         weights=result.weights,
         shown=shown_by_interventions(result.graph, result.interventions),
     )
-    return Section("The graph", canvas(drawing) + f'<p class="soft">{text(CAUTION)}</p>')
+    graph = result.graph
+    if not isinstance(graph, PAG):
+        return Section("The graph", canvas(drawing) + f'<p class="soft">{text(CAUTION)}</p>')
+    said = [pag_section.CAUTION, *([pag_section.SELECTED] if result.settings.get("selection") else [])]
+    words = "".join(f'<p class="soft">{text(one)}</p>' for one in said)
+    return Section("The graph", canvas(drawing) + pag_section.marks_explained(graph) + words)
 
 
 def canvas(drawing: str) -> str:
@@ -100,23 +108,30 @@ def canvas(drawing: str) -> str:
     return f'{tools}<div class="canvas fitted">{drawing}</div>'
 
 
-def comparison_table(comparison: Comparison) -> str:
+def comparison_table(comparison: Comparison | PAGComparison) -> str:
     """Distances and rates of the comparison with the truth."""
     rows = [(label, row.shd, row.tpr, row.fdr, row.fpr, row.f1) for label, row in comparison.rows()]
-    note = (
-        '<p class="soft">DAG: the graphs as they are. CPDAG: their equivalence classes, which is all that '
-        "data alone can tell. Skeleton: without directions.</p>"
-    )
+    if isinstance(comparison, PAGComparison):
+        words = f"PAG: edges with their marks. Skeleton: without. {sentence(comparison.marks.describe())}"
+    else:
+        words = (
+            "DAG: the graphs as they are. CPDAG: their equivalence classes, which is all that data alone can "
+            "tell. Skeleton: without directions."
+        )
+    note = f'<p class="soft">{words}</p>'
     return note + table(("compared as", "SHD", "TPR", "FDR", "FPR", "F1"), rows)
 
 
-def edge_section(result: Result, truth: Graph | None) -> Section:
+def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     """All edges in a table that can be sorted and searched."""
+    if isinstance(result.graph, PAG):
+        titles, marked = pag_section.edge_rows(result.graph, truth)
+        return Section("Edges", searchable(table(titles, marked, sortable=True)))
     graph = result.graph
     head = ["from", "to", "direction"]
     head += ["weight"] * (result.weights is not None) + ["verdict"] * (truth is not None)
     certain, shown = set(result.cpdag.edges), shown_by_interventions(graph, result.interventions)
-    verdicts = None if truth is None else judge(graph, truth)
+    verdicts = None if truth is None else judge(graph, without_pag(truth, "the truth of a DAG or CPDAG"))
     rows: list[list[Content]] = []
     for edge in (*graph.edges, *graph.undirected):
         row: list[Content] = [*edge, direction(edge, certain, shown)]

@@ -46,5 +46,7 @@ def learn_sample(prepared: Prepared, way: str, seed: int, sample: int, budget: B
         return None
     if outcome.status == "failed":
         return Learned(None, outcome.message)
-    graph = outcome.graph if outcome.graph.nodes == source.names else outcome.graph.reorder(source.names)
+    graph = outcome.plain_graph
+    if graph.nodes != source.names:
+        graph = graph.reorder(source.names)
     return Learned(pack(graph.to_numpy().T))

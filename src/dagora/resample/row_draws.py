@@ -43,6 +43,11 @@ def way_for(name: str, method: Method) -> str:
     >>> way_for("auto", method_named("pc")), way_for("auto", method_named("ges"))
     ('halves', 'rows')
     """
+    if method.returns == "pag":
+        raise OptionError(
+            f"the bootstrap counts edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, "
+            "whose edges have marks: leave the bootstrap out, or use pc"
+        )
     if name == "auto":
         return "halves" if method.by_tests else "rows"
     find("way to draw rows", name, {"auto": None, **WAYS})

@@ -38,7 +38,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
     tried: list[Round] = []
     if not run.budget.left:
         return start
-    graph, why = start.graph, "the rounds were used up"
+    graph, why = start.plain_graph, "the rounds were used up"
     for turn in range(rounds + 1):
         try:
             score = filling.fit(directed(graph), run.budget)
@@ -59,7 +59,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
         if run.budget.exhausted:
             why = run.budget.reason
             break
-        graph = search(filling.complete(turn), silent).graph
+        graph = search(filling.complete(turn), silent).plain_graph
     if not tried:
         late = run.budget.exhausted
         why = run.budget.reason if late else "the graph is too wide for structural EM"

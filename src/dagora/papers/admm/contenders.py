@@ -103,7 +103,7 @@ def judged(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Number
     result = learned(parameters, table, truth, run)
     seconds = time.process_time() - started
     on_graphs = parameters.get("model") in GRAPH_MODELS
-    graph = voted(result) if on_graphs else result.graph
+    graph = voted(result) if on_graphs else result.plain_graph
     comparison = compare(graph, truth, None if on_graphs else result.dropped)
     found, raw = comparison.dag, comparison.raw
     uncut = {} if raw is None else {"uncut_shd": raw.shd, "uncut_tpr": raw.tpr, "uncut_fdr": raw.fdr}
@@ -168,7 +168,7 @@ def agrees_with_pooled(parameters: Parameters, table: Table, run: Run) -> Number
         raise DagoraError("no weights were found")
     received = [masked.stats[f"bytes_from_{site}"] for site in sites]
     return {
-        "between": compare(masked.graph, pooled.graph).shd,
+        "between": compare(masked.plain_graph, pooled.plain_graph).shd,
         "difference": float(np.abs(masked.weights - pooled.weights).max()),
         "rounds": masked.stats["rounds"],
         "kilobytes": max(received) / 1000,

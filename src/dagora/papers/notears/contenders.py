@@ -82,7 +82,7 @@ def learned(parameters: Parameters, table: Table, run: Run) -> Graph:
     result = learn(table, seed=seed, budget=run.budget, on_event=run.on_event, **options)
     if result.status == "failed":
         raise DagoraError(f"{method} failed: {result.message}")
-    return result.graph
+    return result.plain_graph
 
 
 def covariance(table: Table) -> NDArray[np.float64]:

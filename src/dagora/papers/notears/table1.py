@@ -107,9 +107,9 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     if cut.weights is None or truth is None:
         raise DagoraError("no solution was found")
     refit = LeastSquares(moments.scatter / moments.n).refit
-    best = refit(exact.graph.to_numpy(), lambda1)
+    best = refit(exact.plain_graph.to_numpy(), lambda1)
     solutions = {"path": ours.weights, "published": theirs.raw_weights}
-    refitted = {"path": cut.weights, "published": refit(theirs.graph.to_numpy(), lambda1)}
+    refitted = {"path": cut.weights, "published": refit(theirs.plain_graph.to_numpy(), lambda1)}
     numbers: dict[str, float | bool] = {
         "truth": objective(moments, truth, lambda1),
         "optimum": -exact.score,

@@ -25,7 +25,7 @@ PATIENCE = 200
 def best_graph(tables: FamilyTables, run: Run) -> NDArray[np.bool_]:
     """Adjacency of the heaviest graph found, [i, j] is i → j."""
     outcome = order_search(undominated(tables), replace(run, on_event=ignore), chains=2, patience=PATIENCE)
-    return outcome.graph.to_numpy()
+    return outcome.plain_graph.to_numpy()
 
 
 def undominated(tables: FamilyTables) -> Candidates:

@@ -118,7 +118,7 @@ def by_climbing(score: LocalScore, run: Run, alpha: float) -> Promising:  # noqa
         classes = False
     outcome = ges(score, run) if classes else hill_climb(score, run)
     cut = outcome.status == "time-limit"
-    matrix = outcome.graph.to_numpy()
+    matrix = outcome.plain_graph.to_numpy()
     if classes:
         return Promising(matrix | matrix.T, "neighbours by greedy equivalence search", cut)
     # If two parents of a child are joined, either direction is possible: each may need the other in its core.
