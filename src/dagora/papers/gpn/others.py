@@ -220,7 +220,7 @@ def lines(
 def within_one(
     measured: Sequence[Measured], paper: Mapping[tuple[float, str, str], Simulated]
 ) -> Iterator[str]:
-    """How far kernel PC by distance covariance on rows drawn as in the paper is from the paper's."""
+    """How far kPC-DC on N/2 rows with replacement is from the paper's line."""
     label = "kPC-DC, N/2 with replacement"
     parts = []
     for decay in LAMBDAS:
