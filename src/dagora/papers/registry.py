@@ -95,6 +95,14 @@ ITEMS = (
         full="d = 10 to 100, 10 graphs",
     ),
     Item(
+        "notears/fig3-lingam",
+        "DirectLiNGAM on the tables of figure 3, beside the lines that take less than a second",
+        "dagora.papers.notears.fig3:fig3_lingam",
+        NOTEARS,
+        quick="d = 10 and 20, 3 graphs",
+        full="d = 10 to 100, 10 graphs",
+    ),
+    Item(
         "notears/sachs",
         "protein signalling, 7466 × 11, raw and standardised",
         "dagora.papers.notears.sachs:sachs",
@@ -172,6 +180,15 @@ ITEMS = (
         GPN,
         quick="1 graph per row",
         full="100 graphs per row",
+    ),
+    Item(
+        "gpn/fig1-others",
+        "kernel PC, DiBS+ and the empty graph on the tables of figure 1, n = 10",
+        "dagora.papers.gpn.others:fig1_others",
+        GPN,
+        quick="3 graphs per row, DiBS+ 1",
+        full="100 graphs per row, DiBS+ 10",
+        needs=(),
     ),
     Item(
         "gpn/equivalence",

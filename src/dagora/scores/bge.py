@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import OptionError
-from dagora.scores.gaussian import FlatFamilies, family_pivots
+from dagora.scores.gaussian import FlatFamilies
 from dagora.scores.moment_score import MomentScore
+from dagora.scores.pivot_form import PivotForm, form_scores, one_group
 from dagora.stats.statistics import Statistics
 
 PRIOR_SCALES = ("columns", "unit")
@@ -57,22 +58,28 @@ class BGe(MomentScore):
         spread = np.sqrt(np.diag(self._moments.scatter) / max(1, self._moments.n - 1))
         self._spread: NDArray[np.float64] = spread if prior_scale == "columns" else np.ones(d)
         in_spreads = self._moments.scatter / self._spread / self._spread[:, None]
-        self._posterior = in_spreads + self._scale * np.eye(d)
+        posterior = in_spreads + self._scale * np.eye(d)
+        self._form = one_group(
+            posterior, -self.n_rows * np.log(self._spread), *self._of_sizes(np.arange(d, dtype=np.float64))
+        )
 
-    def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
+    def _of_sizes(self, p: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
+        """What depends on the number of parents alone, and the factors of ln|R_PP| and of ln r(x | P)."""
         from scipy.special import gammaln
 
-        n, freedom, p = self.n_rows, self._freedom, families.sizes
-        parents, residuals = family_pivots(self._posterior, families)
-        family = parents + np.log(residuals)
+        n, freedom = self.n_rows, self._freedom
         constant = -n / 2 * np.log(np.pi) + 0.5 * np.log(self._alpha_mu / (n + self._alpha_mu))
-        values: NDArray[np.float64] = (
+        sizes = (
             constant
-            - n * np.log(self._spread[families.children])
             + gammaln((n + freedom + p + 1) / 2)
             - gammaln((freedom + p + 1) / 2)
             + 0.5 * (freedom + 2 * p + 1) * np.log(self._scale)
-            + 0.5 * (n + freedom + p) * parents
-            - 0.5 * (n + freedom + p + 1) * family
         )
-        return values
+        return sizes, -0.5, -0.5 * (n + freedom + p + 1)  # |R_{P∪x}| = |R_PP| r(x | P)
+
+    def pivot_form(self) -> PivotForm:
+        """The score as a function of determinants and residuals."""
+        return self._form
+
+    def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
+        return form_scores(self._form, families)

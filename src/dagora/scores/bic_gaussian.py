@@ -18,6 +18,7 @@ from dagora.scores.adding_up import ROUNDING, adding_up_doubts, columns_adding_u
 from dagora.scores.gaussian import FlatFamilies, family_pivots, least_residuals
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_doubts
+from dagora.scores.pivot_form import PivotForm, form_scores, one_group
 from dagora.stats.statistics import MomentSource
 
 # With more columns than these, bounds are computed for all of them at once.
@@ -37,6 +38,10 @@ class GaussianBIC(MomentScore):
             self._moments = with_noise(self._moments)
         self._penalty = penalty
         self._price = penalty * np.log(max(1, self._moments.n)) / 2
+        m, columns = self._moments.n, len(self._schema)
+        sizes = self._likelihood_of(np.ones(columns)) - self.price(np.arange(columns))
+        sizes[np.arange(columns) + 1 >= m] = -np.inf
+        self._form = one_group(self._moments.scatter, np.zeros(columns), sizes, 0.0, np.full(columns, -m / 2))
 
     def doubts(self) -> list[str]:
         """Whether columns add up, and whether chance alone brings many edges."""
@@ -48,11 +53,12 @@ class GaussianBIC(MomentScore):
         told = adding_up_doubts(self.adding_up, "bge")
         return [*told, *noise_doubts(expected, self._penalty, rows, columns)]
 
+    def pivot_form(self) -> PivotForm:
+        """The score as a function of residuals; determinants do not matter."""
+        return self._form
+
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
-        sizes = families.sizes
-        values = self._likelihood(families) - self.price(sizes)
-        values[sizes + 1 >= self._moments.n] = -np.inf
-        return values
+        return form_scores(self._form, families)
 
     def _likelihood(self, families: FlatFamilies) -> NDArray[np.float64]:
         return self._likelihood_of(family_pivots(self._moments.scatter, families)[1])

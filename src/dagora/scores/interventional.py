@@ -18,6 +18,7 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError
 from dagora.events import Watch, unwatched
 from dagora.scores.local_score import BlockScore, DoubtingScore, Family, LocalScore, is_expensive
+from dagora.scores.pivot_form import HasPivotForm, PivotForm, grouped
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 
@@ -79,6 +80,12 @@ class InterventionalScore:
         """What the scores doubt, each sentence once."""
         parts = (part.doubts() for part in self._parts if isinstance(part, DoubtingScore))
         return list(dict.fromkeys(line for lines in parts for line in lines))
+
+    def pivot_form(self) -> PivotForm | None:
+        """The forms of the parts as one; None where a part has none."""
+        forms = [part.pivot_form() if isinstance(part, HasPivotForm) else None for part in self._parts]
+        known = [form for form in forms if form is not None]
+        return grouped(known, self._part_of) if len(known) == len(forms) else None
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families, each by the score of its rows."""

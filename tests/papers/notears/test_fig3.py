@@ -54,9 +54,29 @@ def test_undirected_edges_are_counted_as_the_paper_does() -> None:
     assert judged(DAG("abc"), DAG("abc"), table)["varsortability"] is None
 
 
-@pytest.mark.parametrize("label", fig3.METHODS)
+def test_lingam_has_the_tables_of_the_figure_and_enough_rows() -> None:
+    cells = fig3.fig3_lingam(Size()).cells
+    own = [cell for cell in cells if cell["method"] == "lingam"]
+    assert {(cell["d"], cell["n"]) for cell in own} == {(10, 20), (10, 1000), (20, 1000)}
+    assert len(own) == 3 * 2 * 3 * fig3.QUICK_RUNS
+    others = [cell for cell in cells if cell["method"] != "lingam"]
+    assert "notears-published" not in {cell["method"] for cell in others}
+    assert all(cell in fig3.fig3(Size()).cells for cell in others)
+
+
+def test_lingam_is_the_first_line_of_its_page() -> None:
+    numbers = {"shd": 3, "class_shd": 4, "fdr": 0.5, "tpr": 1.0, "cpu_seconds": 0.1, "varsortability": 0.9}
+    setting = {**CELL, "d": 10, "n": 1000}
+    both = [fig3.METHODS["GES, BIC"], fig3.LINGAM["DirectLiNGAM"]]
+    page = fig3.report_on_lingam([fig3.Measured({**setting, **options}, numbers) for options in both])
+    assert [row[4] for row in page.tables[0].rows] == ["DirectLiNGAM", "GES, BIC"]
+    assert page.title.startswith("notears/fig3-lingam")
+    assert not any("LiNGAM is not run" in note for note in page.notes)
+
+
+@pytest.mark.parametrize("label", [*fig3.METHODS, *fig3.LINGAM])
 def test_methods_find_most_of_an_easy_graph(label: str) -> None:
-    parameters = {**CELL, "d": 12, **fig3.METHODS[label]}
+    parameters = {**CELL, "d": 12, **(fig3.METHODS | fig3.LINGAM)[label]}
     simulation = simulated(parameters)
     found = estimate(parameters, simulation.table, Run())
     numbers = judged(found.graph, simulation.graph, simulation.table)

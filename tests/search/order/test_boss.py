@@ -1,9 +1,12 @@
 """Best order score search: the true class from true moments, greedy growth and shrinkage as by hand."""
 
+from itertools import combinations, permutations
+
 import numpy as np
 import pytest
 
 import dagora
+from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import OptionError
 from dagora.events import Budget
@@ -11,9 +14,13 @@ from dagora.graph.cpdag import CPDAG
 from dagora.learning import make_score
 from dagora.run import Run
 from dagora.scores.local_score import graph_score
-from dagora.search.order.best_places import follow, wanted
+from dagora.scores.registry import score_named
+from dagora.search.order import moment_places
+from dagora.search.order.best_places import ListedOrders, follow, wanted
 from dagora.search.order.boss import boss
 from dagora.search.order.grow_shrink_trees import GrowShrinkTrees, Rules
+from dagora.search.order.moment_places import MomentOrders
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Moments
 
 ROWS = 10**7
@@ -83,6 +90,74 @@ def test_trees_give_what_growth_and_shrinkage_give(seed: int) -> None:
         expected, parents = grown_and_shrunk(score, child, set(order[:cut].tolist()))
         assert trees.flat.value[end] == pytest.approx(expected)
         assert set(trees.parents(end)) == parents
+
+
+def in_both_ways(score: object, rules: Rules) -> tuple[ListedOrders, MomentOrders]:
+    """Four orders improved on listed families, and within one kernel."""
+    listed = ListedOrders(GrowShrinkTrees(score, rules, Budget()), Run(seed=3), 4)
+    by_kernel = MomentOrders(score.pivot_form(), rules, Run(seed=3), 4)
+    assert listed.finish()
+    assert by_kernel.finish()
+    return listed, by_kernel
+
+
+def assert_same(listed: ListedOrders, by_kernel: MomentOrders) -> None:
+    assert [order.tolist() for order in by_kernel.orders] == [order.tolist() for order in listed.orders]
+    (graph, value), (other, expected) = by_kernel.best(), listed.best()
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert (graph == other).all()
+
+
+@pytest.mark.parametrize("name", ["bic-gaussian", "bge"])
+@pytest.mark.parametrize(("seed", "degree", "rows"), [(0, 2, 500), (1, 4, 30), (2, 6, 200), (3, 6, 13)])
+def test_the_kernel_finds_what_listed_families_give(name: str, seed: int, degree: int, rows: int) -> None:
+    graph = dagora.random_dag("er", 12, degree, seed=seed)
+    values = np.column_stack(dagora.simulate(graph, "gaussian", rows, seed=seed).table.columns)
+    values[:, :4] *= [1e9, 1e-9, 1e4, 1]
+    score = make_score(dagora.Table.from_numpy(values), name)
+    apart = np.zeros((12, 12), dtype=bool)
+    apart[2, 5] = apart[5, 2] = True
+    assert_same(*in_both_ways(score, Rules(apart, 12)))
+    assert_same(*in_both_ways(score, Rules(apart, 2)))
+
+
+def test_the_kernel_knows_rows_in_which_columns_were_set() -> None:
+    table = dagora.simulate(dagora.random_dag("er", 8, 4, seed=5), "gaussian", 120, seed=5).table
+    names = table.names
+    interventions = Interventions.of_rows([None] * 60 + [names[2]] * 30 + [(names[2], names[6])] * 30, names)
+    score = score_named("bic-gaussian").make(InterventionalStatistics(table, interventions))
+    assert_same(*in_both_ways(score, Rules(np.zeros((8, 8), dtype=bool), 8)))
+
+
+def test_trees_that_were_forgotten_grow_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = dagora.simulate(dagora.random_dag("er", 12, 6, seed=1), "gaussian", 200, seed=1).table
+    score = make_score(table, "bic-gaussian")
+    rules = Rules(np.zeros((12, 12), dtype=bool), 12)
+    expected = in_both_ways(score, rules)[1]
+    monkeypatch.setattr(moment_places, "FIRST_ROOM", 50)
+    monkeypatch.setattr(moment_places, "MOST_BRANCHES", 400)
+    forgetful = MomentOrders(score.pivot_form(), rules, Run(seed=3), 4)
+    assert forgetful.finish()
+    assert forgetful.evaluations > expected.evaluations
+    assert forgetful.best()[1] == expected.best()[1]
+    assert [order.tolist() for order in forgetful.orders] == [order.tolist() for order in expected.orders]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_finds_the_best_of_all_orders(seed: int) -> None:
+    table = dagora.simulate(dagora.random_dag("er", 5, 3, seed=seed), "gaussian", 60, seed=seed).table
+    score = make_score(table, "bic-gaussian")
+    known = {
+        (child, before): grown_and_shrunk(score, child, set(before))[0]
+        for child in range(5)
+        for size in range(5)
+        for before in combinations([x for x in range(5) if x != child], size)
+    }
+    best = max(
+        sum(known[child, tuple(sorted(order[:k]))] for k, child in enumerate(order))
+        for order in permutations(range(5))
+    )
+    assert boss(score, Run()).stats["order_score"] == pytest.approx(best, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "mixed"])

@@ -1,8 +1,8 @@
-"""The methods that are compared on one table: NOTEARS by two solvers, GES, PC, and sorting by variance.
+"""The methods that are compared on one table: NOTEARS by two solvers, GES, PC, LiNGAM, sorting by variance.
 
 `notears` is our path solver, `notears-published` is algorithm 1 of the paper and nothing after it. `ges` has
 the Gaussian BIC, and `ges-penalised` the same with a factor on its penalty (`GES_PENALTY`). `pc` tests
-partial correlations at the library's level.
+partial correlations at the library's level. `lingam` is DirectLiNGAM.
 
 Sort-and-regress (Reisach, Seiler & Weichwald 2021) is the null model of these simulations: with weights above
 ½ and equal noise, variances grow along the edges, and their order gives the graph's order away.
@@ -73,8 +73,8 @@ def learned(parameters: Parameters, table: Table, run: Run) -> Graph:
     if method.startswith("ges"):
         penalty = float(parameters["penalty"]) if method == "ges-penalised" else 1.0
         options = {"method": "ges", "score": "bic-gaussian", "penalty": penalty}
-    elif method == "pc":
-        options = {"method": "pc"}
+    elif method in {"pc", "lingam"}:
+        options = {"method": method}
     else:
         options = {name: float(parameters[name]) for name in ("lambda1", "threshold")}
         options |= {"method": "notears", "published": method == "notears-published"}

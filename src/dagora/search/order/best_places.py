@@ -1,4 +1,4 @@
-"""Kernels that move one variable at a time to its best place in an order, on grow-shrink trees."""
+"""Orders in which one variable at a time moves to its best place, on grow-shrink trees of any score."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.search.order.grow_shrink_trees import UNKNOWN, WANTED, FlatTrees
+from dagora.events import Event, OutOfTimeError
+from dagora.run import Run
+from dagora.search.order.grow_shrink_trees import UNKNOWN, WANTED, FlatTrees, GrowShrinkTrees
 
 Ints = NDArray[np.int64]
 
@@ -91,3 +93,68 @@ def wanted(trees: FlatTrees, used: int) -> Ints:
     nodes = np.flatnonzero(trees.branches[:used] == WANTED)
     trees.branches[nodes] = UNKNOWN
     return nodes
+
+
+class ListedOrders:
+    """Several orders that are improved side by side, on any score; they wait for the same batches."""
+
+    def __init__(self, trees: GrowShrinkTrees, run: Run, starts: int) -> None:
+        self._trees = trees
+        self._run = run
+        nodes = len(trees.flat.value)
+        random = np.random.default_rng(run.seed)
+        self.orders = [random.permutation(nodes) for _ in range(starts)]
+        self._states = [np.array([order[0], 0], dtype=np.int64) for order in self.orders]
+        self._place = np.empty(nodes, dtype=np.int64)
+        self._sums = np.empty((2, nodes + 1))
+        self.ended = [False] * starts
+
+    @property
+    def evaluations(self) -> int:
+        """Families scored so far."""
+        return self._trees.evaluations
+
+    def finish(self) -> bool:
+        """Improve the orders until none gains; False where time was up before."""
+        rounds, trees = 0, self._trees
+        while not all(self.ended):
+            if self._run.budget.exhausted:
+                return False
+            for k, order in enumerate(self.orders):
+                if not self.ended[k]:
+                    self.ended[k] = advance(
+                        self._trees.flat,
+                        order,
+                        self._states[k],
+                        self._place,
+                        self._sums,
+                        self._trees.tolerance,
+                    )
+            try:
+                trees.expand(wanted(trees.flat, trees.used))
+            except OutOfTimeError:
+                return False
+            rounds += 1
+            self._run.on_event(
+                Event("orders", rounds, message=f"{sum(self.ended)} of {len(self.ended)} orders")
+            )
+        return True
+
+    def best(self) -> tuple[NDArray[np.bool_], float]:
+        """The graph of the order with the highest score, as far as its trees are known, and that score."""
+        totals = [
+            sum(float(self._trees.flat.value[node]) for node in self._ends(order)) for order in self.orders
+        ]
+        chosen = int(np.argmax(totals))
+        dag = np.zeros((len(self._place), len(self._place)), dtype=np.bool_)
+        order = self.orders[chosen]
+        for child, node in zip(order.tolist(), self._ends(order), strict=True):
+            dag[list(self._trees.parents(node)), child] = True
+        return dag, totals[chosen]
+
+    def _ends(self, order: Ints) -> list[int]:
+        """The nodes that stand for the parents of each variable."""
+        self._place[order] = np.arange(len(order))
+        ends = [int(follow(self._trees.flat, int(child), self._place, k)) for k, child in enumerate(order)]
+        wanted(self._trees.flat, self._trees.used)
+        return ends
