@@ -252,7 +252,9 @@ def written_meaning(option: Option) -> str:
     """What it means, with its choices; an option that must be given is named as the user writes it."""
     choices = f" ({'|'.join(option.choices)})" if option.choices else ""
     required = f" (required: {worded(option.name)})" if option.required else ""
-    return option.summary + choices + required
+    other, values = option.only_with or ("", ())
+    only = f" (only with {other}={'|'.join(values)})" if values else ""
+    return option.summary + choices + required + only
 
 
 def text_row(cells: Sequence[str], width: int) -> str:

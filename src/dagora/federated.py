@@ -23,7 +23,7 @@ from dagora.files import naming
 from dagora.independence.features import FUNCTIONS
 from dagora.learning import learn
 from dagora.method_registry import method_named
-from dagora.options import refuse_missing
+from dagora.options import refuse_meaningless, refuse_missing
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
@@ -123,6 +123,7 @@ def check_over_sites(
             f"{needing[0]} needs rows, which the sites keep: choose one that works on counts or moments"
         )
     refuse_missing(owner, entry.options, settings)
+    refuse_meaningless(entry.options, settings)
 
 
 def check_columns(

@@ -5,6 +5,8 @@ A new method adds an entry here; the command, the contract tests and `dagora met
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dagora.extras import JAX, SCIP, require_all
 from dagora.method import Method
 from dagora.options import MEMORY, Option, find_in_any_case
@@ -584,7 +586,7 @@ METHODS = (
         reference="Na & Yang 2010; Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:vote",
         options=(
-            *PENALISED,
+            *(replace(each, only_with=("model", ("linear", "mlp"))) for each in PENALISED),
             Option(
                 "model",
                 "text",
@@ -598,10 +600,11 @@ METHODS = (
                 "alpha",
                 "float",
                 0.01,
-                "level of the tests of model=pc",
+                "level of the tests",
                 low=0.0,
                 high=1.0,
                 open_low=True,
+                only_with=("model", ("pc",)),
             ),
         ),
     ),

@@ -26,7 +26,8 @@ class Option:
 
     Those `choices` that are in `needs_rows` need the rows themselves; with those in `any_kind` a method takes
     columns of any kind. A `required` option must be given. In
-    the place of a number one of `words` can stand.
+    the place of a number one of `words` can stand. An option with `only_with` means nothing unless another
+    option has one of these values: `("model", ("pc",))`.
 
     >>> option = Option("restarts", "int", 0, "random restarts", low=0)
     >>> option.parse("3")
@@ -48,6 +49,7 @@ class Option:
     any_kind: tuple[str, ...] = ()
     required: bool = False
     words: tuple[str, ...] = ()
+    only_with: tuple[str, tuple[str, ...]] | None = None
 
     def parse(self, text: str) -> Value:
         """Read a value as written on a command line; `none` stands for None where that is the default."""
@@ -159,10 +161,12 @@ def check_options(
             names = ", ".join(by_name) or "none"
             raise OptionError(f"{owner} has no option '{name}' (it has: {names}){elsewhere(name)}")
     refuse_missing(owner, known, given)
-    return {
+    checked = {
         name: option.check(given[name]) if name in given else option.default
         for name, option in by_name.items()
     }
+    refuse_meaningless(known, given)
+    return checked
 
 
 def refuse_missing(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> None:
@@ -170,6 +174,29 @@ def refuse_missing(owner: str, known: Sequence[Option], given: Mapping[str, obje
     for option in known:
         if option.required and given.get(option.name) is None:
             raise OptionError(f"{owner} needs the option {worded(option.name)}: {option.summary}")
+
+
+def refuse_meaningless(known: Sequence[Option], given: Mapping[str, object]) -> None:
+    """Refuse options that are given beside values of others with which they mean nothing.
+
+    >>> model = Option("model", "text", "linear", "what is fitted", choices=("linear", "pc"))
+    >>> alpha = Option("alpha", "float", 0.01, "level of the tests", only_with=("model", ("pc",)))
+    >>> refuse_meaningless([model, alpha], {"model": "pc", "alpha": 0.05})
+    >>> refuse_meaningless([model, alpha], {"alpha": 0.05})
+    Traceback (most recent call last):
+    dagora.errors.OptionError: option 'alpha' means nothing with model=linear: it goes with model=pc
+    """
+    defaults = {option.name: option.default for option in known}
+    for option in known:
+        if option.only_with is None or option.name not in given:
+            continue
+        other, values = option.only_with
+        value = given.get(other, defaults[other])
+        if value not in values:
+            raise OptionError(
+                f"option '{option.name}' means nothing with {other}={value}: it goes with "
+                + " or ".join(f"{other}={each}" for each in values)
+            )
 
 
 def find(what: str, name: str, entries: Mapping[str, T]) -> T:

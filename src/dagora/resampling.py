@@ -55,7 +55,7 @@ def bootstrap(
     drawn: as many with replacement (`rows`), half of them without (`halves`), half as many with
     (`half-rows`). "auto" draws halves for methods that test independence, whose tests fail on rows that
     occur twice, and rows for all others. The graphs depend on the `seed` alone, not on `jobs`, the number of
-    threads. With a time limit, samples that were finished by then count. `checkpoint` names a file that keeps
+    processes. With a time limit, samples finished by then count. `checkpoint` names a file that keeps
     them: the same call continues from it, also with more samples.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 18 + [1, 0] * 2}

@@ -79,3 +79,13 @@ def test_rows_with_replacement_mislead_tests_and_halves_do_not() -> None:
 
     assert rejected("rows") > 0.13
     assert 0.025 < rejected("halves") < 0.08
+
+
+def test_sums_of_samples_by_known_seeds_give_the_rows_away() -> None:
+    """Why the bootstrap is refused over sites."""
+    values = np.random.default_rng(1).normal(size=(30, 2))
+    table = Table.from_numpy(values, names=["a", "b"])
+    drawn = [drawn_rows("rows", 30, seeds_of(7, k)[0]) for k in range(40)]
+    sums = [30 * statistics_of_rows(TableStatistics(table), rows).moments().mean for rows in drawn]
+    weights = np.array([np.bincount(rows, minlength=30) for rows in drawn])
+    assert np.allclose(np.linalg.lstsq(weights, np.array(sums))[0], values)

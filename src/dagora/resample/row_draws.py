@@ -73,10 +73,15 @@ def drawn_rows(way: str, n_rows: int, random: np.random.Generator) -> Positions:
 
 
 def check_drawable(statistics: Statistics) -> None:
-    """Refuse sums whose rows cannot be drawn."""
+    """Refuse sums whose rows cannot be drawn.
+
+    Sites could draw rows by agreed seeds. But then whoever sees the sums of many samples knows how often each
+    row counts in each, and has enough equations to solve for the rows.
+    """
     if isinstance(statistics, HasFederation):
         raise OptionError(
-            "the bootstrap draws rows, and these stay at their sites: learn at one site, or without it"
+            "the bootstrap draws rows, and these stay at their sites, as sums of many samples of them would "
+            "tell what they are: learn at one site, or without it"
         )
     if isinstance(statistics, HasPrivacy):
         raise OptionError("the bootstrap draws rows, and these are sums with noise for privacy: use learn")

@@ -1,13 +1,13 @@
-"""Learn from many samples on threads, with progress, a time limit, and a file to continue from.
+"""Learn from many samples, with progress, a time limit, and a file to continue from.
 
-A sample has its own random numbers and is learned on one thread, so the graphs do not depend on the number
-of threads, nor on where a run was interrupted.
+A sample has its own random numbers and is learned by one process, so the graphs do not depend on the number
+of processes, nor on where a run was interrupted.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from dagora.errors import DataError
 from dagora.events import Budget, Event, Observer
 from dagora.graph.bits import words_for
 from dagora.preparing import Prepared
+from dagora.resample.helpers import learned_by_many
 from dagora.resample.one_sample import Learned, learn_sample
 from dagora.resample.sample_file import SampleFile
+from dagora.resample.sample_process import Work
 
 
 def run_samples(
@@ -35,16 +37,14 @@ def run_samples(
     before = len(found)
     nodes = len(prepared.source.names)
     nothing = np.zeros((nodes, words_for(nodes)), dtype=np.uint64)
-    own = budget.at_most(None)  # so that an error can end the other threads
     missing = [number for number in range(samples) if number not in found]
     on_event(Event("bootstrap", before, total=samples))
     try:
-        for number, learned in learned_samples(prepared, way, seed, missing, own, jobs):
+        for number, learned in learned_samples(prepared, way, seed, missing, budget, jobs):
             found[number] = learned
             on_event(Event("bootstrap", len(found), total=samples))
             file.save(found, nothing)
     finally:
-        own.stop("another sample failed")
         if len(found) > before:
             file.save(found, nothing, last=True)
     if found and all(learned.marks is None for learned in found.values()):
@@ -56,20 +56,13 @@ def learned_samples(
     prepared: Prepared, way: str, seed: int, numbers: Sequence[int], budget: Budget, jobs: int
 ) -> Iterator[tuple[int, Learned]]:
     """Samples as they are finished."""
-    if jobs == 1:
-        for number in numbers:
-            learned = learn_sample(prepared, way, seed, number, budget)
-            if learned is None:
-                return
-            yield number, learned
+    # Two processes can hardly share a GPU's memory.
+    alone = not sys.executable or "gpu" in prepared.searching.method_options.values()
+    if min(jobs, len(numbers)) > 1 and not alone:
+        yield from learned_by_many(Work(prepared, way, seed), numbers, budget, jobs)
         return
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting = {
-            pool.submit(learn_sample, prepared, way, seed, number, budget): number for number in numbers
-        }
-        try:
-            for future in as_completed(waiting):
-                if (learned := future.result()) is not None:
-                    yield waiting[future], learned
-        finally:
-            budget.stop("another sample failed")  # the pool waits for the samples under way
+    for number in numbers:
+        learned = learn_sample(prepared, way, seed, number, budget)
+        if learned is None:
+            return
+        yield number, learned

@@ -154,6 +154,21 @@ def test_tables_over_sites_have_three_columns_unless_more_parents_are_asked_for(
     assert max(sizes) == most + 1
 
 
+@pytest.mark.parametrize(
+    ("given", "most"), [((), 1), (("--option", "max_given=2"), 2), (("--table-columns", 2), 0)]
+)
+def test_pc_over_sites_is_given_what_its_tables_allow(
+    play: Callable, keys: Path, garden: Path, given: tuple[str, ...], most: int
+) -> None:
+    changes = {site: {"columns_per_table": 4, "tables_per_run": 1000} for site in SITES}
+    ended = play("--method", "pc", *given, "--json", changes=changes)
+    assert {ran.code for ran in ended.values()} == {0}, ended
+    assert json.loads(ended[COORDINATOR].out)["settings"]["max_given"] == most
+    alone = dagora.learn(garden / "garden.csv", "pc", max_given=most).graph
+    assert edges_of(ended[COORDINATOR].out)[:2] == ([*map(list, alone.edges)], [*map(list, alone.undirected)])
+    assert max(len(table) for event in log_of(keys, "south") for table in event.get("tables", ())) == most + 2
+
+
 def test_continuous_columns_over_sites_are_learned_by_notears_from_one_sum(
     play: Callable, keys: Path, numbers: Path
 ) -> None:

@@ -192,16 +192,25 @@ def names_of_sites(sites: str | None, consortium: Consortium) -> list[str]:
 def limited(
     request: LearnRequest, consortium: Consortium, table_columns: int | None
 ) -> tuple[LearnRequest, int]:
-    """A request that asks for no larger tables than the plan allows, and their number of columns."""
+    """A request that asks for no larger tables than the plan allows, and their number of columns.
+
+    A search counts a variable with its parents, a test two variables with those that are given.
+    """
     from dagora.method_registry import method_named
 
-    given = request.max_parents
-    columns = table_columns or (consortium.columns_per_table if given is None else given + 1)
+    entry = method_named(request.method)
+    by_tests = any(option.name == "max_given" for option in entry.options)
+    given = request.settings.get("max_given") if by_tests else request.max_parents
+    counted = 2 if by_tests else 1
+    columns = table_columns or (consortium.columns_per_table if given is None else given + counted)
     counts = consortium.codebook.schema.cardinalities.any()
     # A method that takes the federation asks each site for its own answer, and for no tables.
-    if counts and given is table_columns is None and method_named(request.method).takes != "federation":
-        return replace(request, max_parents=columns - 1), columns
-    return request, columns
+    if not counts or given is not None or entry.takes == "federation":
+        return request, columns
+    if by_tests:
+        others = tuple(pair for pair in request.options if not pair.startswith("max_given="))
+        return replace(request, options=(*others, f"max_given={max(0, columns - 2)}")), columns
+    return (request if table_columns else replace(request, max_parents=columns - 1)), columns
 
 
 def with_certificates(plan: Plan, shown: Mapping[str, str]) -> Plan:

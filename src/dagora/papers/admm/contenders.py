@@ -63,7 +63,9 @@ NONLINEAR: dict[str, Parameters] = {
     ALL_DATA: {"method": "notears-mlp", "sites": 1},
 }
 OPTIONS = ("lambda1", "threshold", "model", "hidden")
+# What learners of graphs have no use for.
 UNPENALISED = ("pc", "ges")
+OF_WEIGHTS = ("lambda1", "threshold")
 
 
 def simulated(parameters: Parameters) -> Simulation:
@@ -131,7 +133,9 @@ def voted(result: Result) -> CPDAG:
 def learned(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Result:
     """Run one of the methods."""
     method, sites = str(parameters["method"]), int(parameters["sites"])
-    known = () if method in UNPENALISED else OPTIONS
+    known: tuple[str, ...] = () if method in UNPENALISED else OPTIONS
+    if parameters.get("model") in GRAPH_MODELS:
+        known = tuple(name for name in OPTIONS if name not in OF_WEIGHTS)
     settings: dict[str, Any] = {name: parameters[name] for name in known if name in parameters}
     if method == "best":
         settings["truth"] = truth

@@ -170,6 +170,26 @@ def test_required_edges_stand_where_no_site_could_learn():
     assert outcome.graph.edges == (("x3", "x1"),)
 
 
+# Required edges, votes of sites that keep to them or not, then the edges of the DAG and how many were voted for
+# or required. They stand against all votes, where nobody votes, and where the rest gets no direction by votes.
+REQUIRED = [
+    ("a>b", ("b>a", "b>a", "b>a"), "a>b", 1),
+    ("b>a", ("a>b", "a>b", "a-b"), "b>a", 1),
+    ("a>b", ("", "", "b>c"), "a>b", 1),
+    ("c>a", ("a>b b>c", "a>b b>c", "b>c"), "b>c c>a", 3),
+    ("d>c", ("a-b b-c c-d d-a", "a-b b-c c-d d-a", "a-b b-c c-d d-a"), "a>b a>d b>c d>c", 4),
+    ("c>d d>a", ("a-b b-c", "a-b b-c", "a-b b-c"), "a>b c>b c>d d>a", 4),
+]
+
+
+@pytest.mark.parametrize(("required", "votes", "edges", "counted"), REQUIRED)
+def test_required_edges_stand_against_votes(required, votes, edges, counted):
+    known = Knowledge(required=[(edge[0], edge[2]) for edge in required.split()])
+    outcome = vote(federation_with(*votes, names="abcd"), Run(known), model="pc")
+    assert {f"{a}>{b}" for a, b in outcome.graph.edges} == set(edges.split())
+    assert outcome.stats["raw_edges"] == counted
+
+
 def test_what_a_model_cannot_obey_is_refused_before_a_site_is_asked():
     _, table = simulated(4, 60, 4)
     federation = open_federation(table, 2)
@@ -187,6 +207,49 @@ def test_no_time_is_told(model):
     outcome = vote(open_federation(table, 4), Run(budget=Budget(1e-6)), model=model)
     assert outcome.status == "time-limit"
     assert len(outcome.graph.edges) < 20
+
+
+@pytest.mark.parametrize("model", ["pc", "hill-climb"])
+def test_tests_that_found_no_end_vote_for_nothing_and_searches_for_what_they_have(model):
+    """PC begins with all pairs joined."""
+    _, table = simulated(6, 300, 3)
+    marks = learned_marks(table, model, 0.01, Run(budget=Budget(1e-9)))
+    assert (marks is None) == (model == "pc")
+
+
+def test_the_level_of_tests_reaches_the_sites():
+    """x1 depends on x0 so weakly that only tests at a high level see it."""
+    random = np.random.default_rng(5)
+    tables = []
+    for _ in range(3):
+        x, noise = random.normal(size=(2, 200))
+        noise -= x * (x @ noise) / (x @ x)  # not correlated with x at all
+        tables.append(Table.from_numpy(np.stack([x, 0.11 * x + noise], axis=1), ["x0", "x1"]))
+    at = {
+        alpha: vote(OpenFederation.over(sites_of(tables), TASKS), Run(), model="pc", alpha=alpha).graph.edges
+        for alpha in (0.01, 0.3)
+    }
+    assert at == {0.01: (), 0.3: (("x0", "x1"),)}
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "words"),
+    [
+        (
+            "pc",
+            {"lambda1": 0.1},
+            "option 'lambda1' means nothing with model=pc: it goes with model=linear or",
+        ),
+        ("ges", {"threshold": 0.3}, "option 'threshold' means nothing with model=ges"),
+        ("tabu", {"alpha": 0.1}, "option 'alpha' means nothing with model=tabu: it goes with model=pc"),
+        ("linear", {"alpha": 0.1}, "option 'alpha' means nothing with model=linear"),
+    ],
+)
+def test_options_of_other_models_are_refused_before_a_site_is_asked(model, given, words):
+    _, table = simulated(4, 60, 4)
+    sites = {f"s{k}": part for k, part in enumerate(split_rows(table, 3))}
+    with pytest.raises(OptionError, match=words):
+        learn_federated(sites, "vote", model=model, **given)
 
 
 @each_model

@@ -91,8 +91,8 @@ class SecureStatistics:
         if size > most.cells or len(key) > most.columns:
             raise DataError(
                 f"a joint table of {len(key)} columns and {size} cells is larger than the plan of this run "
-                f"allows ({most.columns} columns, {most.cells} cells): set {option('max_parents')}, or "
-                "merge levels"
+                f"allows ({most.columns} columns, {most.cells} cells): set {option('max_parents')} "
+                "(for pc the option max_given), or merge levels"
             )
         return size
 
