@@ -31,7 +31,7 @@ TIE = 1e-9
 # Families that are scored together without a time limit, and the most with one.
 MOST_FAMILIES, LIMITED_FAMILIES, EXPENSIVE_FAMILIES = 1 << 15, 4096, 16
 # Rows that are counted in about a twentieth of a second.
-ROWS_AT_ONCE = 10_000_000
+ROWS_AT_ONCE = 30_000_000
 
 
 class LocalScore(Protocol):
