@@ -7,8 +7,8 @@ one set is used for the next. There are two ways to count a set, and a `Cover` s
 - by labels: each row is labelled by its cell over all columns but the last, and a histogram counts label
   and last column together;
 - by bits: each cell over all columns but the last has a bit row, which says for 64 rows per word which of
-  them are in it. Its rows that also have a level of the last column are a population count. The last level gets
-  what remains of the cell.
+  them are in it. Its rows that also have a level of the last column are a population count. The last level
+  gets what remains of the cell.
 
 Counts are added to a dense table per set, in the order of its cells (the first column varies slowest).
 """
