@@ -124,6 +124,14 @@ def is_slow(score: object) -> bool:
     return bool(getattr(score, "slow", False))
 
 
+def scans_rows(score: object) -> bool:
+    """Whether every question takes a pass over rows that are not in memory: then few and large ones are best.
+
+    Such a score has a true attribute `scans_rows`.
+    """
+    return bool(getattr(score, "scans_rows", False))
+
+
 def families_at_once(score: LocalScore, budget: Budget) -> int:
     """How many families are scored between two looks at the clock: a twentieth of a second, if time counts.
 

@@ -15,6 +15,7 @@ import dagora
 import dagora.stats.scan.row_stream as row_stream
 import dagora.stats.scan.scan_statistics as scan_statistics
 from dagora.errors import DataError, OptionError, RowsUnavailableError
+from dagora.stats.name_order import in_name_order
 from dagora.stats.table import TableStatistics
 
 ROWS = 700
@@ -385,3 +386,39 @@ def test_threads_change_nothing(monkeypatch):
 def test_bit_rows_are_made_where_sets_are_many(monkeypatch):
     monkeypatch.setattr(scan_statistics, "SETS_PER_COLUMN", 0)
     assert_same(dagora.open_rows(as_function(frame(), None)), dagora.Table.from_frame(frame()))
+
+
+@pytest.fixture(scope="module")
+def long_table():
+    """Rows of a random network of 20 columns."""
+    rng = np.random.default_rng(11)
+    graph = dagora.random_dag("er", 20, 1.5, seed=rng)
+    levels = {node: tuple("abc"[: rng.integers(2, 4)]) for node in graph}
+    tables = {
+        node: rng.dirichlet(
+            np.full(len(levels[node]), 0.5), size=[len(levels[parent]) for parent in graph.parents(node)]
+        )
+        for node in graph
+    }
+    return dagora.sample_network(dagora.DiscreteNetwork(graph, levels, tables), 4000, 1)
+
+
+@pytest.mark.parametrize(("method", "most"), [("hill-climb", 15), ("tabu", 25)])
+def test_greedy_searches_take_few_passes(method, most, long_table):
+    arrow = long_table.to_arrow()
+    scanned = dagora.open_rows(arrow.to_batches)
+    found, expected = dagora.learn(scanned, method=method), dagora.learn(long_table, method=method)
+    assert (found.graph, found.score) == (expected.graph, expected.score)
+    assert found.stats["steps"] == expected.stats["steps"] > most
+    assert found.stats["passes"] <= most
+
+
+def test_columns_by_name_share_what_was_counted():
+    table = frame()[["word", "cold", "dose"]]
+    scanned = dagora.open_rows(as_function(table, None))
+    ordered = in_name_order(scanned)
+    assert ordered.schema.names == ("cold", "dose", "word")
+    known = TableStatistics(dagora.Table.from_frame(table[["cold", "dose", "word"]]))
+    scanned.counts([(0, 1, 2)])
+    assert ordered.counts([(0, 1, 2)]).values.tolist() == known.counts([(0, 1, 2)]).values.tolist()
+    assert ordered.passes == scanned.passes == 2
