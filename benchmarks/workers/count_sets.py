@@ -10,9 +10,13 @@ import json
 import resource
 import sys
 import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+import dagora
 import dagora.stats.table as table_module
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
@@ -46,6 +50,40 @@ def random_sets(columns: int, number: int) -> list[list[int]]:
     return [rng.permutation(columns)[: rng.integers(1, 5)].tolist() for _ in range(number)]
 
 
+def write(folder: Path, rows: int, columns: int) -> None:
+    """Write the table in pieces: Parquet with text, Arrow, and a DuckDB file where DuckDB is installed."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = random_table(rows, columns)
+    schema = pa.schema([(name, pa.string()) for name in table.names])
+    with (
+        pq.ParquetWriter(folder / "rows.parquet", schema) as parquet,
+        pa.OSFile(str(folder / "rows.arrow"), "wb") as file,
+        pa.ipc.new_file(file, schema) as arrow,
+    ):
+        for start in range(0, rows, CHUNK):
+            part = table.take(np.arange(start, min(rows, start + CHUNK))).to_arrow().cast(schema)
+            parquet.write_table(part)
+            arrow.write_table(part, max_chunksize=1 << 17)
+    if find_spec("duckdb"):
+        import duckdb
+
+        with duckdb.connect(str(folder / "rows.db")) as database:
+            database.execute(f"CREATE TABLE rows AS SELECT * FROM '{folder / 'rows.parquet'}'")
+
+
+def opened(way: str, folder: Path) -> Any:
+    """Statistics of the rows in a file."""
+    if way == "polars":
+        import polars as pl
+
+        return dagora.open_rows(pl.scan_parquet(folder / "rows.parquet"))
+    if way == "duckdb":
+        return dagora.open_rows(f"duckdb:{folder / 'rows.db'}", table="rows")
+    return dagora.open_rows(folder / f"rows.{way}")
+
+
 def digest(counts: CellCounts) -> str:
     """A text that differs for different counts."""
     return hashlib.sha256(counts.values.tobytes() + counts.offsets.tobytes()).hexdigest()
@@ -53,15 +91,23 @@ def digest(counts: CellCounts) -> str:
 
 def main() -> None:
     way, rows, columns, number = sys.argv[1], *map(int, sys.argv[2:5])
+    folder = Path(sys.argv[5])
+    if way == "write":
+        write(folder, rows, columns)
+        print("{}")
+        return
     table_module.BLOCKS_FROM = 1 << 62 if way == "one" else 0
     sets = random_sets(columns, number)
     TableStatistics(random_table(FEW, columns)).counts(sets)
-    statistics = TableStatistics(random_table(rows, columns))
+    started = time.process_time()
+    in_memory = way in ("one", "blocks")
+    statistics = TableStatistics(random_table(rows, columns)) if in_memory else opened(way, folder)
+    opening = 0.0 if in_memory else time.process_time() - started
     started = time.process_time()
     counts = statistics.counts(sets)
     seconds = time.process_time() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"seconds": seconds, "peak": peak, "digest": digest(counts)}))
+    print(json.dumps({"seconds": seconds, "opening": opening, "peak": peak, "digest": digest(counts)}))
 
 
 if __name__ == "__main__":

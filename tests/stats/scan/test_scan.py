@@ -403,7 +403,7 @@ def long_table():
     return dagora.sample_network(dagora.DiscreteNetwork(graph, levels, tables), 4000, 1)
 
 
-@pytest.mark.parametrize(("method", "most"), [("hill-climb", 15), ("tabu", 25)])
+@pytest.mark.parametrize(("method", "most"), [("hill-climb", 20), ("tabu", 30)])
 def test_greedy_searches_take_few_passes(method, most, long_table):
     arrow = long_table.to_arrow()
     scanned = dagora.open_rows(arrow.to_batches)

@@ -86,11 +86,7 @@ class QueriedRows:
     def _run(self, query: str) -> Iterator[pa.RecordBatch]:
         try:
             cursor = self._connection.cursor()
-            cursor.execute(query)
-            if hasattr(cursor, "fetch_record_batch"):
-                yield from reader_of(cursor)
-            else:
-                yield from fetched(cursor, self._schema)
+            yield from arrow_batches(cursor, query) or fetched(cursor, query, self._schema)
             cursor.close()
         except (DataError, GeneratorExit):
             raise
@@ -102,19 +98,22 @@ class QueriedRows:
         return None if self._file is None else state_of([self._file])
 
 
-def reader_of(cursor: Any) -> Iterable[pa.RecordBatch]:  # noqa: ANN401
-    """The result of a cursor as Arrow batches; DuckDB takes a number of rows, ADBC does not."""
-    try:
-        reader: Iterable[pa.RecordBatch] = cursor.fetch_record_batch(BATCH_ROWS)
-    except TypeError:
+def arrow_batches(cursor: Any, query: str) -> Iterable[pa.RecordBatch] | None:  # noqa: ANN401
+    """The result of a query as Arrow batches, from cursors that hand them out: DuckDB's and those of ADBC."""
+    reader: Iterable[pa.RecordBatch] | None = None
+    if hasattr(cursor, "sql") and hasattr(cursor, "to_arrow_reader"):
+        reader = cursor.sql(query).to_arrow_reader(BATCH_ROWS)
+    elif hasattr(cursor, "fetch_record_batch"):
+        cursor.execute(query)
         reader = cursor.fetch_record_batch()
     return reader
 
 
-def fetched(cursor: Any, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+def fetched(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
     """The rows of a cursor that hands out tuples; the first batch settles the types."""
     import pyarrow as pa
 
+    cursor.execute(query)
     names = [entry[0] for entry in cursor.description]
     kinds: list[pa.DataType | None] = [None] * len(names)
     if schema is not None:
