@@ -58,6 +58,9 @@ CASES: dict[str, dict[str, str]] = {
     "arviz": {
         "dagora.posterior.summary.inference_data.inference_data(None)": "to_arviz needs ArviZ: pip install 'dagora[bayes]'",
     },
+    "duckdb": {
+        "dagora.open_rows('duckdb:shop.db', table='orders')": "a DuckDB file needs DuckDB: pip install 'dagora[engines]'",
+    },
 }  # fmt: skip
 
 TRY = """

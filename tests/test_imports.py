@@ -65,7 +65,7 @@ FLOORS = (
     ("searching",),
     ("preparing",),
     ("resample",),
-    ("learning", "resampling", "fitting", "imputing"),
+    ("learning", "opening", "resampling", "fitting", "imputing"),
     ("sampling",),
     ("federated",),
     ("vertical",),

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from dagora.network.sample import sample as _sample_network
     from dagora.network.simulate import Simulation as Simulation
     from dagora.network.simulate import simulate as simulate
+    from dagora.opening import open_rows as open_rows
     from dagora.posterior.summary.features import Estimate as Estimate
     from dagora.posterior.summary.posterior import Posterior as Posterior
     from dagora.report import write_report as write_report
@@ -137,6 +138,7 @@ _HOMES = {
     "learn_private": "dagora.vertical:learn_private",
     "log_likelihood": "dagora.network.likelihood:log_likelihood",
     "methods": "dagora.catalogue:methods",
+    "open_rows": "dagora.opening:open_rows",
     "punch_holes": "dagora.data.punching:punch_holes",
     "random_dag": "dagora.graph.random_graphs:random_dag",
     "read_graph": "dagora.formats.registry:read_graph",

@@ -64,5 +64,6 @@ MATPLOTLIB = Need("matplotlib", "matplotlib", "papers")
 CRYPTOGRAPHY_FOR_SITES = Need("cryptography", "the package 'cryptography'", "federated")
 CRYPTOGRAPHY_FOR_OWNERS = Need("cryptography", "the package 'cryptography'", "private")
 GMPY2 = Need("gmpy2", "the package 'gmpy2'", "private")
+DUCKDB = Need("duckdb", "DuckDB", "engines")
 
-NEEDS = (SCIP, JAX, ARVIZ, MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES, CRYPTOGRAPHY_FOR_OWNERS, GMPY2)
+NEEDS = (SCIP, JAX, ARVIZ, MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES, CRYPTOGRAPHY_FOR_OWNERS, GMPY2, DUCKDB)

@@ -147,7 +147,7 @@ def learn(
         seed=seed,
         weights=outcome.weights,
         trace=tuple(trace),
-        stats={**work, **errors, **outcome.stats},
+        stats={**work, **source.passes, **errors, **outcome.stats},
         settings=settings,
         versions=versions(),
         warnings=(*source.reading_warnings, *doubts),

@@ -21,6 +21,7 @@ from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.statistics import HasPrivacy, Statistics
 from dagora.stats.table import TableStatistics
 from dagora.wording import option
@@ -79,7 +80,7 @@ class Source:
     @property
     def overview(self) -> Overview | None:
         """How the source of the data was understood, where it was a table."""
-        known = isinstance(self.rows, TableStatistics | IncompleteStatistics)
+        known = isinstance(self.rows, TableStatistics | IncompleteStatistics | ScanStatistics)
         return cast("TableStatistics", self.rows).overview if known else None
 
     @property
@@ -105,6 +106,11 @@ class Source:
         interventions = self.rows.interventions
         left_out = (f"{name} {int((~interventions.unset(name)).sum())}" for name in interventions.targets)
         return f"rows in which a variable was set do not count for it ({', '.join(left_out)})"
+
+    @property
+    def passes(self) -> dict[str, float]:
+        """How often the rows were read, where they are scanned."""
+        return {"passes": float(self.rows.passes)} if isinstance(self.rows, ScanStatistics) else {}
 
     @property
     def lost_cells(self) -> list[str]:

@@ -21,7 +21,7 @@ from dagora.events import Watch, unwatched
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
-from dagora.stats.statistics import Cells, FlatSets, Statistics, flatten, running_sum
+from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
 from dagora.stats.table import TableStatistics
 from dagora.wording import option
 
@@ -32,7 +32,7 @@ MOST_CONFIGURATIONS = 1e200
 # Sets that are counted in one call; it bounds the memory for their counts.
 BATCH = 10_000
 # Rows times sets of a batch: some tenths of a second between two looks at the clock.
-ROWS_A_BATCH = 20_000_000
+ROWS_A_BATCH = 60_000_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,11 @@ class DiscreteScore:
     def counts_rows(self) -> bool:
         """Whether every question goes over the rows of a table here; over sites, many go into one message."""
         return isinstance(self._statistics, TableStatistics)
+
+    @property
+    def scans_rows(self) -> bool:
+        """Whether every question takes a pass over rows that are not in memory."""
+        return isinstance(self._statistics, HasPasses)
 
     @property
     def price(self) -> float:

@@ -31,7 +31,7 @@ TIE = 1e-9
 # Families that are scored together without a time limit, and the most with one.
 MOST_FAMILIES, LIMITED_FAMILIES, EXPENSIVE_FAMILIES = 1 << 15, 4096, 16
 # Rows that are counted in about a twentieth of a second.
-ROWS_AT_ONCE = 10_000_000
+ROWS_AT_ONCE = 30_000_000
 
 
 class LocalScore(Protocol):
@@ -122,6 +122,14 @@ def is_expensive(score: object) -> bool:
 def is_slow(score: object) -> bool:
     """Whether scoring many families takes minutes; such a score has a true attribute `slow`."""
     return bool(getattr(score, "slow", False))
+
+
+def scans_rows(score: object) -> bool:
+    """Whether every question takes a pass over rows that are not in memory: then few and large ones are best.
+
+    Such a score has a true attribute `scans_rows`.
+    """
+    return bool(getattr(score, "scans_rows", False))
 
 
 def families_at_once(score: LocalScore, budget: Budget) -> int:

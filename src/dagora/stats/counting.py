@@ -484,13 +484,25 @@ def count_along(
     return written
 
 
-def coded_columns(codes: Codes, cardinalities: NDArray[np.int64]) -> CodedColumns:
-    """Columns with the bit rows of those that have few levels."""
-    few = (cardinalities > 1) & (cardinalities <= BIT_LEVELS)
+def coded_columns(
+    codes: Codes, cardinalities: NDArray[np.int64], with_bits: NDArray[np.bool_] | None = None
+) -> CodedColumns:
+    """Columns with the bit rows of those that have few levels, or of those that are named."""
+    few = few_levels(cardinalities) if with_bits is None else with_bits
     offsets = np.concatenate([[0], np.cumsum(np.where(few, cardinalities - 1, 0))])
     bits = np.zeros((offsets[-1], (codes.shape[1] + 63) // 64), dtype=np.uint64)
     set_level_bits(codes, offsets, bits)
     return CodedColumns(codes, cardinalities, bits, offsets)
+
+
+def few_levels(cardinalities: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which columns have so few levels that bit rows are worth making, but more than one.
+
+    >>> few_levels(np.array([1, 2, 40]))
+    array([False,  True, False])
+    """
+    few: NDArray[np.bool_] = (cardinalities > 1) & (cardinalities <= BIT_LEVELS)
+    return few
 
 
 @kernel
@@ -499,6 +511,8 @@ def set_level_bits(codes: Codes, offsets: NDArray[np.int64], bits: NDArray[np.ui
     columns, n = codes.shape
     for column in range(columns):
         first, last = offsets[column], offsets[column + 1]
+        if first == last:
+            continue
         for i in range(n):
             if codes[column, i] < last - first:
                 bits[first + codes[column, i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)

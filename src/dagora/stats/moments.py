@@ -7,7 +7,10 @@ memory for one block only, and values far from zero lose no digits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -41,8 +44,12 @@ def table_moments(table: Table) -> Moments:
     d = len(columns)
     if d == 0:
         return Moments(table.n_rows, np.zeros(0), np.zeros((0, 0)))
-    total = Moments(0, np.zeros(d), np.zeros((d, d)))
-    for start in range(0, table.n_rows, BLOCK_ROWS):
+    return block_moments(Moments(0, np.zeros(d), np.zeros((d, d))), columns)
+
+
+def block_moments(total: Moments, columns: Sequence[NDArray[np.float64]]) -> Moments:
+    """Add rows to moments, block by block."""
+    for start in range(0, len(columns[0]), BLOCK_ROWS):
         block = np.stack([column[start : start + BLOCK_ROWS] for column in columns])
         with np.errstate(over="ignore", invalid="ignore"):
             mean = block.mean(axis=1)

@@ -7,6 +7,7 @@ data: the names go with the columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from dagora.stats.statistics import (
     ColumnSets,
     Contingency,
     HasOwnScores,
+    HasPasses,
     HasPrivacy,
     Moments,
     Statistics,
@@ -44,7 +46,7 @@ def in_name_order(statistics: Statistics) -> Statistics:
         statistics, InterventionalStatistics | IncompleteStatistics
     ):
         return statistics.in_order(sorted(names))
-    return NameOrder(statistics)
+    return ScannedNameOrder(statistics) if isinstance(statistics, HasPasses) else NameOrder(statistics)
 
 
 class NameOrder:
@@ -104,3 +106,12 @@ class NameOrder:
     def rows(self) -> Table:
         """Return the rows, where they may be shown."""
         return self._behind.rows().select(self._schema.names)
+
+
+class ScannedNameOrder(NameOrder):
+    """The same of statistics that read their rows anew for every call."""
+
+    @property
+    def passes(self) -> int:
+        """How often the rows were read so far."""
+        return cast("HasPasses", self._behind).passes

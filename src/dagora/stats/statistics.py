@@ -205,6 +205,15 @@ class HasOwnScores(Protocol):
 
 
 @runtime_checkable
+class HasPasses(Protocol):
+    """Statistics that read their rows anew for every call."""
+
+    @property
+    def passes(self) -> int:
+        """How often the rows were read so far."""
+
+
+@runtime_checkable
 class HasContingencies(Protocol):
     """Statistics that can count many sets of columns at once, with their cells."""
 

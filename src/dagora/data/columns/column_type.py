@@ -102,16 +102,18 @@ def type_column(
 
 def few_values(column: pa.ChunkedArray) -> int | None:
     """How many values a float column has, if they are so few that it must hold codes; else None."""
-    import pyarrow.compute as pc
-
     if len(column.slice(0, FIRST_LOOK).unique()) > MAX_INTEGER_LEVELS + 1:
         return None
     values = column.unique().drop_null()
+    return len(values) if are_codes(values, len(column) - column.null_count) else None
+
+
+def are_codes(values: pa.Array, cells: int) -> bool:
+    """Whether the distinct values of so many cells of floats are so few that they must be codes."""
+    import pyarrow.compute as pc
+
     whole = pc.all(pc.equal(values, pc.floor(values))).as_py()
-    most = min(
-        MAX_INTEGER_LEVELS if whole else MAX_FRACTION_LEVELS, (len(column) - column.null_count) // SEEN_EACH
-    )
-    return len(values) if 1 < len(values) <= most else None
+    return 1 < len(values) <= min(MAX_INTEGER_LEVELS if whole else MAX_FRACTION_LEVELS, cells // SEEN_EACH)
 
 
 def why_floats(name: str, column: pa.ChunkedArray) -> str:

@@ -2,7 +2,8 @@
 
 After a change only the families that changed are scored again, so a step computes one or two columns of the
 gain matrices. A child's gains depend on its parents only. They are cached, so that returning to an earlier
-family (in tabu search, after restarts) costs nothing.
+family (in tabu search, after restarts) costs nothing. On rows that are scanned, the families that the next
+moves are likely to lead to are scored ahead (see `foresight`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from dagora.errors import DataError, KnowledgeError
 from dagora.events import Budget, OutOfTimeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once
+from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once, scans_rows
+from dagora.search.greedy.foresight import likely_parents
 from dagora.search.greedy.moves import (
     ADD,
     DELETE,
@@ -54,6 +56,10 @@ class Climber:
         self._remembered: dict[
             tuple[int, frozenset[int]], tuple[float, NDArray[np.float64], NDArray[np.float64]]
         ] = {}
+        # Scores of the neighbours of families that were scored ahead, by child and parents in their order.
+        self._foreseen: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
+        self._looks_ahead = scans_rows(score)
+        self._tabu, self._uphill = NO_TABU, True
         self.evaluations = 0
         # Filled column by column: of a wide table, only what there was time for takes memory.
         self._additions = np.empty((d, d))
@@ -118,6 +124,7 @@ class Climber:
     def step(self, tabu: NDArray[np.uint64] = NO_TABU, *, uphill: bool = True) -> bool:
         """Make the best legal move; False if there is none, or, with `uphill`, none that gains."""
         tolerance = TIE * abs(self.score)
+        self._tabu, self._uphill = tabu, uphill
         gain, kind, i, j = best_move(
             self._additions,
             self._deletions,
@@ -198,18 +205,53 @@ class Climber:
         if len(self._remembered) * 2 * len(self._names) > CACHED_NUMBERS:
             self._remembered.clear()
         fresh = [child for child in children if self._key(child) not in self._remembered]
-        families: list[Family] = []
-        for child in fresh:
-            families.extend(self._neighbours(child))
-        values = self._scores(families)
-        self.evaluations += len(families)
-        start = 0
-        for child in fresh:
-            start = self._remember(child, values, start)
+        wanted = [(child, tuple(self._parents[child])) for child in fresh]
+        unscored = [family for family in wanted if family not in self._foreseen]
+        if self._looks_ahead and unscored:
+            unscored += self._likely(children)
+        self._score_neighbours(unscored)
+        for child, parents in wanted:
+            self._remember(child, self._foreseen.pop((child, parents)))
         for child in children:
             self._local[child], additions, deletions = self._remembered[self._key(child)]
             self._additions[:, child] = additions
             self._deletions[:, child] = deletions
+
+    def _score_neighbours(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+        """Score the neighbours of some families, all together."""
+        neighbours = [self._neighbours(child, parents) for child, parents in centres]
+        families = [family for some in neighbours for family in some]
+        values = self._scores(families)
+        self.evaluations += len(families)
+        start = 0
+        for centre, some in zip(centres, neighbours, strict=True):
+            self._foreseen[centre] = values[start : start + len(some)]
+            start += len(some)
+
+    def _likely(self, changed: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+        """Families that the next moves are likely to lead to, and that are not scored yet."""
+        if len(changed) == len(self._names):
+            return []  # no gain is known yet
+        if len(self._foreseen) * 2 * len(self._names) > CACHED_NUMBERS:
+            self._foreseen.clear()
+        moves = likely_parents(
+            self._additions,
+            self._deletions,
+            self._present,
+            changed,
+            TIE * abs(self.score),
+            self._hash,
+            self._tabu,
+            uphill=self._uphill,
+        )
+        found = []
+        for child, parent, added in moves:
+            others = [other for other in self._parents[child] if other != parent]
+            parents = (*others, parent) if added else tuple(others)
+            known = (child, frozenset(parents)) in self._remembered or (child, parents) in self._foreseen
+            if not known:
+                found.append((child, parents))
+        return found
 
     def _scores(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of families, as many at once as may be scored between two looks at the clock."""
@@ -224,28 +266,31 @@ class Climber:
     def _key(self, child: int) -> tuple[int, frozenset[int]]:
         return child, frozenset(self._parents[child])
 
-    def _candidates(self, child: int) -> list[int]:
+    def _candidates(self, child: int, parents: Sequence[int]) -> list[int]:
         """Nodes that knowledge permits as further parents of `child`."""
-        if len(self._parents[child]) >= self._limit:
+        if len(parents) >= self._limit:
             return []
-        blocked = self._forbidden[:, child] | self._present[:, child]
+        blocked = self._forbidden[:, child].copy()
+        blocked[list(parents)] = True
         return np.flatnonzero(~blocked).tolist()
 
-    def _removable(self, child: int) -> list[int]:
-        return [parent for parent in self._parents[child] if not self._required[parent, child]]
+    def _removable(self, child: int, parents: Sequence[int]) -> list[int]:
+        return [parent for parent in parents if not self._required[parent, child]]
 
-    def _neighbours(self, child: int) -> list[Family]:
-        """The child's family as it is, then with each further parent, then without each that may go."""
-        parents = self._parents[child]
-        families: list[Family] = [(child, tuple(parents))]
-        families += [(child, (*parents, candidate)) for candidate in self._candidates(child)]
-        families += [(child, tuple(p for p in parents if p != parent)) for parent in self._removable(child)]
+    def _neighbours(self, child: int, parents: tuple[int, ...]) -> list[Family]:
+        """A family as it is, then with each further parent, then without each that may go."""
+        families: list[Family] = [(child, parents)]
+        families += [(child, (*parents, candidate)) for candidate in self._candidates(child, parents)]
+        families += [
+            (child, tuple(p for p in parents if p != parent)) for parent in self._removable(child, parents)
+        ]
         return families
 
-    def _remember(self, child: int, values: NDArray[np.float64], start: int) -> int:
-        """Turn the scores of `_neighbours(child)`, from `start` on, into gains; return where they end."""
-        candidates, removable = self._candidates(child), self._removable(child)
-        own = float(values[start])
+    def _remember(self, child: int, values: NDArray[np.float64]) -> None:
+        """Turn the scores of the neighbours of a child's family into gains."""
+        parents = self._parents[child]
+        candidates, removable = self._candidates(child, parents), self._removable(child, parents)
+        own = float(values[0])
         if own == -np.inf:
             # No move leads here, so it is the start graph or the required edges.
             raise DataError(
@@ -254,10 +299,7 @@ class Climber:
             )
         additions = np.full(len(self._names), -np.inf)
         deletions = np.full(len(self._names), -np.inf)
-        first = start + 1
-        middle = first + len(candidates)
-        stop = middle + len(removable)
-        additions[candidates] = values[first:middle] - own
-        deletions[removable] = values[middle:stop] - own
+        middle = 1 + len(candidates)
+        additions[candidates] = values[1:middle] - own
+        deletions[removable] = values[middle:] - own
         self._remembered[self._key(child)] = (own, additions, deletions)
-        return stop

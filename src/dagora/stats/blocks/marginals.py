@@ -1,0 +1,132 @@
+"""The counts that were asked for, summed from the tables that were counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.compiled import kernel
+from dagora.stats.blocks.cover import Cover
+
+
+def asked_table(cover: Cover, tables: NDArray[Any], asked: int, rows: int) -> NDArray[np.int64]:
+    """The table of one of the sets that were asked for, with empty cells, as one row of cells."""
+    table = np.zeros(cover.sizes[asked], dtype=np.int64)
+    k = cover.sources[asked]
+    if k < 0:
+        table[0] = rows
+        return table
+    add_marginal(
+        tables[cover.counted.tables[k] :],
+        tables[cover.counted.twins[k] :],
+        cover.counted.tables[k] != cover.counted.twins[k],
+        cover.levels[k],
+        cover.strides[asked],
+        np.empty(cover.levels.shape[1], dtype=np.int64),
+        table,
+    )
+    return table
+
+
+def occupied_counts(
+    cover: Cover, tables: NDArray[Any], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The occupied counts of all sets that were asked for, one after the other, and how many each has.
+
+    `rows` is the number of rows that were counted: no set has more occupied cells.
+    """
+    most = int(np.minimum(cover.sizes, rows).sum())
+    out, numbers = np.empty(most, dtype=np.int64), np.empty(len(cover.sizes), dtype=np.int64)
+    work = np.empty(int(cover.sizes.max(initial=1)), dtype=np.int64)
+    digits = np.empty(cover.levels.shape[1] if cover.levels.ndim > 1 else 0, dtype=np.int64)
+    written = write_counts(
+        tables,
+        cover.counted.tables,
+        cover.counted.twins,
+        cover.levels,
+        cover.sources,
+        cover.sizes,
+        cover.strides,
+        rows,
+        digits,
+        work,
+        out,
+        numbers,
+    )
+    return out[:written], numbers
+
+
+@kernel
+def add_marginal(
+    table: NDArray[Any],
+    twin: NDArray[Any],
+    has_twin: bool,
+    levels: NDArray[np.int64],
+    strides: NDArray[np.int64],
+    digits: NDArray[np.int64],
+    out: NDArray[np.int64],
+) -> None:
+    """Add the cells of a table to those of `out` that the strides of its columns lead to."""
+    last = len(levels) - 1
+    while last > 0 and levels[last] == 1:
+        last -= 1
+    outer = 1
+    for t in range(last):
+        digits[t] = 0
+        outer *= levels[t]
+    place, target = 0, 0
+    for _ in range(outer):
+        end = target
+        for _ in range(levels[last]):
+            out[end] += np.int64(table[place])
+            if has_twin:
+                out[end] += np.int64(twin[place])
+            place += 1
+            end += strides[last]
+        t = last - 1
+        while t >= 0:
+            digits[t] += 1
+            target += strides[t]
+            if digits[t] < levels[t]:
+                break
+            target -= strides[t] * levels[t]
+            digits[t] = 0
+            t -= 1
+
+
+@kernel
+def write_counts(
+    tables: NDArray[Any],
+    starts: NDArray[np.int64],
+    twins: NDArray[np.int64],
+    levels: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    strides: NDArray[np.int64],
+    rows: int,
+    digits: NDArray[np.int64],
+    work: NDArray[np.int64],
+    out: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+) -> int:
+    """Write the occupied counts of each set; return how many there are."""
+    written = 0
+    for asked in range(len(sources)):
+        begin = written
+        k = sources[asked]
+        if k < 0:
+            out[written] = rows
+            written += 1
+        else:
+            for cell in range(sizes[asked]):
+                work[cell] = 0
+            a, b = starts[k], twins[k]
+            add_marginal(tables[a:], tables[b:], a != b, levels[k], strides[asked], digits, work)
+            for cell in range(sizes[asked]):
+                if work[cell]:
+                    out[written] = work[cell]
+                    written += 1
+        numbers[asked] = written - begin
+    return written

@@ -1,0 +1,1 @@
+"""Statistics of rows that are read again for every round of questions: files, lazy frames, databases."""

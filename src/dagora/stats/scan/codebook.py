@@ -1,0 +1,251 @@
+"""How the cells of a source become codes and numbers: decided once, from the profiles of the first pass.
+
+The rules are those of a table in memory (`data/columns/column_type.py`), applied to the distinct values. So a
+level that appears only in the last row is known before anything is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagora.data.columns.cells import is_text, parse_floats, parse_numbers
+from dagora.data.columns.column_type import DECLARED, Column, are_codes, type_column
+from dagora.data.columns.dates import IS_DATE
+from dagora.data.columns.holes import find_holes
+from dagora.data.columns.identifiers import (
+    CONSTANT,
+    DATES,
+    EMPTY,
+    FEWEST_VALUES,
+    IS_CAMEL_ID,
+    IS_ID,
+    UNNAMED,
+)
+from dagora.data.columns.ingest import is_temporal
+from dagora.data.schema import MAX_LEVELS, Kind, Variable
+from dagora.errors import DataError
+from dagora.stats.scan.profile import Profile, cleaned
+from dagora.wording import option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How a column's cells become codes (or numbers, where it is continuous).
+
+    `values` are the cells that a discrete column may have, `codes` the codes of those. `words` are cells that
+    mean missing.
+    """
+
+    variable: Variable
+    why: str
+    words: tuple[str, ...] = ()
+    doubtful: Mapping[str, int] | None = None
+    values: pa.Array | None = None
+    codes: NDArray[np.uint16] | None = None
+
+    def read(self, cells: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+        """Codes or numbers of some cells, and which of them are missing (None where none is)."""
+        column = cleaned(cells, self.words)
+        missing = np.asarray(column.is_null()) if column.null_count else None
+        if self.variable.kind is Kind.CONTINUOUS:
+            return self._numbers(column), missing
+        return self._codes(column, missing), missing
+
+    def _numbers(self, column: pa.Array) -> NDArray[np.float64]:
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if is_text(column.type):
+            parsed = parse_floats(pa.chunked_array([column]))
+            if parsed is None:
+                raise self.changed()
+            column = parsed.combine_chunks()
+        values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
+        if np.isinf(values).any():
+            raise self.changed()
+        return values
+
+    def _codes(self, column: pa.Array, missing: NDArray[np.bool_] | None) -> NDArray[np.uint16]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        assert self.values is not None
+        assert self.codes is not None
+        if pa.types.is_dictionary(column.type):
+            places = np.asarray(
+                pc.index_in(column.dictionary, value_set=self.dictionary_values(column)).fill_null(-1)
+            )
+            indices = np.asarray(column.indices.fill_null(0))
+            places = places[indices] if len(places) else np.full(len(indices), -1)
+        else:
+            places = np.asarray(pc.index_in(column, value_set=self.values.cast(column.type)).fill_null(-1))
+        unknown = places < 0
+        if missing is not None:
+            unknown &= ~missing
+        if unknown.any():
+            raise self.changed()
+        codes: NDArray[np.uint16] = self.codes[places]
+        return codes
+
+    def dictionary_values(self, column: pa.DictionaryArray) -> pa.Array:
+        """The known values in the type of a dictionary's own."""
+        assert self.values is not None
+        return self.values.cast(column.dictionary.type)
+
+    def changed(self) -> DataError:
+        """The error about a cell that was not there in the first pass."""
+        return DataError(
+            f"column '{self.variable.name}' has a value that it did not have in the first pass: the rows "
+            "changed during the run; start again when nothing writes to them"
+        )
+
+
+def code_column(
+    profile: Profile, words: tuple[str, ...] | None, *, wanted: bool, expected: bool
+) -> Coding | str:
+    """Decide how a column is coded, or why it is left out; `wanted` keeps what looks like an identifier.
+
+    `words` mean missing; None says to find such words, `expected` that there may be any.
+    """
+    cells = profile.rows - profile.missing
+    if is_temporal(profile.type):
+        return DATES
+    if not cells:
+        return EMPTY
+    if profile.firsts is None:
+        return code_many(profile, cells, wanted=wanted)
+    column, rows = distinct_cells(profile)
+    found = find_holes(column, wanted=expected, declared=profile.declared) if words is None else None
+    holes = tuple(found.holes) if found else ()
+    if found is not None:
+        column = found.cells
+    if profile.text_cells and is_text(column.type):
+        column = parse_numbers(column)
+        if not is_text(column.type):
+            profile.measure_distinct(column.cast("float64").drop_null().to_numpy())
+    typed = type_distinct(profile, column, cells, rows)
+    if typed.variable.kind is Kind.CONTINUOUS:
+        if not wanted and constant(column):
+            return CONSTANT
+        reason = None if wanted else why_identifies(profile, cells)
+        return reason or Coding(typed.variable, typed.why, holes)
+    if not wanted and is_text(column.type) and all_dates(column):
+        return DATES
+    if not wanted and is_text(column.type) and len(column) > max(FEWEST_VALUES, cells / 2):
+        return f"{len(column)} levels in {cells} rows: names or free text"
+    kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
+    values, _ = distinct_cells(profile)
+    raw = values.combine_chunks()
+    if holes:
+        import pyarrow as pa
+
+        raw = raw.filter(pa.array(kept))
+    doubtful = found.doubtful if found else None
+    return Coding(typed.variable, typed.why, holes, doubtful, plain_values(raw), typed.values[kept])
+
+
+def distinct_cells(profile: Profile) -> tuple[pa.ChunkedArray, list[int]]:
+    """The distinct values of a column as one, and the first row of each."""
+    import pyarrow as pa
+
+    firsts = profile.firsts or {}
+    if pa.types.is_dictionary(profile.type):
+        dictionary = pa.array(list(firsts), profile.type.value_type)
+        indices = pa.array(range(len(firsts)), pa.int32())
+        cells = pa.DictionaryArray.from_arrays(indices, dictionary, ordered=profile.type.ordered)
+    else:
+        cells = pa.array(list(firsts), profile.type)
+    return pa.chunked_array([cells]), list(firsts.values())
+
+
+def plain_values(values: pa.Array) -> pa.Array:
+    """Values that a cell is looked up among."""
+    import pyarrow as pa
+
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def type_distinct(profile: Profile, column: pa.ChunkedArray, cells: int, rows: list[int]) -> Column:
+    """Type a column by its distinct values, by the rules for whole columns."""
+    import pyarrow as pa
+
+    def row_number(position: int) -> int:
+        return rows[position] + 1
+
+    declared = profile.declared
+    kind = column.type
+    real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if declared is None and real and are_codes(column.cast(pa.float64()).unique().drop_null(), cells):
+        typed = type_column(profile.name, column, Kind.DISCRETE, row_number)
+        return replace(typed, why=f"{typed.variable.cardinality} distinct numbers")
+    if declared is None and real:
+        return replace(type_column(profile.name, column, Kind.CONTINUOUS, row_number), why="numbers")
+    return type_column(profile.name, column, declared, row_number)
+
+
+def code_many(profile: Profile, cells: int, *, wanted: bool) -> Coding | str:
+    """Code a column of too many values to be levels: numbers are continuous, other columns are left out."""
+    text = is_text(profile.type)
+    spelled = text and profile.text_cells and profile.numbers
+    if profile.declared is Kind.DISCRETE or (wanted and text and not spelled):
+        raise DataError(
+            f"column '{profile.name}' has more than {MAX_LEVELS} levels: leave it out if it identifies rows "
+            f"({option('drop', profile.name)}), or declare it continuous if it holds numbers"
+        )
+    if text and profile.odd is not None:
+        word, row = profile.odd
+        raise DataError(
+            f"column '{profile.name}' would be numbers but for '{word}' (first in data row {row + 1}): say "
+            f"so if that means missing ({option('na', word)}), or leave the column out "
+            f"({option('drop', profile.name)})"
+        )
+    if (text and not spelled) or is_categorical(profile.type):
+        return f"more than {MAX_LEVELS} levels in {cells} rows: names or free text"
+    if profile.infinite >= 0:
+        raise DataError(
+            f"column '{profile.name}' has infinite values, the first in data row {profile.infinite + 1}: "
+            f"correct them, or leave those cells empty and choose {option('missing', 'drop')}"
+        )
+    reason = None if wanted else why_identifies(profile, cells)
+    why = DECLARED if profile.declared else "whole numbers" if profile.whole else "numbers"
+    return reason or Coding(Variable(profile.name, Kind.CONTINUOUS), why)
+
+
+def is_categorical(kind: pa.DataType) -> bool:
+    """Whether a type declares levels."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(kind))
+
+
+def why_identifies(profile: Profile, cells: int) -> str | None:
+    """Why whole numbers only tell rows apart; None where they do not, as far as one pass can tell."""
+    if cells <= FEWEST_VALUES or not profile.whole:
+        return None
+    if profile.numbers_the_rows:
+        return "numbers the rows"
+    called_so = IS_ID.search(profile.name) or IS_CAMEL_ID.search(profile.name)
+    if (called_so or profile.name.startswith(UNNAMED)) and not profile.repeats:
+        return "whole numbers that hardly repeat, and called an identifier"
+    return None
+
+
+def constant(column: pa.ChunkedArray) -> bool:
+    """Whether there is one number only."""
+    return len(column.unique().drop_null()) == 1
+
+
+def all_dates(column: pa.ChunkedArray) -> bool:
+    """Whether all texts are dates."""
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(column, IS_DATE)).as_py())

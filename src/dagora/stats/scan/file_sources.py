@@ -1,0 +1,255 @@
+"""Rows in files: Parquet, Feather and Arrow, one file, several or a folder with partitions; CSV.
+
+Only the columns that a round asks for are read. A file that changed since it was opened is noticed by its
+size and the time of its last change.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagora.data.columns.cells import is_text
+from dagora.data.columns.missing import MISSING_WORDS
+from dagora.data.readers import (
+    BLOCK,
+    SEPARATORS,
+    Header,
+    check_file,
+    check_separator,
+    file_format,
+    naming,
+    open_bytes,
+    read_header,
+    refuse_ragged,
+)
+from dagora.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    from dagora.stats.scan.row_source import RowSource
+
+# Rows that Arrow hands out at a time, and batches that it reads ahead: they bound its memory.
+BATCH_ROWS, BATCHES_AHEAD = 1 << 17, 2
+FORMATS = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
+
+
+def open_files(place: str | Path, separator: str | None = None) -> RowSource:
+    """The rows of a file, of all files in a folder, or of all that a pattern such as *.parquet names."""
+    files = find_files(place)
+    mark = check_separator(separator)
+    endings = {file_format(file) if mark is None else ".csv" for file in files}
+    if len(endings) > 1:
+        raise DataError(
+            f"{place}: there are files of several formats ({', '.join(sorted(endings))}): name those of one, "
+            "such as '*.parquet'"
+        )
+    for file in files:
+        with naming(file):
+            check_file(file)
+    ending = endings.pop()
+    if ending in SEPARATORS:
+        return DelimitedFiles(files, mark or SEPARATORS[ending])
+    root = Path(place) if Path(place).is_dir() else None
+    return ArrowFiles(files, FORMATS[ending], root)
+
+
+def find_files(place: str | Path) -> list[Path]:
+    """The files, sorted by name; at least one."""
+    path = Path(place)
+    if path.is_dir():
+        # Names that begin with a dot or an underscore are notes of the programs that write such folders.
+        files = [
+            file
+            for file in path.rglob("*")
+            if file.is_file() and not any(part[0] in "._" for part in file.relative_to(path).parts)
+        ]
+        if not files:
+            raise DataError(f"{place}: there is no file in this folder")
+    elif path.exists():
+        files = [path]
+    else:
+        names = glob.glob(str(place), recursive=True)  # noqa: PTH207 - patterns may be absolute
+        files = [Path(name) for name in names if Path(name).is_file()]
+        if not files:
+            raise DataError(f"{place}: there is no such file")
+    return sorted(files)
+
+
+def state_of(files: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
+    """Size and time of the last change of each file."""
+    found = []
+    for file in files:
+        with naming(file):
+            about = file.stat()
+        found.append((str(file), about.st_size, about.st_mtime_ns))
+    return tuple(found)
+
+
+class ArrowFiles:
+    """Parquet, Feather or Arrow files with the same columns.
+
+    In a folder, parts such as `year=2024` of a path are columns.
+    """
+
+    text_cells = False
+
+    def __init__(self, files: Sequence[Path], form: str, root: Path | None = None) -> None:
+        import pyarrow.dataset as ds
+
+        self._files = files
+        self.title = str(root or (files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"))
+        with naming(files[0]):
+            self._dataset: ds.Dataset = ds.dataset(
+                [str(file) for file in files],
+                format=form,
+                partitioning="hive" if root else None,
+                partition_base_dir=str(root) if root else None,
+            )
+        self._check_types()
+        if form == "parquet":
+            # Text as codes and words: far less to look at.
+            own = next(self._dataset.get_fragments()).physical_schema
+            words = [field.name for field in own if is_text(field.type)]
+            read = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns=words))
+            self._dataset = ds.dataset(
+                [str(file) for file in files],
+                format=read,
+                schema=dictionary_schema(self._dataset.schema, words),
+                partitioning="hive" if root else None,
+                partition_base_dir=str(root) if root else None,
+            )
+        self._words = words if form == "parquet" else []
+
+    def _check_types(self) -> None:
+        """Refuse files that do not have the columns and types of the first one."""
+        first: pa.Schema | None = None
+        for file, fragment in zip(self._files, self._dataset.get_fragments(), strict=True):
+            with naming(file):
+                own = fragment.physical_schema
+            if first is None:
+                first = own
+                continue
+            for name in dict.fromkeys([*first.names, *own.names]):
+                if (name in first.names) != (name in own.names):
+                    here, there = (file, self._files[0]) if name in own.names else (self._files[0], file)
+                    raise DataError(f"{there}: there is no column '{name}', which {here} has")
+                one, other = first.field(name).type, own.field(name).type
+                if one != other:
+                    raise DataError(
+                        f"{file}: column '{name}' has the type {other}, but {one} in {self._files[0]}: "
+                        "write them with the same type"
+                    )
+
+    def schema(self) -> pa.Schema:
+        """Names and types; text is text, however it is read."""
+        import pyarrow as pa
+
+        return pa.schema(
+            [
+                pa.field(field.name, field.type.value_type if field.name in self._words else field.type)
+                for field in self._dataset.schema
+                if not field.name.startswith("__index_level_")
+            ]
+        )
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns."""
+        with naming(Path(self.title)):
+            yield from self._dataset.to_batches(
+                columns=list(columns),
+                batch_size=BATCH_ROWS,
+                batch_readahead=BATCHES_AHEAD,
+                fragment_readahead=1,
+            )
+
+    def state(self) -> object:
+        """Sizes and times of the files."""
+        return state_of(self._files)
+
+
+def dictionary_schema(schema: pa.Schema, words: Sequence[str]) -> pa.Schema:
+    """A schema in which some columns are dictionaries."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field(
+                field.name, pa.dictionary(pa.int32(), pa.string()) if field.name in words else field.type
+            )
+            for field in schema
+        ]
+    )
+
+
+class DelimitedFiles:
+    """CSV or TSV files with the same header, also compressed; all cells are text."""
+
+    text_cells = True
+
+    def __init__(self, files: Sequence[Path], separator: str) -> None:
+        self._files, self._separator = files, separator
+        self.title = str(files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more")
+        self._headers: list[Header] = []
+        for file in files:
+            with naming(file):
+                header = read_header(file, separator)
+                if self._headers and header.names != self._headers[0].names:
+                    raise DataError(f"its header differs from that of {files[0]}")
+            self._headers.append(header)
+
+    def schema(self) -> pa.Schema:
+        """The names; every type is text."""
+        import pyarrow as pa
+
+        return pa.schema([(name, pa.string()) for name in self._headers[0].names])
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns."""
+        for file, header in zip(self._files, self._headers, strict=True):
+            with naming(file):
+                yield from self._parse(file, header, columns)
+
+    def _parse(self, file: Path, header: Header, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        positions = [str(i) for i in range(len(header.names))]
+        wanted = [positions[header.names.index(name)] for name in columns]
+        try:
+            with (
+                open_bytes(file) as raw,
+                arrow_csv.open_csv(
+                    pa.PythonFile(raw, mode="r"),
+                    read_options=arrow_csv.ReadOptions(
+                        column_names=positions,
+                        skip_rows=header.blank_lines,
+                        skip_rows_after_names=1,
+                        block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
+                    ),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self._separator,
+                        newlines_in_values=True,
+                        ignore_empty_lines=len(positions) > 1,
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(positions, pa.string()),
+                        include_columns=wanted,
+                        strings_can_be_null=True,
+                        null_values=list(MISSING_WORDS),
+                    ),
+                ) as reader,
+            ):
+                for batch in reader:
+                    yield batch.rename_columns(list(columns))
+        except pa.ArrowInvalid:
+            refuse_ragged(file, self._separator, header)
+            raise
+
+    def state(self) -> object:
+        """Sizes and times of the files."""
+        return state_of(self._files)

@@ -1,0 +1,160 @@
+"""From a source to statistics: the first pass finds types and levels, and what cannot be learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
+from dagora.data.columns.missing import missing_words
+from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
+from dagora.data.columns.reading_warnings import reading_warnings
+from dagora.data.schema import Kind, Schema
+from dagora.errors import DataError, OptionError
+from dagora.stats.scan.codebook import Coding, code_column
+from dagora.stats.scan.profile import Profile, cleaned, look_at_all, new_profiles
+from dagora.stats.scan.row_stream import RowStream
+from dagora.stats.scan.scan_statistics import ScanStatistics
+from dagora.wording import option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.stats.scan.row_source import RowSource
+
+Words = dict[str, tuple[str, ...]]
+
+
+@dataclass
+class Noted:
+    """What `reading_warnings` asks of a column."""
+
+    name: str
+    holes: Mapping[str, int]
+    doubtful: Mapping[str, int]
+    codes: tuple[float, ...] = ()
+
+
+def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> ScanStatistics:
+    """Statistics of a source, after a first pass over it (a second where rows with holes are left out)."""
+    if reading.missing not in ("error", "drop"):
+        raise OptionError(f"missing must be error or drop for rows that are scanned, not '{reading.missing}'")
+    schema = source.schema()
+    names = check_names(schema.names)
+    if list(names) != list(schema.names):
+        raise DataError(f"{source.title}: names of columns must not begin or end with a blank")
+    names = tuple(names[place] for place in kept_positions(names, reading))
+    declared = declare_kinds(names, reading.discrete, reading.continuous)
+    said = missing_words(reading.na)
+    words: Words = dict.fromkeys(names, said or ())
+    state = source.state()
+    profiles = new_profiles(schema, names, declared, text_cells=source.text_cells)
+    look(source, profiles, words)
+    rows = next(iter(profiles.values())).rows
+    if not rows:
+        raise DataError(f"{source.title}: there are no rows: at least one is needed")
+    decided = decide(profiles.values(), said, expected=reading.missing == "drop")
+    kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
+    holes = {name: coding.words for name, coding in kept.items() if coding.words}
+    incomplete = [name for name in kept if profiles[name].missing or name in holes]
+    if incomplete and reading.missing == "error":
+        refuse_missing(profiles[incomplete[0]], holes.get(incomplete[0], ()))
+    complete = rows
+    if incomplete:
+        words = {name: (*words[name], *holes.get(name, ())) for name in kept}
+        again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
+        look(source, again, words, complete=True)
+        complete = next(iter(again.values())).rows
+        if not complete:
+            raise DataError(f"{source.title}: no row is left: all {rows} have a missing cell")
+        decided |= decide(again.values(), (), expected=False)
+        kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
+        kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
+        profiles |= {name: replace(again[name], missing=profiles[name].missing) for name in again}
+    elif said:
+        kept = {name: replace(coding, words=said) for name, coding in kept.items()}
+    if not kept:
+        first = next(iter(decided))
+        raise DataError(
+            f"no column can be used: '{first}' ({decided[first]}); {option('discrete', first)} keeps it"
+        )
+    overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
+    stream = RowStream(source, list(kept.values()), complete, state, drop=bool(incomplete))
+    stream.passes = 2 if incomplete else 1
+    return ScanStatistics(
+        stream, Schema(coding.variable for coding in kept.values()), complete, overview, jobs
+    )
+
+
+def look(source: RowSource, profiles: dict[str, Profile], words: Words, *, complete: bool = False) -> None:
+    """Look at all rows, or at those without a missing cell."""
+    for batch in source.batches(list(profiles)):
+        if batch.num_rows:
+            look_at_all(profiles.values(), complete_part(batch, words) if complete else batch, words)
+
+
+def complete_part(batch: pa.RecordBatch, words: Words) -> pa.RecordBatch:
+    """The rows of a batch without a missing cell."""
+    import pyarrow as pa
+
+    mask = np.ones(batch.num_rows, dtype=np.bool_)
+    for name in batch.schema.names:
+        column = cleaned(batch.column(name), words[name])
+        if column.null_count:
+            mask &= np.asarray(column.is_valid())
+    return batch.filter(pa.array(mask))
+
+
+def decide(
+    profiles: Iterable[Profile], words: tuple[str, ...] | None, *, expected: bool
+) -> dict[str, Coding | str]:
+    """The coding of each column, or why it is left out."""
+    return {
+        profile.name: code_column(profile, words, wanted=profile.declared is not None, expected=expected)
+        for profile in profiles
+    }
+
+
+def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:
+    """Refuse missing cells; name the first column that has one."""
+    read = ", ".join(f"'{word}'" for word in words)
+    also = f" ({read} among numbers counts as missing)" if words else ""
+    firsts = [profile.firsts[word] for word in words if profile.firsts and word in profile.firsts]
+    row = min([*firsts, *([profile.first_missing] if profile.missing else [])]) + 1
+    raise DataError(
+        f"cells are missing{also}, the first in column '{profile.name}', data row {row}: choose "
+        f"{option('missing', 'drop')} to leave out such rows, or leave the column out "
+        f"({option('drop', profile.name)})"
+    )
+
+
+def overview_of(
+    source: RowSource,
+    profiles: dict[str, Profile],
+    decided: dict[str, Coding | str],
+    rows: int,
+    dropped: int,
+    reading: ReadingOptions,
+    holes: Words,
+) -> Overview:
+    """How the source was understood, with what deserves a warning."""
+    summaries, noted = [], []
+    for name, coding in decided.items():
+        missing = profiles[name].missing
+        if isinstance(coding, str):
+            summaries.append(ColumnSummary(name, LEFT_OUT, coding, missing=missing))
+            continue
+        variable = coding.variable
+        values = level_list(variable.levels)
+        if variable.kind is Kind.CONTINUOUS:
+            values = f"{profiles[name].low:g} to {profiles[name].high:g}"
+        summaries.append(
+            ColumnSummary(name, str(variable.kind), coding.why, values, variable.cardinality, missing)
+        )
+        noted.append(Noted(name, dict.fromkeys(holes.get(name, ()), 1), dict(coding.doubtful or {})))
+    overview = Overview(tuple(summaries), rows, dropped, reading.stated(), source=source.title)
+    return replace(overview, warnings=tuple(reading_warnings(overview, noted, ())))

@@ -1,0 +1,66 @@
+"""Counts that were made in earlier passes, for any order of a set's columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.stats.blocks.cover import Set
+
+# Numbers that are kept: levels of cells and counts, 64 MiB of the latter alone.
+KEPT_NUMBERS = 1 << 23
+
+
+class Occupied(NamedTuple):
+    """The occupied cells of a set of ascending columns in lexicographic order, and their counts."""
+
+    cells: NDArray[np.uint16]
+    counts: NDArray[np.int64]
+
+
+def ascending(columns: Set) -> Set:
+    """The distinct columns of a set in ascending order.
+
+    >>> ascending((4, 1, 4))
+    (1, 4)
+    """
+    return tuple(sorted(set(columns)))
+
+
+def in_order(found: Occupied, columns: Set) -> Occupied:
+    """The cells of a set with its columns in the order in which they were asked for.
+
+    >>> found = Occupied(np.array([[0, 1], [1, 0]], dtype=np.uint16), np.array([5, 7]))
+    >>> in_order(found, (9, 2))
+    Occupied(cells=array([[0, 1], [1, 0]], dtype=uint16), counts=array([7, 5]))
+    """
+    own = ascending(columns)
+    if columns == own:
+        return found
+    cells = found.cells[:, [own.index(column) for column in columns]]
+    order = np.lexsort(cells.T[::-1])
+    return Occupied(cells[order], found.counts[order])
+
+
+class KeptCounts:
+    """What was counted, by set; where there is no room for more, all older counts are forgotten."""
+
+    def __init__(self) -> None:
+        self._found: dict[Set, Occupied] = {}
+        self._size = 0
+
+    def get(self, columns: Set) -> Occupied | None:
+        """What is known of a set of ascending columns."""
+        return self._found.get(columns)
+
+    def keep(self, found: dict[Set, Occupied]) -> None:
+        """Keep counts for later rounds."""
+        size = sum(each.cells.size + each.counts.size for each in found.values())
+        if self._size + size > KEPT_NUMBERS:
+            self._found.clear()
+            self._size = 0
+        if size <= KEPT_NUMBERS:
+            self._found.update(found)
+            self._size += size

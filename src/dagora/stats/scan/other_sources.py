@@ -1,0 +1,191 @@
+"""Rows that are made anew for every pass: lazy frames, queries to a database, and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dagora.data.columns.frames import one_line
+from dagora.errors import DataError, OptionError
+from dagora.extras import DUCKDB
+from dagora.stats.scan.file_sources import BATCH_ROWS, state_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class LazyRows:
+    """A polars lazy frame; its columns are projected before it is run."""
+
+    text_cells = False
+    title = "the lazy frame"
+
+    def __init__(self, frame: Any) -> None:  # noqa: ANN401 (polars need not be installed)
+        import polars as pl
+
+        # Polars columns share one pool of categories: those that do not occur are no declared levels.
+        self._frame = frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+    def schema(self) -> pa.Schema:
+        """Names and types, without running the frame."""
+        try:
+            return self._frame.collect_schema().to_frame().to_arrow().schema
+        except Exception as problem:
+            raise DataError(f"{self.title} cannot be used: {one_line(problem)}") from None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns."""
+        try:
+            for frame in self._frame.select(list(columns)).collect_batches(
+                chunk_size=BATCH_ROWS, maintain_order=True
+            ):
+                yield from frame.to_arrow().to_batches()
+        except (DataError, GeneratorExit):
+            raise
+        except Exception as problem:
+            raise DataError(f"{self.title} cannot be read: {one_line(problem)}") from None
+
+    def state(self) -> object:
+        """Unknown: a frame does not say where its rows are."""
+        return None
+
+
+class QueriedRows:
+    """The result of a query, which is run anew for every pass; columns are projected around it.
+
+    `connection` is one of ADBC, DuckDB or any other that keeps Python's DB-API: cursors that hand out Arrow
+    batches do so, of others rows are fetched. Nothing is written.
+    """
+
+    text_cells = False
+
+    def __init__(self, connection: Any, query: str, title: str, file: Path | None = None) -> None:  # noqa: ANN401
+        self._connection = connection
+        self._query = query.strip().rstrip(";")
+        self._file = file
+        self.title = title
+        self._schema: pa.Schema | None = None
+
+    def schema(self) -> pa.Schema:
+        """Names and types of the first batch."""
+        if self._schema is None:
+            first = next(self._run(self._query), None)
+            if first is None:
+                raise DataError(f"{self.title}: there are no rows: at least one is needed")
+            self._schema = first.schema
+        return self._schema
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns."""
+        names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        # Names are quoted; the query is the user's own.
+        for batch in self._run(f"SELECT {names} FROM ({self._query}) AS dagora_rows"):  # noqa: S608
+            yield batch.rename_columns(list(columns))
+
+    def _run(self, query: str) -> Iterator[pa.RecordBatch]:
+        try:
+            cursor = self._connection.cursor()
+            yield from arrow_batches(cursor, query) or fetched(cursor, query, self._schema)
+            cursor.close()
+        except (DataError, GeneratorExit):
+            raise
+        except Exception as problem:
+            raise DataError(f"{self.title}: {one_line(problem)}") from None
+
+    def state(self) -> object:
+        """Size and time of the database's file, where it is one."""
+        return None if self._file is None else state_of([self._file])
+
+
+def arrow_batches(cursor: Any, query: str) -> Iterable[pa.RecordBatch] | None:  # noqa: ANN401
+    """The result of a query as Arrow batches, from cursors that hand them out: DuckDB's and those of ADBC."""
+    reader: Iterable[pa.RecordBatch] | None = None
+    if hasattr(cursor, "sql") and hasattr(cursor, "to_arrow_reader"):
+        reader = cursor.sql(query).to_arrow_reader(BATCH_ROWS)
+    elif hasattr(cursor, "fetch_record_batch"):
+        cursor.execute(query)
+        reader = cursor.fetch_record_batch()
+    return reader
+
+
+def fetched(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+    """The rows of a cursor that hands out tuples; the first batch settles the types."""
+    import pyarrow as pa
+
+    cursor.execute(query)
+    names = [entry[0] for entry in cursor.description]
+    kinds: list[pa.DataType | None] = [None] * len(names)
+    if schema is not None:
+        kinds = [schema.field(name).type for name in names]
+    while rows := cursor.fetchmany(BATCH_ROWS // 4):
+        columns = []
+        for place, values in enumerate(zip(*rows, strict=True)):
+            try:
+                column = pa.array(values, type=kinds[place])
+            except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
+                raise DataError(
+                    f"column '{names[place]}' has values of several types: convert it in the query "
+                    f"({one_line(problem)})"
+                ) from None
+            if not pa.types.is_null(column.type):
+                kinds[place] = column.type
+            columns.append(column)
+        yield pa.RecordBatch.from_arrays(columns, names)
+
+
+def open_duckdb(place: str, table: str | None, query: str | None) -> QueriedRows:
+    """A table or a query of a DuckDB file, which is opened for reading only."""
+    DUCKDB.require("a DuckDB file")
+    import duckdb
+
+    file = Path(place)
+    if not file.is_file():
+        raise DataError(f"{file}: there is no such file")
+    try:
+        connection = duckdb.connect(str(file), read_only=True)
+    except duckdb.Error as problem:
+        raise DataError(f"{file}: {one_line(problem)}") from None
+    return QueriedRows(connection, query_of(table, query), str(file), file)
+
+
+def query_of(table: str | None, query: str | None) -> str:
+    """The query that was given, or one for all of a table."""
+    if (table is None) == (query is None):
+        raise OptionError("a database needs either table or query")
+    if query is not None:
+        return query
+    quoted = ".".join('"' + part.replace('"', '""') + '"' for part in str(table).split("."))
+    return f"SELECT * FROM {quoted}"  # noqa: S608 - quoted
+
+
+class MadeRows:
+    """Rows that a function makes: each call returns record batches, the same rows every time."""
+
+    text_cells = False
+
+    def __init__(self, make: Callable[[], Iterable[pa.RecordBatch]], title: str = "the function") -> None:
+        self._make = make
+        self.title = title
+        self._schema: pa.Schema | None = None
+
+    def schema(self) -> pa.Schema:
+        """Names and types of the first batch."""
+        if self._schema is None:
+            first = next(iter(self._make()), None)
+            if first is None:
+                raise DataError(f"{self.title} returned no record batch: at least one is needed")
+            self._schema = first.schema
+        return self._schema
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns."""
+        expected = self.schema()
+        for batch in self._make():
+            if batch.schema.names != expected.names or batch.schema.types != expected.types:
+                raise DataError(f"{self.title} returned batches whose columns or types differ")
+            yield batch.select(list(columns))
+
+    def state(self) -> object:
+        """Unknown."""
+        return None

@@ -1,0 +1,209 @@
+"""The first pass over a source: what is in its columns, in memory that does not grow with the rows.
+
+Of each column the distinct values are kept while they are few enough to be levels. Beyond that a column can
+only be numbers, or text that is not worth learning from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagora.data.columns.cells import is_text, null_missing, parse_floats
+from dagora.data.columns.column_type import LIKE_CODES, check_type, first_without_number
+from dagora.data.columns.ingest import is_temporal
+from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.schema import MAX_LEVELS, Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+WRAP = (1 << 64) - 1
+
+
+@dataclass
+class Profile:
+    """What was seen of a column.
+
+    `firsts` are the distinct values with the first row of each, in order of appearance; None once they are
+    too many. `numbers` says whether all cells are numbers, or text that spells numbers; `whole` whether all
+    are whole. `repeats` says that a number was seen twice in one batch. `odd` is the first text that spells
+    no number, with its row, in a column most of whose values do.
+    """
+
+    name: str
+    type: pa.DataType
+    declared: Kind | None
+    text_cells: bool
+    rows: int = 0
+    missing: int = 0
+    first_missing: int = -1
+    firsts: dict[Any, int] | None = field(default_factory=dict)
+    numbers: bool = True
+    whole: bool = True
+    repeats: bool = False
+    odd: tuple[str, int] | None = None
+    infinite: int = -1
+    low: float = np.inf
+    high: float = -np.inf
+    _sums: list[int] = field(default_factory=lambda: [0, 0])
+
+    @property
+    def most_values(self) -> int:
+        """How many distinct values are kept: of numbers, as many as may be codes."""
+        text = is_text(self.type) or self.declared is Kind.DISCRETE or self._categorical
+        return MAX_LEVELS if text else LIKE_CODES
+
+    @property
+    def _categorical(self) -> bool:
+        import pyarrow as pa
+
+        return bool(pa.types.is_dictionary(self.type))
+
+    def look(self, cells: pa.Array, words: Collection[str]) -> None:
+        """Look at some more cells; `words` mean missing."""
+        import pyarrow as pa
+
+        begin, self.rows = self.rows, self.rows + len(cells)
+        if is_temporal(self.type):
+            return
+        column = cleaned(cells, words)
+        if column.null_count:
+            self.missing += column.null_count
+            if self.first_missing < 0:
+                self.first_missing = begin + column.is_null().index(value=True).as_py()
+        if column.null_count == len(column):
+            return
+        if pa.types.is_dictionary(column.type) and self._categorical:
+            self._keep(column.dictionary if isinstance(column, pa.DictionaryArray) else column, begin)
+            return
+        before = self.firsts
+        if self.firsts is not None:
+            self._keep(column, begin)
+        if not is_text(self.type):
+            self._measure(column, begin)
+        elif self.text_cells and before is None and self.numbers:
+            if pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
+            numbers = parse_floats(pa.chunked_array([column]))
+            self.numbers = numbers is not None
+            if numbers is not None:
+                self._measure(numbers.combine_chunks(), begin)
+            else:
+                place, word = first_without_number(pa.chunked_array([column]))
+                self.odd = (word, begin + place)
+
+    def _keep(self, column: pa.Array, begin: int) -> None:
+        """Note distinct values that are new."""
+        import pyarrow as pa
+
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        known = self.firsts or {}
+        values = encoded.dictionary.to_pylist()
+        fresh = [place for place, value in enumerate(values) if value not in known]
+        if fresh:
+            indices = np.asarray(encoded.indices.drop_null())
+            if encoded.null_count:
+                positions = np.flatnonzero(np.asarray(encoded.is_valid()))
+            seen, where = np.unique(indices, return_index=True)
+            first = dict(zip(seen.tolist(), where.tolist(), strict=True))
+            for place in sorted((place for place in fresh if place in first), key=first.__getitem__):
+                row = int(positions[first[place]]) if encoded.null_count else first[place]
+                known[values[place]] = begin + row
+        self.firsts = known
+        if len(known) > self.most_values:
+            self.firsts = None
+            if is_text(self.type) and self.text_cells:
+                self._judge_text(known)
+
+    def _judge_text(self, values: dict[str, int]) -> None:
+        """Say whether values that are too many to be levels are numbers, or would be but for a word."""
+        odd = [value for value in values if not IS_NUMBER.fullmatch(value)]
+        self.numbers = not odd
+        if self.numbers:
+            self.measure_distinct(np.array([float(value) for value in values]))
+        elif 2 * len(odd) < len(values):
+            self.odd = (odd[0], values[odd[0]])
+
+    def measure_distinct(self, values: NDArray[np.float64]) -> None:
+        """Note the range of numbers that text spells, given all distinct ones so far."""
+        import pyarrow as pa
+
+        self.repeats = len(values) < self.rows - self.missing
+        self._measure(pa.array(values), 0)
+
+    def _measure(self, column: pa.Array, begin: int) -> None:
+        """Note the range of numbers, and what tells whether they number the rows."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_boolean(column.type):
+            return
+        if pa.types.is_decimal(column.type):
+            column = column.cast(pa.float64())
+        values = np.asarray(column.drop_null())
+        if values.dtype.kind == "f":
+            infinite = np.isinf(values)
+            if infinite.any() and self.infinite < 0:
+                self.infinite = begin + pc.is_inf(column).fill_null(value=False).index(value=True).as_py()
+            self.whole = self.whole and bool((values == np.floor(values)).all())
+        self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+        if self.whole and not self.repeats:
+            ordered = np.sort(values)
+            self.repeats = bool((ordered[1:] == ordered[:-1]).any())
+            exact = values.astype(np.int64).astype(np.uint64)
+            self._sums[0] = (self._sums[0] + int(exact.sum())) & WRAP
+            self._sums[1] = (self._sums[1] + int((exact * exact).sum())) & WRAP
+
+    @property
+    def numbers_the_rows(self) -> bool:
+        """Whether whole numbers run on from the smallest to the largest, each once, in any order."""
+        cells = self.rows - self.missing
+        if self.repeats or not self.whole or self.high - self.low != cells - 1:
+            return False
+        low, high = int(self.low), int(self.high)
+        squares = sum_of_squares(high) - sum_of_squares(low - 1)
+        return self._sums == [((low + high) * cells // 2) & WRAP, squares & WRAP]
+
+
+def sum_of_squares(number: int) -> int:
+    """0² + 1² + … + number²; for negative numbers, what keeps differences of such sums right.
+
+    >>> sum_of_squares(3) - sum_of_squares(-3)  # (−2)² + (−1)² + 0² + 1² + 2² + 3²
+    19
+    """
+    return number * (number + 1) * (2 * number + 1) // 6
+
+
+def cleaned(cells: pa.Array, words: Collection[str]) -> pa.Array:
+    """Cells whose missing ones are null, text without margins."""
+    import pyarrow as pa
+
+    column = null_missing(pa.chunked_array([cells]), words)
+    found = column.combine_chunks()
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+
+
+def new_profiles(
+    schema: pa.Schema, names: Sequence[str], declared: dict[str, Kind], *, text_cells: bool
+) -> dict[str, Profile]:
+    """A profile for each column; types that no table can hold are refused, unless they will be left out."""
+    found = {}
+    for name in names:
+        kind = schema.field(name).type
+        if not is_temporal(kind):
+            check_type(name, kind)
+        found[name] = Profile(name, kind, declared.get(name), text_cells)
+    return found
+
+
+def look_at_all(
+    profiles: Iterable[Profile], batch: pa.RecordBatch, words: dict[str, tuple[str, ...]]
+) -> None:
+    """Look at a batch of rows."""
+    for profile in profiles:
+        profile.look(batch.column(profile.name), words.get(profile.name, ()))

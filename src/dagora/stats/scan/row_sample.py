@@ -1,0 +1,89 @@
+"""A sample of rows, drawn uniformly in one pass.
+
+Each row has a random number, which follows from the seed and its position. The sample are the rows with the
+smallest numbers, so it is the same however the rows are cut into batches. Memory is that of two samples.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagora.data.columns.column_names import kept_positions
+from dagora.data.columns.ingest import type_columns
+from dagora.data.incomplete import AnyTable, table_of
+from dagora.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.stats.scan.row_source import RowSource
+
+
+def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptions) -> AnyTable:
+    """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise OptionError(f"sample must be a whole number of rows, 1 or more, not {size!r}")
+    names = list(source.schema().names)
+    names = [names[place] for place in kept_positions(names, reading)]
+    rows = draw_rows(source, names, size, seed)
+    if not rows.num_rows:
+        raise DataError(f"{source.title}: there are no rows: at least one is needed")
+    columns = [rows.column(name) for name in names]
+    return table_of(*type_columns(names, columns, reading, text_cells=source.text_cells))
+
+
+def draw_rows(source: RowSource, names: list[str], size: int, seed: int) -> pa.Table:
+    """The rows with the smallest random numbers, in their own order."""
+    import pyarrow as pa
+
+    kept: list[pa.RecordBatch | pa.Table] = []
+    numbers: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+    position = 0
+    limit = np.uint64(2**64 - 1)
+    for batch in source.batches(names):
+        own = random_numbers(seed, position, batch.num_rows)
+        position += batch.num_rows
+        near = np.flatnonzero(own <= limit)
+        if len(near):
+            kept.append(pa.Table.from_batches([batch]).take(near))
+            numbers = np.concatenate([numbers, own[near]])
+        if len(numbers) >= 2 * size:
+            kept, numbers = keep_smallest(kept, numbers, size)
+            limit = numbers.max()
+    if not kept:
+        return pa.table({name: [] for name in names})
+    kept, _ = keep_smallest(kept, numbers, size)
+    return kept[0]
+
+
+def keep_smallest(
+    kept: list[pa.Table], numbers: NDArray[np.uint64], size: int
+) -> tuple[list[pa.Table], NDArray[np.uint64]]:
+    """The rows with the `size` smallest numbers, in their own order."""
+    import pyarrow as pa
+
+    chosen = np.sort(np.argsort(numbers, kind="stable")[:size])
+    joined = pa.concat_tables(kept, promote_options="none").unify_dictionaries()
+    return [joined.take(chosen)], numbers[chosen]
+
+
+def random_numbers(seed: int, first: int, number: int) -> NDArray[np.uint64]:
+    """Random numbers of consecutive rows, each from the seed and the row's position alone (SplitMix64).
+
+    >>> both = random_numbers(0, 10, 4)
+    >>> (both[2:] == random_numbers(0, 12, 2)).all()
+    np.True_
+    """
+    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    with np.errstate(over="ignore"):
+        state = start + (np.arange(first, first + number, dtype=np.uint64) + np.uint64(1)) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        found: NDArray[np.uint64] = state ^ (state >> np.uint64(31))
+    return found

@@ -1,0 +1,30 @@
+"""What can be scanned: anything that hands out its rows as Arrow record batches, as often as it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class RowSource(Protocol):
+    """Rows that can be read any number of times; the same rows each time, in any order."""
+
+    @property
+    def title(self) -> str:
+        """What to call it in a message."""
+
+    @property
+    def text_cells(self) -> bool:
+        """Whether text may stand for numbers, as in a CSV file."""
+
+    def schema(self) -> pa.Schema:
+        """Names and types of all columns."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns; they come by name, and may come in another order."""
+
+    def state(self) -> object:
+        """Something that differs once the rows may have changed; None where that cannot be told."""

@@ -1,0 +1,100 @@
+"""The rows of a source as codes and numbers, in pieces of equal length, checked for changes on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.errors import DataError
+from dagora.stats.moments import BLOCK_ROWS
+
+if TYPE_CHECKING:
+    from dagora.stats.scan.codebook import Coding
+    from dagora.stats.scan.row_source import RowSource
+
+# Rows of a piece. Blocks of moments divide it, so that moments are those of a table in memory to the last
+# bit.
+PIECE_ROWS = 8 * BLOCK_ROWS
+
+Piece = list[NDArray[Any]]
+
+
+class RowStream:
+    """A source and the coding of its columns; `rows` is how many complete rows its first pass had.
+
+    With `drop`, rows with a missing cell in any column are left out.
+    """
+
+    def __init__(
+        self, source: RowSource, codings: Sequence[Coding], rows: int, state: object, *, drop: bool
+    ) -> None:
+        self._source, self._codings, self._rows, self._state = source, codings, rows, state
+        self._drop = drop
+        self.passes = 0
+
+    @property
+    def title(self) -> str:
+        """What to call the source."""
+        return self._source.title
+
+    def pieces(self, columns: Sequence[int]) -> Iterator[Piece]:
+        """Codes or numbers of some columns: pieces of `PIECE_ROWS` rows, and the rest."""
+        self._check_state()
+        self.passes += 1
+        # Whether a row is complete depends on all columns.
+        read = range(len(self._codings)) if self._drop else columns
+        places = [list(read).index(column) for column in columns]
+        waiting: list[Piece] = []
+        length, total = 0, 0
+        for piece in self._read(read):
+            waiting.append([piece[place] for place in places])
+            length += len(piece[0])
+            total += len(piece[0])
+            while length >= PIECE_ROWS:
+                joined = join(waiting)
+                yield [column[:PIECE_ROWS] for column in joined]
+                waiting = [[column[PIECE_ROWS:] for column in joined]]
+                length -= PIECE_ROWS
+        if length:
+            yield join(waiting)
+        self._check_state()
+        if total != self._rows:
+            raise self.changed(f"it has {total} rows now, and had {self._rows} before")
+
+    def _read(self, columns: Sequence[int]) -> Iterator[Piece]:
+        names = [self._codings[column].variable.name for column in columns]
+        for batch in self._source.batches(names):
+            if not batch.num_rows:
+                continue
+            made = [
+                self._codings[column].read(batch.column(name))
+                for column, name in zip(columns, names, strict=True)
+            ]
+            lost = [missing for _, missing in made if missing is not None]
+            if lost and not self._drop:
+                raise self.changed("a cell is missing that was not before")
+            if lost:
+                complete = ~np.logical_or.reduce(lost)
+                yield [values[complete] for values, _ in made]
+            else:
+                yield [values for values, _ in made]
+
+    def _check_state(self) -> None:
+        if self._source.state() != self._state:
+            raise self.changed("a file was written to")
+
+    def changed(self, how: str) -> DataError:
+        """The error about rows that are no longer the same."""
+        return DataError(
+            f"{self.title} changed during the run ({how}): start again when nothing writes to it"
+        )
+
+
+def join(pieces: list[Piece]) -> Piece:
+    """Pieces one after the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return [np.concatenate(parts) for parts in zip(*pieces, strict=True)]

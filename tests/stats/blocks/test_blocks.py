@@ -1,0 +1,146 @@
+"""Counts by blocks of rows against the kernel that counts one set after the other, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dagora.stats.blocks.cover as cover_module
+import dagora.stats.blocks.in_memory as in_memory
+import dagora.stats.blocks.rounds as rounds_module
+import dagora.stats.table as table_module
+from dagora.stats.blocks.block_kernel import BLOCK_ROWS, BlockRows
+from dagora.stats.blocks.cover import cover_sets
+from dagora.stats.blocks.in_memory import count_in_blocks
+from dagora.stats.blocks.rounds import Round
+from dagora.stats.counting import coded_columns, count_sets
+from dagora.stats.statistics import flatten
+from dagora.stats.table import TableStatistics
+from tests.random_tables import discrete_table
+
+
+def coded(levels, rows, seed=0):
+    """Columns of skewed levels, some of which are never seen."""
+    rng = np.random.default_rng(seed)
+    kind = np.uint8 if max(levels) <= 256 else np.uint16
+    codes = np.empty((len(levels), rows), dtype=kind)
+    for column, cardinality in enumerate(levels):
+        weights = rng.dirichlet(np.full(cardinality, 0.5))
+        codes[column] = rng.choice(cardinality, size=rows, p=weights)
+    return coded_columns(codes, np.array(levels, dtype=np.int64))
+
+
+def one_by_one(data, columns, offsets):
+    """Counts of the other kernel."""
+    sizes = np.empty(len(offsets) - 1, dtype=np.int64)
+    out = np.empty((len(offsets) - 1) * (data.codes.shape[1] + 1), dtype=np.int64)
+    return out[: count_sets(data, columns, offsets, out, sizes)], sizes
+
+
+def assert_same(data, sets, jobs=1):
+    columns, offsets = flatten(sets)
+    values, sizes = count_in_blocks(data, columns, offsets, jobs)
+    expected, expected_sizes = one_by_one(data, columns, offsets)
+    assert values.dtype == np.int64
+    assert sizes.tolist() == expected_sizes.tolist()
+    assert values.tolist() == expected.tolist()
+
+
+@st.composite
+def problems(draw):
+    levels = draw(st.lists(st.sampled_from([1, 2, 3, 5, 8, 9, 12, 40]), min_size=1, max_size=7))
+    rows = draw(st.sampled_from([1, 2, 63, 64, 65, 129, 3000]))
+    column = st.integers(0, len(levels) - 1)
+    base = draw(st.lists(column, max_size=3))
+    one = st.one_of(st.lists(column, max_size=5), column.map(lambda last: [*base, last]), st.just([]))
+    sets = draw(st.lists(one, min_size=1, max_size=25))
+    return coded(levels, rows, draw(st.integers(0, 99))), sets, draw(st.sampled_from([1, 64]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems())
+def test_counts_equal_those_of_the_other_kernel(problem):
+    data, sets, rows_per_cell = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cover_module, "ROWS_PER_CELL", rows_per_cell)  # 1: sets are merged on few rows, too
+        assert_same(data, sets)
+
+
+def many_sets(number, columns, seed):
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(columns)[: rng.integers(0, 5)].tolist() for _ in range(number)]
+
+
+@pytest.mark.parametrize("rows", [BLOCK_ROWS - 1, BLOCK_ROWS, 2 * BLOCK_ROWS + 37])
+def test_several_blocks(rows):
+    data = coded([2, 3, 4, 2, 8, 12, 7, 40], rows)
+    assert_same(data, many_sets(120, 8, rows))
+
+
+def test_columns_with_many_levels_and_sets_with_too_many_cells_for_a_table(monkeypatch):
+    data = coded([300, 300, 2, 9], 3000)
+    monkeypatch.setattr(in_memory, "ROUND_CELLS", 70_000)
+    assert_same(data, [(0, 1), (2,), (0, 1, 3), (3, 2), (0, 2, 3), (), (1, 0), (0, 3), (0, 1, 2, 3)])
+
+
+def test_threads_change_nothing(monkeypatch):
+    data = coded([2, 3, 4, 2, 8, 12, 7, 40], 5000)
+    monkeypatch.setattr(rounds_module, "WORTH_A_THREAD", 0)
+    assert_same(data, many_sets(60, 8, 1), jobs=3)
+    assert_same(data, [(0,)], jobs=3)
+
+
+def test_rows_may_come_in_pieces():
+    whole = coded([2, 5, 12], 1000)
+    together = Round([(0, 1), (2, 0)], whole.cardinalities, np.diff(whole.bit_offsets) > 0, 1000)
+    for part in np.array_split(whole.codes, [1, 65, 400], axis=1):
+        together.add(BlockRows(*coded_columns(np.ascontiguousarray(part), whole.cardinalities)))
+    values, sizes = one_by_one(whole, np.array([0, 1, 2, 0]), np.array([0, 2, 4]))
+    assert together.occupied()[0].tolist() == values.tolist()
+    dense = together.table(1)
+    assert len(dense) == 24
+    assert dense[dense > 0].tolist() == values[sizes[0] :].tolist()
+
+
+def test_only_sets_that_no_other_contains_are_counted():
+    levels = np.array([9, 9, 9, 9])
+    cover = cover_sets([(0, 1, 2), (1, 0), (2,), (3,)], levels, np.ones(4, dtype=bool), 10**6)
+    counted = cover.counted
+    sets = [set(counted.columns[a:b]) for a, b in zip(counted.offsets[:-1], counted.offsets[1:], strict=True)]
+    assert sorted(map(sorted, sets)) == [[0, 1, 2], [3]]
+
+
+def test_sets_that_share_all_but_one_column_become_one():
+    levels = np.full(6, 9)
+    sets = [(0, other) for other in range(1, 6)]
+    assert len(cover_sets(sets, levels, np.ones(6, dtype=bool), 10**6).cells) == 3
+    assert len(cover_sets(sets, levels, np.ones(6, dtype=bool), 100).cells) == 5  # too few rows
+    assert len(cover_sets(sets, np.full(6, 2), np.ones(6, dtype=bool), 10**6).cells) == 5  # bits are cheaper
+
+
+def test_long_tables_are_counted_by_blocks(monkeypatch):
+    asked = []
+
+    def noted(*arguments):
+        asked.append(1)
+        return count_in_blocks(*arguments)
+
+    monkeypatch.setattr(table_module, "count_in_blocks", noted)
+    rng = np.random.default_rng(0)
+    table = discrete_table([rng.integers(0, 3, 500), rng.integers(0, 2, 500)], [3, 2])
+    few = TableStatistics(table).counts([(0, 1)]).values.tolist()
+    assert not asked
+    monkeypatch.setattr(table_module, "BLOCKS_FROM", 500)
+    assert TableStatistics(table).counts([(0, 1)]).values.tolist() == few
+    assert asked
+
+
+@pytest.mark.slow  # a kernel for tables that few have
+def test_cells_of_more_rows_than_32_bits_hold():
+    data = coded([2, 3, 9], 200)
+    together = Round([(0, 1), (0, 2)], data.cardinalities, np.diff(data.bit_offsets) > 0, 1 << 33)
+    together._tables[together._cover.counted.tables] = 1 << 32  # the first cell of each table
+    together.add(BlockRows(*data))
+    expected, _ = one_by_one(data, np.array([0, 1, 0, 2]), np.array([0, 2, 4]))
+    tables = np.concatenate([together.table(0), together.table(1)])
+    assert tables.sum() == expected.sum() + (2 << 32)
