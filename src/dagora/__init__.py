@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from dagora.graph.dag import DAG as DAG
     from dagora.graph.knowledge import Knowledge as Knowledge
     from dagora.graph.knowledge import read_knowledge as read_knowledge
+    from dagora.graph.lagged_graph import LaggedGraph as LaggedGraph
     from dagora.graph.metrics import Comparison as Comparison
     from dagora.graph.metrics import compare as compare
     from dagora.graph.random_graphs import random_dag as random_dag
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from dagora.learning import candidates as candidates
     from dagora.learning import learn as learn
     from dagora.learning import score_graph as _score_graph
+    from dagora.network.autoregression import SeriesSimulation as SeriesSimulation
+    from dagora.network.autoregression import simulate_series as simulate_series
     from dagora.network.gaussian_process.network import GaussianProcessNetwork as GaussianProcessNetwork
     from dagora.network.likelihood import log_likelihood as log_likelihood
     from dagora.network.networks import DiscreteNetwork as DiscreteNetwork
@@ -105,6 +108,7 @@ _HOMES = {
     "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
     "KnowledgeError": "dagora.errors:KnowledgeError",
+    "LaggedGraph": "dagora.graph.lagged_graph:LaggedGraph",
     "Lines": "dagora.network.regressions:Lines",
     "MixedNetwork": "dagora.network.networks:MixedNetwork",
     "OptionError": "dagora.errors:OptionError",
@@ -116,6 +120,7 @@ _HOMES = {
     "Result": "dagora.result:Result",
     "RowsUnavailableError": "dagora.errors:RowsUnavailableError",
     "Schema": "dagora.data.schema:Schema",
+    "SeriesSimulation": "dagora.network.autoregression:SeriesSimulation",
     "Simulation": "dagora.network.simulate:Simulation",
     "Softmax": "dagora.network.regressions:Softmax",
     "Statistics": "dagora.stats.statistics:Statistics",
@@ -144,6 +149,7 @@ _HOMES = {
     "sample_network": "dagora.network.sample:sample",
     "score": "dagora.learning:score_graph",
     "simulate": "dagora.network.simulate:simulate",
+    "simulate_series": "dagora.network.autoregression:simulate_series",
     "write_graph": "dagora.formats.registry:write_graph",
     "write_network": "dagora.formats.registry:write_network",
     "write_report": "dagora.report:write_report",

@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dagora.choices import choose_score, numbers_for, refuse_interventions, split_options, why_not_model
+from dagora.choices import choose_score, numbers_for, refuse_interventions, refuse_time, split_options, why_not_model
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.interventions import Said
+from dagora.data.series import Timing
 from dagora.errors import OptionError
 from dagora.events import Budget
 from dagora.graph.dag import DAG
@@ -56,6 +57,7 @@ def prepare(
     jobs: int = 1,
     interventions: Said | None = None,
     em_rounds: int = 0,
+    timing: Timing | None = None,
 ) -> Prepared:
     """Check a request and read its data.
 
@@ -81,9 +83,12 @@ def prepare(
             constants=False,
         ),
         interventions,
+        timing,
     )
     refuse_interventions(entry, source)
-    known.check_nodes(source.names)
+    refuse_time(entry, source)
+    if not entry.in_time:  # which may also know of earlier steps, and checks that itself
+        known.check_nodes(source.names)
     known = source.obeying(known, entry)
     if isinstance(em_rounds, bool) or not isinstance(em_rounds, int) or em_rounds < 0:
         raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")

@@ -18,6 +18,7 @@ from dagora.files import json_text
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.interventions import interventional_cpdag
+from dagora.graph.lagged_graph import LaggedGraph, class_in_time
 from dagora.parsing import parse_json
 
 T = TypeVar("T")
@@ -129,7 +130,18 @@ class Result:
         """The class of graphs that the data cannot tell from this one; interventions make it smaller."""
         if isinstance(self.graph, CPDAG):
             return self.graph
+        if (in_time := self.lagged_graph) is not None:
+            return class_in_time(self.graph, in_time.variables)
         return interventional_cpdag(self.graph, self.interventions)
+
+    @property
+    def lagged_graph(self) -> LaggedGraph | None:
+        """The graph in time that `graph` is the window of; None where it is not one.
+
+        >>> Result(DAG(["x", "x[t-1]"], [("x[t-1]", "x")]), "dynotears", "finished", "").lagged_graph.edges
+        (('x', 'x', 1),)
+        """
+        return LaggedGraph.of_window(self.graph)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -153,6 +165,8 @@ class Result:
             "command": self.command,
             "trace": [[point.seconds, point.step, point.score] for point in self.trace],
         }
+        if (in_time := self.lagged_graph) is not None:
+            content.update(in_time.to_dict())
         if self.weights is not None:
             content["weights"] = self.weights.tolist()
         if self.raw_weights is not None:

@@ -135,12 +135,15 @@ def fitted(graph: Graph, statistics: Statistics | None) -> tuple[Network | None,
     """The network of a graph with fitted parameters, or the reason why it has none."""
     from dagora.fitting import fit
     from dagora.graph.dag import DAG
+    from dagora.graph.lagged_graph import LaggedGraph
     from dagora.report.parameters import MOST_CELLS, few_enough
     from dagora.stats.observed.statistics import IncompleteStatistics
     from dagora.stats.table import TableStatistics
 
     if statistics is None:
         return None, "there are no rows to fit them to"
+    if LaggedGraph.of_window(graph) is not None:
+        return None, "a graph in time has its weights instead"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
@@ -185,10 +188,19 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
     """Print a result for people."""
     from dagora.scores.estimation import describe_errors
     from dagora.scores.prior_words import parameter_prior
+    from dagora.wording import counted
 
     graph = result.graph
     edges = len(graph.edges) + len(graph.undirected)
-    click.echo(f"{result.method}: {edges} edge{'s' * (edges != 1)} among {len(graph)} variables")
+    in_time = result.lagged_graph
+    if in_time is None:
+        click.echo(f"{result.method}: {edges} edge{'s' * (edges != 1)} among {len(graph)} variables")
+    else:
+        lagged = len(in_time.lagged)
+        click.echo(
+            f"{result.method}: {counted(edges - lagged, 'edge')} within a step and {lagged} from earlier steps, "
+            f"among {len(in_time.variables)} variables"
+        )
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
     click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")

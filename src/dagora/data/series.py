@@ -28,6 +28,33 @@ DIGITS = 5
 DAYS = "dates as days since 1970"
 
 
+@dataclass(frozen=True)
+class Timing:
+    """The columns that say when a row was, and which series it belongs to.
+
+    >>> Timing.read("day", None), Timing.read(None, None)
+    (Timing(time='day', series=None), None)
+    """
+
+    time: str
+    series: str | None = None
+
+    @classmethod
+    def read(cls, time: str | None, series: str | None) -> Timing | None:
+        """What a user said; None where nothing."""
+        for role, name in (("time", time), ("series", series)):
+            if name is not None and not isinstance(name, str):
+                raise OptionError(f"{option(role)} takes the name of a column, not {name!r}")
+        if time is None and series is not None:
+            raise OptionError(f"{option('series')} goes with {option('time')}, which says when a row was")
+        return None if time is None else cls(time, series)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return (self.time,) if self.series is None else (self.time, self.series)
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
     """One or more series: series s is rows `starts[s]` to `starts[s + 1]` of the table, in the order of time.
@@ -62,7 +89,7 @@ class Panel:
         if not others:
             raise DataError("there is no column besides those of time and series: a network needs 2 variables")
         kept = table.select(others)
-        rows = Table(kept.schema, tuple(column[order] for column in kept.columns), kept.overview)
+        rows = Table(kept.schema, tuple(column[order] for column in kept.columns), table.overview)
         return cls(rows, starts.astype(np.int64), labels, step)
 
     @property
@@ -100,11 +127,19 @@ class Panel:
 def time_column(table: Table, time: str) -> NDArray[np.float64]:
     """The column that says when: numbers, or dates that were read as numbers."""
     position = find_column(table, time, "time")
-    if table.schema[position].kind is not Kind.CONTINUOUS:
+    variable = table.schema[position]
+    if variable.kind is Kind.CONTINUOUS:
+        return table.values(position)
+    try:
+        levels = np.array([float(level) for level in variable.levels])
+    except ValueError:
+        levels = np.array([np.nan])
+    if not np.isfinite(levels).all():
         raise DataError(
             f"the column of time, '{time}', must hold numbers or dates: number the steps 1, 2, 3, …"
         )
-    return table.values(position)
+    moments: NDArray[np.float64] = levels[table.codes(position)]
+    return moments
 
 
 def series_column(table: Table, series: str | None, time: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -121,10 +156,8 @@ def series_column(table: Table, series: str | None, time: str) -> tuple[NDArray[
     return codes.reshape(-1).astype(np.int64), tuple(labels)
 
 
-def find_column(table: Table, name: object, role: str) -> int:
+def find_column(table: Table, name: str, role: str) -> int:
     """The position of a column that the user named."""
-    if not isinstance(name, str):
-        raise OptionError(f"{option(role)} takes the name of a column, not {name!r}")
     if name not in table.names:
         raise OptionError(f"there is no column '{name}', which {option(role)} names: {among(table.names)}")
     return table.schema.index(name)

@@ -1,6 +1,7 @@
 """A picture of a graph as one self-contained SVG, without any drawing program.
 
-Nodes are rounded boxes, edges are smooth curves along the routes of the layered layout. Given the truth, each
+Nodes are rounded boxes, edges are smooth curves along the routes of the layered layout; a graph in time is
+drawn in slices side by side (`slices`). Given the truth, each
 edge is coloured by its verdict (correct, reversed, extra, missing) and the legend counts them. The colours
 follow Tol's "high contrast" set, with a darker yellow, which colour-blind readers can tell apart and which
 differ in grey print; each verdict also has its own dash pattern. Nothing in the picture has an id, so that
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -24,8 +25,10 @@ from dagora.errors import GraphError
 from dagora.graph.cpdag import Graph
 from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
 from dagora.graph.dag import Edge
-from dagora.graph.layout import NODE_HEIGHT, Point, layout
+from dagora.graph.lagged_graph import LaggedGraph
+from dagora.graph.layout import NODE_HEIGHT, Layout, Point, layout
 from dagora.graph.metrics import judge
+from dagora.graph.slices import Shape, Slices, place_slices
 
 Verdict = Literal["plain", "shown", "correct", "reversed", "extra", "missing"]
 
@@ -78,7 +81,7 @@ def draw_svg(
     """
     strokes = _strokes(graph, truth, weights, shown)
     widths = _box_widths(graph, strokes)
-    plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
+    plan, shape = _placed(graph, strokes, widths)
     legend = _legend(strokes, JUDGED) if truth is not None else _legend(strokes, SHOWN) if shown else []
     heading = 30.0 * (title is not None) + 26.0 * bool(legend)
     needed = [plan.width, sum(width for _, width in legend), text_width(title or "") * 1.3]
@@ -102,17 +105,40 @@ def draw_svg(
     left = (width - plan.width) / 2
     parts.append(f'<g transform="translate({left:.1f} {MARGIN + heading:.1f})">')
     scale = max((abs(s.weight) for s in strokes if s.weight is not None), default=0.0)
-    meets = ports(plan, widths)
     labelled = len(strokes) <= LABELLED_EDGES
     # Correct edges are drawn last, on top of the others.
     ranks = list(STYLES)
     for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict)):
-        tail, head = stroke.edge
-        inner = plan.routes[stroke.edge][1:-1]
-        route = [meets[stroke.edge, tail], *inner, meets[stroke.edge, head]]
-        parts.append(_edge(stroke, route, scale, labelled=labelled))
+        parts.append(_edge(stroke, shape, scale, labelled=labelled))
+    parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, Slices) else []
     parts += [_node(name, plan.positions[name], widths[name]) for name in graph.nodes]
     return "\n".join([*parts, "</g>", "</svg>", ""])
+
+
+def _placed(
+    graph: Graph, strokes: Sequence[_Stroke], widths: Mapping[str, float]
+) -> tuple[Layout | Slices, Callable[[Edge, float], Shape]]:
+    """Where nodes are, and the shapes of edges: in layers, or in slices of time for a graph in time."""
+    in_time = LaggedGraph.of_window(graph)
+    if in_time is not None:
+        slices = place_slices(in_time, widths, [stroke.edge for stroke in strokes])
+        return slices, slices.shape
+    plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
+    meets = ports(plan, widths)
+
+    def shape(edge: Edge, length: float) -> Shape:
+        route = [meets[edge, edge[0]], *plan.routes[edge][1:-1], meets[edge, edge[1]]]
+        (x, y), (_, from_y) = route[-1], route[-2]
+        base = (x, y - length if from_y < y else y + length)
+        return *curve([*route[:-1], base]), base, (x, y)
+
+    return plan, shape
+
+
+def _heading(text: str, x: float) -> str:
+    """The name of a slice of time, above its column."""
+    style = f'font-size="{FONT_SIZE:g}" font-weight="600" text-anchor="middle" fill="{INK}"'
+    return f'<text x="{x:.1f}" y="12" {style}>{clean_text(text)}</text>'
 
 
 def _strokes(
@@ -185,23 +211,22 @@ def _node(name: str, centre: Point, width: float) -> str:
     )
 
 
-def _edge(stroke: _Stroke, route: Sequence[Point], scale: float, *, labelled: bool) -> str:
+def _edge(
+    stroke: _Stroke, shape: Callable[[Edge, float], Shape], scale: float, *, labelled: bool
+) -> str:
     tail, head = stroke.edge
     colour, _ = STYLES[stroke.verdict]
     share = abs(stroke.weight) / scale if stroke.weight is not None and scale > 0 else None
     thickness = 1.9 if share is None else 1.0 + 2.6 * share
     if stroke.verdict == "missing":
         thickness = 1.6
-    (x, y), (_, from_y) = route[-1], route[-2]
-    length = 5.0 + 2.0 * thickness if stroke.arrow else 0.0
-    base = (x, y - length if from_y < y else y + length)
-    path, middle = curve([*route[:-1], base])
+    path, middle, base, tip = shape(stroke.edge, 5.0 + 2.0 * thickness if stroke.arrow else 0.0)
     mark = " → " if stroke.arrow else " — "
     note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
     verdict = "" if stroke.verdict == "plain" else f" ({stroke.verdict})"
     drawing = f'<path d="{path}" fill="none" {_line(stroke.verdict, thickness)}/>'
     if stroke.arrow:
-        drawing += f'<path d="{arrowhead(base, (x, y), 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
+        drawing += f'<path d="{arrowhead(base, tip, 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
     if labelled and stroke.weight is not None:
         drawing += _weight_label(middle, stroke.weight, colour)
     ends = f"data-tail={quoteattr(clean_letters(tail))} data-head={quoteattr(clean_letters(head))}"

@@ -8,6 +8,7 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.dag import Edge
 from dagora.graph.drawing import draw_svg
 from dagora.graph.interventions import shown_by_interventions
+from dagora.graph.lagged_graph import split_name
 from dagora.graph.metrics import Comparison, compare, judge
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
@@ -56,7 +57,19 @@ def result_page(
 def lead(result: Result) -> str:
     """The outcome in a sentence and a few numbers."""
     graph = result.graph
-    named = [("variables", number(len(graph))), ("edges", number(len(graph.edges) + len(graph.undirected)))]
+    in_time = result.lagged_graph
+    if in_time is None:
+        named = [
+            ("variables", number(len(graph))),
+            ("edges", number(len(graph.edges) + len(graph.undirected))),
+        ]
+    else:
+        named = [
+            ("variables", number(len(in_time.variables))),
+            ("steps back", number(in_time.lags)),
+            ("edges within a step", number(len(in_time.edges) - len(in_time.lagged))),
+            ("edges from earlier steps", number(len(in_time.lagged))),
+        ]
     if result.score is not None:
         named.append((result.score_name or "score", number(result.score)))
     named += [("seconds", number(result.seconds)), ("status", result.status)]
@@ -102,10 +115,13 @@ def canvas(drawing: str) -> str:
 
 def comparison_table(comparison: Comparison) -> str:
     """Distances and rates of the comparison with the truth."""
+    in_time = ""
+    if comparison.within is not None:
+        in_time = " Within: the edges within a step. Lagged: those from earlier steps."
     rows = [(label, row.shd, row.tpr, row.fdr, row.fpr, row.f1) for label, row in comparison.rows()]
     note = (
         '<p class="soft">DAG: the graphs as they are. CPDAG: their equivalence classes, which is all that '
-        "data alone can tell. Skeleton: without directions.</p>"
+        f"data alone can tell. Skeleton: without directions.{in_time}</p>"
     )
     return note + table(("compared as", "SHD", "TPR", "FDR", "FPR", "F1"), rows)
 
@@ -117,9 +133,11 @@ def edge_section(result: Result, truth: Graph | None) -> Section:
     head += ["weight"] * (result.weights is not None) + ["verdict"] * (truth is not None)
     certain, shown = set(result.cpdag.edges), shown_by_interventions(graph, result.interventions)
     verdicts = None if truth is None else judge(graph, truth)
+    in_time = result.lagged_graph is not None
     rows: list[list[Content]] = []
     for edge in (*graph.edges, *graph.undirected):
-        row: list[Content] = [*edge, direction(edge, certain, shown)]
+        by_time = in_time and split_name(edge[0])[1] > 0
+        row: list[Content] = [*edge, "by time" if by_time else direction(edge, certain, shown)]
         if result.weights is not None:
             row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
         if truth is not None and verdicts is not None:

@@ -23,6 +23,7 @@ from dagora.graph.lagged_graph import window_names
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 from dagora.stats.table import TableStatistics
+from dagora.wording import option
 
 
 @runtime_checkable
@@ -98,7 +99,11 @@ def window_moments(panel: Panel, series: NDArray[np.int64], lags: int) -> Moment
     """Moments of all windows of some series."""
     for variable in panel.table.schema:
         if variable.kind is not Kind.CONTINUOUS:
-            raise DataError(f"column '{variable.name}' is discrete, and lagged moments need numbers: drop it")
+            raise DataError(
+                f"column '{variable.name}' is discrete, and windows of time need numbers: leave it out "
+                f"({option('drop', variable.name)}), or name it ({option('series', variable.name)}) if it "
+                "tells series apart"
+            )
     columns = np.stack(panel.table.columns)
     d = len(columns) * (lags + 1)
     total = Moments(0, np.zeros(d), np.zeros((d, d)))
