@@ -86,7 +86,6 @@ def prepare(
         timing,
     )
     refuse_interventions(entry, source)
-    refuse_time(entry, source)
     if not entry.in_time:  # which may also know of earlier steps, and checks that itself
         known.check_nodes(source.names)
     known = source.obeying(known, entry)
@@ -94,6 +93,7 @@ def prepare(
         raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")
     chosen = choose_score(entry, score, source)
     of_method, of_score = split_options(entry, chosen, {**source.noise_defaults(entry.name), **options})
+    refuse_time(entry, source)
     return Prepared(Searching(entry, chosen, of_method, of_score), source, known, em_rounds)
 
 
