@@ -8,7 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dagora.choices import choose_score, numbers_for, refuse_interventions, refuse_time, split_options, why_not_model
+from dagora.choices import (
+    choose_score,
+    numbers_for,
+    refuse_interventions,
+    refuse_time,
+    split_options,
+    why_not_model,
+)
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.interventions import Said
 from dagora.data.series import Timing

@@ -156,7 +156,9 @@ def read_rows(
 ) -> Statistics:
     """Statistics of a table, with what was set in its rows, or when they were, where that is said."""
     if timing is not None and interventions is not None:
-        raise OptionError(f"{option('interventions')} does not go with {option('time')}: leave one of them out")
+        raise OptionError(
+            f"{option('interventions')} does not go with {option('time')}: leave one of them out"
+        )
     if timing is not None and reading is not None:
         if reading.discretise is not None:
             raise OptionError(f"{option('discretise')} does not go with {option('time')}: leave it out")

@@ -13,8 +13,26 @@ from dagora.graph.lagged_graph import LaggedGraph
 def files(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     made = run(
-        *"simulate --nodes 4 --degree 1 --sem var --lags 2 --series 2 --rows 200 --seed 3 -o s.csv".split(),
-        *"--truth t.json".split(),
+        *[
+            "simulate",
+            "--nodes",
+            "4",
+            "--degree",
+            "1",
+            "--sem",
+            "var",
+            "--lags",
+            "2",
+            "--series",
+            "2",
+            "--rows",
+            "200",
+            "--seed",
+            "3",
+            "-o",
+            "s.csv",
+        ],
+        *["--truth", "t.json"],
     )
     assert made.code == 0, made.err
     return tmp_path
@@ -22,8 +40,23 @@ def files(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 def test_from_series_to_files(run: Callable, files: Path) -> None:
     done = run(
-        *"learn s.csv -m dynotears --time t --series series --lags 2 --truth t.json -o g.json".split(),
-        *"--picture g.svg --report g.html".split(),
+        *[
+            "learn",
+            "s.csv",
+            "-m",
+            "dynotears",
+            "--time",
+            "t",
+            "--series",
+            "series",
+            "--lags",
+            "2",
+            "--truth",
+            "t.json",
+            "-o",
+            "g.json",
+        ],
+        *["--picture", "g.svg", "--report", "g.html"],
     )
     assert done.code == 0, done.err
     assert "within a step and" in done.out
@@ -36,14 +69,25 @@ def test_from_series_to_files(run: Callable, files: Path) -> None:
     page = (files / "g.html").read_text()
     for said in ("edges from earlier steps", "by time", "Lagged: those from earlier steps", "t − 2"):
         assert said in page
-    compared = run(*"compare g.json t.json --json".split())
+    compared = run(*["compare", "g.json", "t.json", "--json"])
     assert json.loads(compared.out)["within"]["shd"] == 0
 
 
 def test_no_edge_at_all_still_has_a_page_and_a_picture(run: Callable, files: Path) -> None:
     done = run(
-        *"learn s.csv -m dynotears --time t --series series --option threshold=99".split(),
-        *"--option threshold_lagged=99 --picture g.svg --report g.html --json".split(),
+        *[
+            "learn",
+            "s.csv",
+            "-m",
+            "dynotears",
+            "--time",
+            "t",
+            "--series",
+            "series",
+            "--option",
+            "threshold=99",
+        ],
+        *["--option", "threshold_lagged=99", "--picture", "g.svg", "--report", "g.html", "--json"],
     )
     assert done.code == 0, done.err
     assert json.loads(done.out)["edges"] == []
@@ -82,6 +126,8 @@ def test_one_line_for_what_cannot_be(run: Callable, files: Path, line: str, said
     ],
 )
 def test_simulating_what_cannot_be(run: Callable, tmp_path: Path, line: str, said: str) -> None:
-    made = run("simulate", "--nodes", "3", "--degree", "1", "--rows", "9", "-o", f"{tmp_path}/s.csv", *line.split())
+    made = run(
+        "simulate", "--nodes", "3", "--degree", "1", "--rows", "9", "-o", f"{tmp_path}/s.csv", *line.split()
+    )
     assert made.code == 2
     assert said in made.err

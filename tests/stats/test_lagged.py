@@ -35,7 +35,9 @@ def test_moments_are_those_of_all_windows_written_out(lags: int, monkeypatch: py
     assert found.n_rows == len(windows)
     assert found.schema.names[:3] == ("x", "y", "x[t-1]")
     np.testing.assert_allclose(found.moments().mean, np.mean(windows, axis=0), rtol=1e-12)
-    np.testing.assert_allclose(found.moments().covariance, np.cov(np.transpose(windows), bias=True), rtol=1e-10)
+    np.testing.assert_allclose(
+        found.moments().covariance, np.cov(np.transpose(windows), bias=True), rtol=1e-10
+    )
 
 
 def test_windows_hold_no_rows_and_no_counts() -> None:
@@ -56,5 +58,7 @@ def test_a_variable_named_like_a_lagged_one_is_refused() -> None:
 def test_discrete_columns_are_refused_with_a_way_out() -> None:
     table = Table.from_numpy([["a", 1.5], ["b", 2.5], ["a", 0.5]], ["kind", "x"])
     panel = Panel(table, np.array([0, 3]), ("",), 1.0)
-    with pytest.raises(DataError, match=r"'kind' is discrete, and windows of time need numbers: leave it out"):
+    with pytest.raises(
+        DataError, match=r"'kind' is discrete, and windows of time need numbers: leave it out"
+    ):
         SeriesStatistics(panel).lagged(1)

@@ -39,7 +39,9 @@ def lasso(moments: np.ndarray, child: int, parents: list[int], penalties: np.nda
     return 0.5 * residual @ moments @ residual + penalties @ np.abs(weights)
 
 
-@pytest.mark.parametrize(("seed", "lambdas"), [(0, (0.05, 0.05)), (1, (0.1, 0.02)), (2, (0.02, 0.3)), (3, (0.5, 0.1))])
+@pytest.mark.parametrize(
+    ("seed", "lambdas"), [(0, (0.05, 0.05)), (1, (0.1, 0.02)), (2, (0.02, 0.3)), (3, (0.5, 0.1))]
+)
 def test_no_graph_of_three_variables_has_a_lower_objective(seed: int, lambdas: tuple[float, float]) -> None:
     statistics = SeriesStatistics(series(seed))
     moments = statistics.lagged(1).moments().covariance
@@ -149,7 +151,10 @@ def test_knowledge_names_nodes_of_the_window() -> None:
     lagged = next(edge for edge in plain.edges if "[t-" in edge[0])
     within = next(edge for edge in plain.edges if "[t-" not in edge[0])
     absent = next(
-        (f"{a}[t-1]", b) for a in panel.table.names for b in panel.table.names if (f"{a}[t-1]", b) not in plain.edges
+        (f"{a}[t-1]", b)
+        for a in panel.table.names
+        for b in panel.table.names
+        if (f"{a}[t-1]", b) not in plain.edges
     )
     knowledge = Knowledge(required=[absent, within[::-1]], forbidden=[lagged])
     graph = dynotears(statistics, Run(knowledge)).graph
@@ -163,7 +168,7 @@ def test_knowledge_names_nodes_of_the_window() -> None:
 
 
 def test_two_penalties_are_zero_together() -> None:
-    with pytest.raises(OptionError, match="lambda1=0 with a penalty lambda_lagged of 0.05"):
+    with pytest.raises(OptionError, match=r"lambda1=0 with a penalty lambda_lagged of 0\.05"):
         dynotears(SeriesStatistics(series(1)), Run(), lambda1=0.0)
 
 

@@ -52,7 +52,9 @@ class BootstrapRequest:
         from dagora.errors import OptionError
 
         if self.bootstrap is not None:
-            raise OptionError("--bootstrap draws rows one by one, which breaks series: leave it or --time out")
+            raise OptionError(
+                "--bootstrap draws rows one by one, which breaks series: leave it or --time out"
+            )
 
     def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""

@@ -125,8 +125,8 @@ def learn_in_time(
         raise OptionError("--discretise does not go with --time: leave it out")
     if not method.in_time:
         raise OptionError(
-            f"the method {method.name} takes rows as independent of each other: choose -m dynotears for series, "
-            "or leave --time out"
+            f"the method {method.name} takes rows as independent of each other: choose -m dynotears for "
+            "series, or leave --time out"
         )
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)

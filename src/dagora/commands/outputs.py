@@ -198,8 +198,8 @@ def show_result(result: Result, comparison: Comparison | None, written: Sequence
     else:
         lagged = len(in_time.lagged)
         click.echo(
-            f"{result.method}: {counted(edges - lagged, 'edge')} within a step and {lagged} from earlier steps, "
-            f"among {len(in_time.variables)} variables"
+            f"{result.method}: {counted(edges - lagged, 'edge')} within a step and {lagged} from earlier "
+            f"steps, among {len(in_time.variables)} variables"
         )
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")

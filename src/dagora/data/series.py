@@ -87,7 +87,9 @@ class Panel:
         step = check_steps(moments[order], starts, labels, time, series, written)
         others = [name for name in table.names if name not in (time, series)]
         if not others:
-            raise DataError("there is no column besides those of time and series: a network needs 2 variables")
+            raise DataError(
+                "there is no column besides those of time and series: a network needs 2 variables"
+            )
         kept = table.select(others)
         rows = Table(kept.schema, tuple(column[order] for column in kept.columns), table.overview)
         return cls(rows, starts.astype(np.int64), labels, step)
@@ -103,8 +105,7 @@ class Panel:
         A series shorter than lags + 1 rows has no such window. Where no series has one, that is an error.
 
         >>> rows = Table.from_numpy([[0, 1, 0.5], [0, 2, 1.5], [1, 1, 0.1]], ["id", "t", "x"])
-        >>> panel = Panel.of_table(Table.from_numpy(rows.to_pandas(), rows.names, continuous=["t"]), "t", "id")
-        >>> panel.longer_than(1)
+        >>> Panel.of_table(rows, "t", "id").longer_than(1)
         (array([0]), ["1 of 2 series is shorter than 2 steps (lags=1) and was left out: '1' (1)"])
         """
         long = np.flatnonzero(self.lengths > lags)
@@ -198,7 +199,7 @@ def check_steps(
         )
     raise DataError(
         f"{where}the step from {before} to {after} {column} has the length {as_number(float(gaps[k]))} and "
-        f"not {as_number(step)} like most: steps must be equal; months and working days can be numbered 1, 2, 3"
+        f"not {as_number(step)} like most: steps must be equal; number months or working days 1, 2, 3, …"
     )
 
 

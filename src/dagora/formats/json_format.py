@@ -2,7 +2,8 @@
 
 A graph is `{"nodes": ["a", "b"], "edges": [["a", "b"]]}`, and `"undirected"` lists undirected edges; other
 keys are ignored. A graph in time is its window, over x, x[t-1], …, with the same edges as `"lagged_edges"`
-(`["x", "y", 1]`), `"variables"` and `"lags"` beside it. A network is the same object with its parameters added, so that it can be read as a graph:
+(`["x", "y", 1]`), `"variables"` and `"lags"` beside it. A network is the same object with its parameters
+added, so that it can be read as a graph:
 
 - `"kind": "discrete"`: `"levels": {x: [...]}` and `"tables": {x: nested lists}`, one level of nesting per
   parent in the order of `"nodes"`, the levels of x last;

@@ -108,8 +108,10 @@ def draw_svg(
     labelled = len(strokes) <= LABELLED_EDGES
     # Correct edges are drawn last, on top of the others.
     ranks = list(STYLES)
-    for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict)):
-        parts.append(_edge(stroke, shape, scale, labelled=labelled))
+    parts += [
+        _edge(stroke, shape, scale, labelled=labelled)
+        for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict))
+    ]
     parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, Slices) else []
     parts += [_node(name, plan.positions[name], widths[name]) for name in graph.nodes]
     return "\n".join([*parts, "</g>", "</svg>", ""])
@@ -211,9 +213,7 @@ def _node(name: str, centre: Point, width: float) -> str:
     )
 
 
-def _edge(
-    stroke: _Stroke, shape: Callable[[Edge, float], Shape], scale: float, *, labelled: bool
-) -> str:
+def _edge(stroke: _Stroke, shape: Callable[[Edge, float], Shape], scale: float, *, labelled: bool) -> str:
     tail, head = stroke.edge
     colour, _ = STYLES[stroke.verdict]
     share = abs(stroke.weight) / scale if stroke.weight is not None and scale > 0 else None

@@ -103,7 +103,7 @@ class LaggedGraph:
 
     @cached_property
     def window(self) -> DAG:
-        """The same as a DAG over x, x[t-1], …"""
+        """The same as a DAG over x, x[t-1], x[t-2]."""
         nodes = window_names(self.variables, self.lags)
         return DAG(nodes, [(lagged_name(tail, lag), head) for tail, head, lag in self.edges])
 

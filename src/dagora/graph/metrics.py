@@ -174,8 +174,9 @@ def _compare_in_time(
         skeleton=_measure(_judge(marks | marks.T, true_marks | true_marks.T)),
         cpdag=_measure(_judge(ours, theirs)),
         within=within,
-        lagged=_metrics(int((found & true).sum()), 0, int((found & ~true).sum()), int((true & ~found).sum()),
-                        found.size),
+        lagged=_metrics(
+            int((found & true).sum()), 0, int((found & ~true).sum()), int((true & ~found).sum()), found.size
+        ),
     )
 
 

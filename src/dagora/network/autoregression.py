@@ -2,9 +2,9 @@
 
     x_t = Wᵀ x_t + A_1ᵀ x_{t−1} + … + A_pᵀ x_{t−p} + e_t,      e_t ~ N(0, scale²) or another noise
 
-W has the edges of a given DAG, with weights ±[0.5, 2]. Each entry of A_k, also on its diagonal, is an edge with
-probability lagged_degree / d, so that a variable has `lagged_degree` parents at each lag on average; its weight
-is ±[0.3, 0.5] / 1.5^(k−1), so that influence falls with time (the design of Pamfil et al. 2020).
+W has the edges of a given DAG, with weights ±[0.5, 2]. Each entry of A_k, also on its diagonal, is an edge
+with probability lagged_degree / d, so that a variable has `lagged_degree` parents at each lag on average; its
+weight is ±[0.3, 0.5] / 1.5^(k−1), so that influence falls with time (after Pamfil et al. 2020).
 
 The series do not explode if the largest eigenvalue of the companion matrix is below 1 in size. Draws of A are
 repeated up to 100 times until it is at most 0.95; if none is, in the best of them A_k is multiplied by s^k,
@@ -43,6 +43,10 @@ class SeriesSimulation:
 
     `table` has the columns `series` and `t` before the variables. `weights` is over the nodes of the window:
     [i, j] is the weight of the edge i → j. `root` is the size of the largest eigenvalue.
+
+    >>> simulation = simulate_series(DAG("ab", [("a", "b")]), steps=50, seed=1)
+    >>> simulation.graph.window.nodes, simulation.weights.shape
+    (('a', 'b', 'a[t-1]', 'b[t-1]'), (4, 4))
     """
 
     graph: LaggedGraph

@@ -67,7 +67,9 @@ class LaggedStatistics:
 
     def rows(self) -> Table:
         """Refuse: only sums over windows are kept."""
-        raise RowsUnavailableError("windows of a series are summed as they are made; there are no rows of them")
+        raise RowsUnavailableError(
+            "windows of a series are summed as they are made; there are no rows of them"
+        )
 
     def _refuse(self) -> NoReturn:
         raise DataError("windows of a series have continuous columns only, so nothing can be counted")

@@ -2,17 +2,17 @@
 
     x_t = Wᵀ x_t + A_1ᵀ x_{t−1} + … + A_pᵀ x_{t−p} + e_t
 
-(Pamfil et al. 2020; a structural vector autoregression). With B = (W; A_1; …; A_p), J = (I; 0; …; 0) and S the
-second moments of the windows (x_t, …, x_{t−p}), the program is
+(Pamfil et al. 2020; a structural vector autoregression). With B = (W; A_1; …; A_p), J = (I; 0; …; 0) and S
+the second moments of the windows (x_t, …, x_{t−p}), the program is
 
     minimise  ½ tr (J − B)ᵀ S (J − B) + λ_W ‖W‖₁ + λ_A ‖A‖₁   subject to   W has no directed cycle.
 
 It is the program of NOTEARS on (p + 1) · d columns, of which the lagged ones are given from outside: they may
-be parents and have none. So our solver of NOTEARS solves it (`optimise.path`): the lagged columns come first in
-every order of the variables, and a column is one exact lasso on all of them and on what is before it in the
-order. It has one λ. A lagged column z in the unit λ_W / λ_A has the weight a · λ_A / λ_W, and its penalty there
-is λ_W |a| λ_A / λ_W = λ_A |a|: so units make two penalties of one. Weights below a threshold are removed and the
-rest is solved again, as in NOTEARS; the paper only sets them to zero.
+be parents and have none. So our solver of NOTEARS solves it (`optimise.path`): the lagged columns come first
+in every order of the variables, and a column is one exact lasso on all of them and on what is before it in
+the order. It has one λ. In the unit λ_A / λ_W, a lagged column has the weight a · λ_A / λ_W, and its penalty
+is λ_W |a| λ_A / λ_W = λ_A |a|: so units make two penalties of one. Weights below a threshold are removed and
+the rest is solved again, as in NOTEARS; the paper only sets them to zero.
 
 Columns are centred over all windows. Given W, A is determined; W itself only if the errors have equal
 variances (Peters & Bühlmann 2014) or are not normal, and otherwise up to equivalence. Since the program
@@ -81,7 +81,7 @@ def dynotears(
         allowed,
         required,
         exogenous=lags * d,
-        exogenous_threshold=threshold_lagged / both.unit,
+        exogenous_threshold=threshold_lagged / both.factor,
     )
     solved = solve_by_path(program, run, threshold, cut, disturbances)
     weights = both.weights(solved.weights)
@@ -116,7 +116,7 @@ class TwoPenalties:
     `present` is the number of columns that are not lagged; they come first.
 
     >>> both = TwoPenalties(np.array([[2.0, 1.0], [1.0, 1.0]]), 1, lambda1=0.1, lambda_lagged=0.2)
-    >>> both.moments  # the lagged column in the unit ½
+    >>> both.moments  # the lagged column, halved
     array([[2.  , 0.5 ],
            [0.5 , 0.25]])
     >>> both.weights(np.array([[0.0, 0.0], [4.0, 0.0]]))
@@ -130,23 +130,23 @@ class TwoPenalties:
     lambda_lagged: float
 
     @property
-    def unit(self) -> float:
-        """The unit of the lagged columns."""
+    def factor(self) -> float:
+        """What the lagged columns are multiplied by."""
         return self.lambda1 / self.lambda_lagged if self.lambda_lagged else 1.0
 
     @property
-    def units(self) -> Matrix:
-        """The units of all columns."""
-        return np.where(np.arange(len(self.covariance)) < self.present, 1.0, self.unit)
+    def factors(self) -> Matrix:
+        """What all columns are multiplied by."""
+        return np.where(np.arange(len(self.covariance)) < self.present, 1.0, self.factor)
 
     @property
     def moments(self) -> Matrix:
         """The moments in these units."""
-        return np.ascontiguousarray(self.covariance * np.outer(self.units, self.units))
+        return np.ascontiguousarray(self.covariance * np.outer(self.factors, self.factors))
 
     def weights(self, solved: Matrix) -> Matrix:
         """Weights of the columns as they were, from those in these units."""
-        return solved * self.units[:, None]
+        return solved * self.factors[:, None]
 
 
 def windows_covariance(windows: LaggedStatistics, *, standardise: bool) -> Matrix:
@@ -178,8 +178,8 @@ def edges_in_time(knowledge: Knowledge, variables: tuple[str, ...], lags: int) -
     if len(backwards):
         tail, head = nodes[int(backwards[0][0])], nodes[d + int(backwards[0][1])]
         raise KnowledgeError(
-            f"the edge {tail} → {head} is required, and edges lead to the present step only: require the same "
-            "edge some steps later"
+            f"the edge {tail} → {head} is required, and edges lead to the present step only: require the "
+            "same edge some steps later"
         )
     allowed[:, d:] = False
     return np.ascontiguousarray(allowed), required

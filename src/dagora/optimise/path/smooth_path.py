@@ -127,7 +127,9 @@ class PathProgram:
         if self.profile:
             # With fewer rows than columns a residual variance can be zero; `column_problem` has the same
             # floor.
-            variances = np.log(np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)[: self.movable]))
+            variances = np.log(
+                np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)[: self.movable])
+            )
         loss = variances.sum()
         return float(0.5 * loss + self.lambda1 * np.abs(weights).sum())
 
