@@ -5,7 +5,7 @@ import pytest
 
 import dagora
 from dagora.data.series import Panel
-from dagora.errors import KnowledgeError, OptionError
+from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.graph.enumerate import all_dags
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import window_names
@@ -179,3 +179,9 @@ def test_standardised_results_do_not_depend_on_units() -> None:
     one = dynotears(SeriesStatistics(panel), Run(), standardise=True)
     two = dynotears(SeriesStatistics(other), Run(), standardise=True)
     np.testing.assert_allclose(one.weights, two.weights, atol=1e-7)
+
+
+def test_windows_too_wide_for_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dagora.time.dynotears.free_memory", lambda: 100_000)
+    with pytest.raises(DataError, match=r"windows of 63 columns \(3 variables, 20 steps back\)"):
+        dynotears(SeriesStatistics(series(1)), Run(), lags=20)

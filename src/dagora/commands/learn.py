@@ -111,6 +111,7 @@ def learn_in_time(
     interventions: str | None,
 ) -> None:
     """Learn from series, and show the graph in time."""
+    from dagora.data.schema import Kind, Schema, Variable
     from dagora.errors import OptionError
     from dagora.graph.lagged_graph import window_names
     from dagora.learning import learn
@@ -130,9 +131,10 @@ def learn_in_time(
         )
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
-    lags = asked.get("lags", next(option.default for option in method.options if option.name == "lags"))
+    default = next(option.default for option in method.options if option.name == "lags")
+    lags = int(asked.get("lags", default))
     names = window_names(rows.schema.names, lags)
-    request.check_data(names, rows.lagged(lags).schema)
+    request.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
     with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(rows, on_event=on_event, **asked)
     return request.present(result, rows, Path(data).name)

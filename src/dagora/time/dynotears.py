@@ -26,10 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import KnowledgeError, OptionError
+from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import window_names
+from dagora.memory import free_memory
 from dagora.optimise.acyclic_support import refuse_parent_limit
 from dagora.optimise.path.path_solver import Solved, solve_by_path
 from dagora.optimise.path.smooth_path import PathProgram
@@ -43,6 +44,9 @@ from dagora.wording import counted, option, setting
 
 Matrix = NDArray[np.float64]
 Support = NDArray[np.bool_]
+
+# Memory for each ordered pair of columns of a window: moments, weights, slopes and estimates, of two orders.
+BYTES_A_PAIR = 120
 
 
 def dynotears(
@@ -70,6 +74,7 @@ def dynotears(
             f"{setting(one, 0)} with a penalty {other} of {max(lambda1, lambda_lagged):g}: both are 0, or "
             f"both are above it; a small number such as {setting(one, 0.001)} will do"
         )
+    check_window(len(statistics.schema), lags)
     windows = statistics.lagged(lags)
     d = len(windows.variables)
     covariance = windows_covariance(windows, standardise=standardise)
@@ -147,6 +152,18 @@ class TwoPenalties:
     def weights(self, solved: Matrix) -> Matrix:
         """Weights of the columns as they were, from those in these units."""
         return solved * self.factors[:, None]
+
+
+def check_window(variables: int, lags: int) -> None:
+    """Refuse windows so wide that their matrices do not fit into memory."""
+    columns, free = variables * (lags + 1), free_memory()
+    need = BYTES_A_PAIR * columns**2
+    if free is not None and need > free:
+        raise DataError(
+            f"the method dynotears needs about {need / 2**30:.1f} GiB for windows of {columns} columns "
+            f"({variables} variables, {lags} steps back), and {free / 2**30:.1f} GiB are free: choose fewer "
+            f"lags, or leave columns out ({option('drop')})"
+        )
 
 
 def windows_covariance(windows: LaggedStatistics, *, standardise: bool) -> Matrix:
