@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -132,7 +132,7 @@ def learn_in_time(
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
     default = next(option.default for option in method.options if option.name == "lags")
-    lags = int(asked.get("lags", default))
+    lags = cast("int", asked.get("lags", default))
     names = window_names(rows.schema.names, lags)
     request.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
     with request.progress(table, data) as on_event, rehearsing(request.method):
