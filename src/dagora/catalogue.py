@@ -73,7 +73,7 @@ class Entry:
     def takes(self) -> str:
         """What it works on, in words."""
         if isinstance(self.item, Method):
-            return "series: rows with a column of time" if self.item.in_time else takes(self.item.takes)
+            return takes(self.item.takes)
         if isinstance(self.item, Sampler):
             return f"any score but {', '.join(samplers.REFUSED)}"
         return f"{self.item.kind} columns"

@@ -101,7 +101,7 @@ def test_no_edge_at_all_still_has_a_page_and_a_picture(run: Callable, files: Pat
         ("-m dynotears --lags 2", "--lags goes with --time"),
         ("-m dynotears --time t", "the time 1 is there twice"),
         ("-m dynotears --time when", "there is no column 'when'"),
-        ("-m dynotears --time t --series series --lags 500", "the longest has 200 steps"),
+        ("-m dynotears --time t --series series --lags 500", "'lags' must be at most 100"),
         ("-m dynotears --time t --series series --lags 2 --option lags=1", "leave one of them out"),
         ("-m dynotears --time t --series series --bootstrap 5", "breaks series"),
         ("-m dynotears --time t --series series --discretise mean", "does not go with --time"),
@@ -115,6 +115,17 @@ def test_one_line_for_what_cannot_be(run: Callable, files: Path, line: str, said
     assert done.code == 2
     (only,) = done.err.strip().splitlines()
     assert said in only
+
+
+def test_a_series_too_short_is_one_line(run: Callable, files: Path) -> None:
+    rows = (files / "s.csv").read_text().splitlines()
+    (files / "short.csv").write_text("\n".join(rows[:6]))
+    done = run(
+        "learn", files / "short.csv", *["-m", "dynotears", "--time", "t", "--series", "series", "--lags", "5"]
+    )
+    assert done.code == 2
+    (only,) = done.err.strip().splitlines()
+    assert "the series has 5 steps, and 6 steps (--lags 5) are needed: choose fewer lags" in only
 
 
 @pytest.mark.parametrize(
