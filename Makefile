@@ -48,6 +48,7 @@ bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/boss.py
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/notears.py
+	$(BIN)/python benchmarks/dynotears.py
 	$(BIN)/python benchmarks/federated.py
 	$(BIN)/python benchmarks/private.py
 	$(BIN)/python benchmarks/privacy.py

@@ -51,6 +51,7 @@ FLOORS = (
     ("privacy",),
     ("search",),
     ("optimise",),
+    ("time",),
     ("nongaussian",),
     ("independence",),
     ("constraint",),

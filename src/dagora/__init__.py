@@ -51,17 +51,20 @@ if TYPE_CHECKING:
     from dagora.formats.registry import write_network as write_network
     from dagora.graph.ancestral.pag import PAG as PAG
     from dagora.graph.ancestral.true_pag import true_pag as true_pag
-    from dagora.graph.any_graph import compare as compare
+    from dagora.graph.comparing import compare as compare
     from dagora.graph.cpdag import CPDAG as CPDAG
     from dagora.graph.dag import DAG as DAG
     from dagora.graph.knowledge import Knowledge as Knowledge
     from dagora.graph.knowledge import read_knowledge as read_knowledge
+    from dagora.graph.lagged_graph import LaggedGraph as LaggedGraph
     from dagora.graph.metrics import Comparison as Comparison
     from dagora.graph.random_graphs import random_dag as random_dag
     from dagora.imputing import impute as impute
     from dagora.learning import candidates as candidates
     from dagora.learning import learn as learn
     from dagora.learning import score_graph as _score_graph
+    from dagora.network.autoregression import SeriesSimulation as SeriesSimulation
+    from dagora.network.autoregression import simulate_series as simulate_series
     from dagora.network.gaussian_process.network import GaussianProcessNetwork as GaussianProcessNetwork
     from dagora.network.likelihood import log_likelihood as log_likelihood
     from dagora.network.networks import DiscreteNetwork as DiscreteNetwork
@@ -108,6 +111,7 @@ _HOMES = {
     "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
     "KnowledgeError": "dagora.errors:KnowledgeError",
+    "LaggedGraph": "dagora.graph.lagged_graph:LaggedGraph",
     "Lines": "dagora.network.regressions:Lines",
     "MixedNetwork": "dagora.network.networks:MixedNetwork",
     "OptionError": "dagora.errors:OptionError",
@@ -120,6 +124,7 @@ _HOMES = {
     "Result": "dagora.result:Result",
     "RowsUnavailableError": "dagora.errors:RowsUnavailableError",
     "Schema": "dagora.data.schema:Schema",
+    "SeriesSimulation": "dagora.network.autoregression:SeriesSimulation",
     "Simulation": "dagora.network.simulate:Simulation",
     "Softmax": "dagora.network.regressions:Softmax",
     "Statistics": "dagora.stats.statistics:Statistics",
@@ -128,7 +133,7 @@ _HOMES = {
     "Variable": "dagora.data.schema:Variable",
     "bootstrap": "dagora.resampling:bootstrap",
     "candidates": "dagora.learning:candidates",
-    "compare": "dagora.graph.any_graph:compare",
+    "compare": "dagora.graph.comparing:compare",
     "discretise": "dagora.data.discretise:discretise",
     "fit": "dagora.fitting:fit",
     "impute": "dagora.imputing:impute",
@@ -149,6 +154,7 @@ _HOMES = {
     "sample_network": "dagora.network.sample:sample",
     "score": "dagora.learning:score_graph",
     "simulate": "dagora.network.simulate:simulate",
+    "simulate_series": "dagora.network.autoregression:simulate_series",
     "true_pag": "dagora.graph.ancestral.true_pag:true_pag",
     "write_graph": "dagora.formats.registry:write_graph",
     "write_network": "dagora.formats.registry:write_network",

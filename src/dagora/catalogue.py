@@ -240,7 +240,7 @@ def takes(given: Takes) -> str:
 def describe(option: Option) -> str:
     """One option on a line."""
     meaning = written_meaning(option)
-    return f"    {option.name:14}{option.type:6} default {written_default(option):8} {meaning}"
+    return f"    {option.name:13} {option.type:6} default {written_default(option):8} {meaning}"
 
 
 def written_default(option: Option) -> str:

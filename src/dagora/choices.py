@@ -16,6 +16,7 @@ from dagora.options import Option, check_options
 from dagora.scores.registry import Score, default_score, default_score_of, score_named
 from dagora.source import Source
 from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.lagged import HasLags, SeriesStatistics
 from dagora.wording import option
 
 
@@ -80,6 +81,20 @@ def refuse_interventions(method: Method, source: Source) -> None:
         raise OptionError(
             f"the method {method.name} has an objective of its own, which knows of no interventions: choose "
             "one that searches on scores, such as auto or ges"
+        )
+
+
+def refuse_time(method: Method, source: Source) -> None:
+    """Refuse series to a method that takes rows as independent, and rows without a time to one in time."""
+    in_time = isinstance(source.rows, HasLags)
+    if method.in_time and not in_time:
+        raise OptionError(
+            f"the method {method.name} learns from series: {option('time')} says which column holds the time"
+        )
+    if in_time and not method.in_time and type(source.rows) is SeriesStatistics:
+        raise OptionError(
+            f"the method {method.name} takes rows as independent of each other: choose dynotears for series, "
+            f"or leave {option('time')} out"
         )
 
 

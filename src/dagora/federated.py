@@ -122,6 +122,11 @@ def check_over_sites(
         raise RowsUnavailableError(
             f"{needing[0]} needs rows, which the sites keep: choose one that works on counts or moments"
         )
+    if entry.in_time:
+        raise RowsUnavailableError(
+            f"{owner} needs sums over windows of series, which sites are not asked for: learn from the "
+            "series of one site, or choose a method that works on counts or moments"
+        )
     refuse_missing(owner, entry.options, settings)
     refuse_meaningless(entry.options, settings)
 

@@ -10,6 +10,7 @@ from typing import Any
 from dagora.choices import check_circumstances, numbers_for
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.interventions import Said
+from dagora.data.series import Timing
 from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.knowledge import Knowledge, as_knowledge
@@ -54,6 +55,8 @@ def learn(
     separator: str | None = None,
     interventions: Said | None = None,
     em_rounds: int = EM_ROUNDS,
+    time: str | None = None,
+    series: str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn a graph from a file, a data frame, a matrix, a mapping of columns, a table or any `Statistics`.
@@ -67,6 +70,9 @@ def learn(
     `missing` may also be "model": learn from what was seen, under the assumption that cells are missing at
     random. "auto" does so where there are holes and method and score can, and else refuses missing cells.
     `em_rounds` is the most rounds of structural EM then; with 0, the method runs once on what was seen.
+
+    `time` and `series` name the columns that say when a row was and which series it belongs to, for methods
+    that learn from series, such as dynotears.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> result = learn(rows, score="bdeu", ess=2)
@@ -101,6 +107,7 @@ def learn(
         jobs=jobs,
         interventions=interventions,
         em_rounds=em_rounds,
+        timing=Timing.read(time, series),
     )
     searching, source, known = prepared.searching, prepared.source, prepared.knowledge
     chosen = searching.score

@@ -39,6 +39,7 @@ class Method:
     most memory that it holds for each ordered pair of columns, however little time there is. A method with an
     objective of its own takes continuous columns only, unless its `any_kind`, or an option's, says otherwise.
     `by_tests` says that it decides by tests of independence, which rows drawn with replacement mislead.
+    `in_time` says that it learns from series, and returns a graph in time (`LaggedGraph`).
     """
 
     name: str
@@ -54,6 +55,7 @@ class Method:
     in_both_orders: bool = False
     any_kind: bool = False
     by_tests: bool = False
+    in_time: bool = False
     needs: tuple[Need, ...] = ()
     bytes_a_pair: int = 40
 

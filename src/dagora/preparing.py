@@ -8,9 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dagora.choices import choose_score, numbers_for, refuse_interventions, split_options, why_not_model
+from dagora.choices import (
+    choose_score,
+    numbers_for,
+    refuse_interventions,
+    refuse_time,
+    split_options,
+    why_not_model,
+)
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.interventions import Said
+from dagora.data.series import Timing
 from dagora.errors import OptionError
 from dagora.events import Budget
 from dagora.graph.dag import DAG
@@ -56,6 +64,7 @@ def prepare(
     jobs: int = 1,
     interventions: Said | None = None,
     em_rounds: int = 0,
+    timing: Timing | None = None,
 ) -> Prepared:
     """Check a request and read its data.
 
@@ -81,14 +90,17 @@ def prepare(
             constants=False,
         ),
         interventions,
+        timing,
     )
     refuse_interventions(entry, source)
-    known.check_nodes(source.names)
+    if not entry.in_time:  # which may also know of earlier steps, and checks that itself
+        known.check_nodes(source.names)
     known = source.obeying(known, entry)
     if isinstance(em_rounds, bool) or not isinstance(em_rounds, int) or em_rounds < 0:
         raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")
     chosen = choose_score(entry, score, source)
     of_method, of_score = split_options(entry, chosen, {**source.noise_defaults(entry.name), **options})
+    refuse_time(entry, source)
     return Prepared(Searching(entry, chosen, of_method, of_score), source, known, em_rounds)
 
 

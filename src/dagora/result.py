@@ -20,6 +20,7 @@ from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.interventions import interventional_cpdag
+from dagora.graph.lagged_graph import LaggedGraph, class_in_time
 from dagora.parsing import parse_json
 
 T = TypeVar("T")
@@ -140,7 +141,20 @@ class Result:
     def cpdag(self) -> CPDAG:
         """The class of graphs that the data cannot tell from this one; interventions make it smaller."""
         graph = without_pag(self.graph, "a class of equivalent DAGs")
-        return graph if isinstance(graph, CPDAG) else interventional_cpdag(graph, self.interventions)
+        if isinstance(graph, CPDAG):
+            return graph
+        if (in_time := self.lagged_graph) is not None:
+            return class_in_time(graph, in_time.variables)
+        return interventional_cpdag(graph, self.interventions)
+
+    @property
+    def lagged_graph(self) -> LaggedGraph | None:
+        """The graph in time that `graph` is the window of; None where it is not one.
+
+        >>> Result(DAG(["x", "x[t-1]"], [("x[t-1]", "x")]), "dynotears", "finished", "").lagged_graph.edges
+        (('x', 'x', 1),)
+        """
+        return LaggedGraph.of_window(self.graph)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -166,6 +180,8 @@ class Result:
         }
         if isinstance(self.graph, PAG):
             content["marked_edges"] = [list(edge) for edge in self.graph.marked_edges]
+        if (in_time := self.lagged_graph) is not None:
+            content.update(in_time.to_dict())
         if self.weights is not None:
             content["weights"] = self.weights.tolist()
         if self.raw_weights is not None:
@@ -239,12 +255,14 @@ def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T
     >>> from_json_text("[1]", "a result", Result.from_dict)
     Traceback (most recent call last):
         ...
-    dagora.errors.FormatError: the text is not a result in JSON: TypeError(...)
+    dagora.errors.FormatError: the text is not a result in JSON: it is not an object
     """
     try:
         content = parse_json(text)
     except FormatError as error:
         raise FormatError(f"the text is not {what} in JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise FormatError(f"the text is not {what} in JSON: it is not an object")
     try:
         return from_dict(content)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError) as error:

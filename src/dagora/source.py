@@ -11,6 +11,7 @@ from dagora.data.columns.hole_pattern import check_holes, holes_in_words
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.interventions import Interventions, Marks, Said
+from dagora.data.series import Panel, Timing
 from dagora.errors import OptionError
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.method import Method
@@ -20,6 +21,7 @@ from dagora.scores.candidates.jkl import read_jkl
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.lagged import SeriesStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.statistics import HasPrivacy, Statistics
@@ -130,6 +132,7 @@ def read_source(
     jobs: int,
     reading: ReadingOptions | None = None,
     interventions: Said | None = None,
+    timing: Timing | None = None,
 ) -> Source:
     """Read a table or a `.jkl` file, or take what is given."""
     if isinstance(data, str | Path) and str(data).lower().removesuffix(".gz").endswith(".jkl"):
@@ -140,8 +143,10 @@ def read_source(
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option(said[0])} out")
         if interventions is not None:
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option('interventions')} out")
+        if timing is not None:
+            raise OptionError(f"a .jkl file holds scores and no rows: leave {option('time')} out")
         return Source(scored=data)
-    source = Source(read_rows(data, jobs, reading, interventions))
+    source = Source(read_rows(data, jobs, reading, interventions, timing))
     check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
     if isinstance(source.rows, IncompleteStatistics):
         check_holes(source.names, source.rows.table.seen)
@@ -149,13 +154,36 @@ def read_source(
 
 
 def read_rows(
-    data: object, jobs: int = 1, reading: ReadingOptions | None = None, interventions: Said | None = None
+    data: object,
+    jobs: int = 1,
+    reading: ReadingOptions | None = None,
+    interventions: Said | None = None,
+    timing: Timing | None = None,
 ) -> Statistics:
-    """Statistics of a table, with what was set in its rows where that is said."""
+    """Statistics of a table, with what was set in its rows, or when they were, where that is said."""
+    if timing is not None and interventions is not None:
+        raise OptionError(
+            f"{option('interventions')} does not go with {option('time')}: leave one of them out"
+        )
+    if timing is not None and reading is not None:
+        if reading.discretise is not None:
+            raise OptionError(f"{option('discretise')} does not go with {option('time')}: leave it out")
+        reading = replace(
+            reading, wanted=(*reading.wanted, *timing.columns), numbers=(*reading.numbers, timing.time)
+        )
     if interventions is not None and reading is not None:
         reading = replace(reading, marks=marked_column(interventions))
     rows = as_statistics(data, jobs, reading)
+    if timing is not None:
+        return in_series(rows, timing, jobs)
     return rows if interventions is None else intervened(rows, interventions, jobs)
+
+
+def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics:
+    """Statistics of a table whose rows follow each other in time."""
+    if type(rows) is not TableStatistics:
+        raise OptionError(f"{option('time')} needs a table of complete rows, not statistics of them")
+    return SeriesStatistics(Panel.of_table(rows.rows(), timing.time, timing.series), jobs)
 
 
 def marked_column(interventions: Said | None) -> str | None:

@@ -95,12 +95,16 @@ def named(value: object) -> str:
     return value.name if isinstance(value, Method | Score) else str(value)
 
 
-CASES = [(method, kind) for method in METHODS for kind in kinds_of(method)]
+# Methods on rows that are independent of each other; `test_methods_in_time` has the others.
+ON_ROWS = tuple(method for method in METHODS if not method.in_time)
+
+CASES = [(method, kind) for method in ON_ROWS for kind in kinds_of(method)]
 
 # Both kinds of columns in one table, which every method on scores takes too.
-BOTH = [*CASES, *((method, MIXED) for method in METHODS if maximises_a_score(method) or method.any_kind)]
+BOTH = [*CASES, *((method, MIXED) for method in ON_ROWS if maximises_a_score(method) or method.any_kind)]
 
 each_method = pytest.mark.parametrize("method", METHODS, ids=named)
+each_method_on_rows = pytest.mark.parametrize("method", ON_ROWS, ids=named)
 each_scored_method = pytest.mark.parametrize("method", list(filter(maximises_a_score, METHODS)), ids=named)
 each_score = pytest.mark.parametrize("score", SCORES, ids=named)
 each_case = pytest.mark.parametrize(("method", "kind"), CASES, ids=named)
@@ -264,7 +268,7 @@ def test_obeys_all_knowledge_together(method: Method, kind: Kind | str) -> None:
     assert not broken(tight.graph, Knowledge(max_parents=1)), "the stricter parent limit holds"
 
 
-@each_method
+@each_method_on_rows
 def test_refuses_knowledge_about_strangers(method: Method) -> None:
     with pytest.raises(KnowledgeError, match="'stranger'"):
         dagora.learn(table_of(Kind.DISCRETE), method.name, knowledge={"forbidden": [["stranger", "growth"]]})
@@ -487,7 +491,7 @@ def test_two_columns(method: Method, kind: Kind) -> None:
     assert all(expected in warning for warning in result.warnings)
 
 
-@each_method
+@each_method_on_rows
 def test_a_constant_number_is_refused_or_gets_no_edge(method: Method) -> None:
     data = noisy_line(np.full(60, 7.0))
     if method.name in EACH_SITE_ALONE:
@@ -653,7 +657,7 @@ def test_sums_are_enough(method: Method, score: Score) -> None:
         assert apart.score == pytest.approx(pooled.score, rel=1e-12)
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m.takes == "statistics"], ids=named)
+@pytest.mark.parametrize("method", [m for m in ON_ROWS if m.takes == "statistics"], ids=named)
 def test_sums_are_enough_without_a_score(method: Method) -> None:
     secure = SecureSums(table_of(Kind.CONTINUOUS))
     if method.needs_rows:
@@ -666,7 +670,7 @@ def test_sums_are_enough_without_a_score(method: Method) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "kind"), [(m, kind) for m in METHODS for kind in KINDS if kind not in kinds_of(m)], ids=named
+    ("method", "kind"), [(m, kind) for m in ON_ROWS for kind in KINDS if kind not in kinds_of(m)], ids=named
 )
 def test_columns_of_another_kind_are_refused(method: Method, kind: Kind) -> None:
     table = table_of(kind)

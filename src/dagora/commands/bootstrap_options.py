@@ -51,6 +51,15 @@ class BootstrapRequest:
         if self.bootstrap is not None:
             raise OptionError(f"{path} holds scores and no rows: leave --bootstrap out, or name a table")
 
+    def refuse_series(self) -> None:
+        """Refuse series: rows drawn one by one would no longer follow each other in time."""
+        from dagora.errors import OptionError
+
+        if self.bootstrap is not None:
+            raise OptionError(
+                "--bootstrap draws rows one by one, which breaks series: leave it or --time out"
+            )
+
     def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
         if self.bootstrap is None or asked["time_limit"] is None:

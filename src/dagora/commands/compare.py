@@ -31,7 +31,7 @@ def command(*, estimate: str, truth: str, picture: str | None, as_json: bool) ->
     """
     from dagora.commands.outputs import check_picture, show_comparison, write_picture
     from dagora.formats.registry import read_graph
-    from dagora.graph.any_graph import compare
+    from dagora.graph.comparing import compare
 
     if picture:
         check_picture(picture)

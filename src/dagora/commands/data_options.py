@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
     from dagora.data.columns.reading_options import Purpose, ReadingOptions
     from dagora.data.incomplete import AnyTable
+    from dagora.data.series import Timing
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
 
@@ -177,7 +178,60 @@ INTERVENTIONS = click.option(
     help="Column that says which variable was set from outside in a row (several: A+B; empty: none), or "
     "COLUMN:LEVEL=A,LEVEL=B+C. Such a row does not count for what that variable depends on.",
 )
+TIME_OPTIONS = (
+    click.option(
+        "--time",
+        metavar="COLUMN",
+        help="Column that says when a row was, for methods on series: numbers or dates in equal steps.",
+    ),
+    click.option(
+        "--series",
+        metavar="COLUMN",
+        help="Column that says which series a row belongs to; without it, there is one.",
+    ),
+    click.option(
+        "--lags",
+        type=click.IntRange(1),
+        help="How many steps back a variable may depend on, for methods on series (the same as --option "
+        "lags=N).",
+    ),
+)
 CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
+
+
+@dataclass(frozen=True)
+class TimeRequest:
+    """What was said about time."""
+
+    time: str | None
+    series: str | None
+    lags: int | None
+
+    @property
+    def timing(self) -> Timing | None:
+        """The columns of time and series; None where the rows are no series."""
+        from dagora.data.series import Timing
+        from dagora.errors import OptionError
+
+        timing = Timing.read(self.time, self.series)
+        if timing is None and self.lags is not None:
+            raise OptionError("--lags goes with --time, which says when a row was")
+        return timing
+
+    def settings(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `learn`, with the number of lags where it was given."""
+        from dagora.errors import OptionError
+
+        if self.lags is None:
+            return dict(asked)
+        if "lags" in asked:
+            raise OptionError("--lags and --option lags=N say the same: leave one of them out")
+        return {**asked, "lags": self.lags}
+
+
+def time_options(command: F) -> F:
+    """Add the options about time to a command, which gets them as one argument `in_time`."""
+    return gathered(command, TimeRequest, "in_time", TIME_OPTIONS)
 
 
 def data_options(command: F) -> F:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from dagora.commands.bootstrap_options import BootstrapRequest, bootstrap_options
-from dagora.commands.data_options import INTERVENTIONS, Reading, data_options_with_model
+from dagora.commands.data_options import (
+    INTERVENTIONS,
+    Reading,
+    TimeRequest,
+    data_options_with_model,
+    time_options,
+)
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.rehearsal import rehearsing
 
 if TYPE_CHECKING:
+    from dagora.data.series import Timing
     from dagora.scores.candidates.candidates import Candidates
 
 EXAMPLES = """\b
@@ -23,6 +30,7 @@ Examples:
   dagora learn patients.csv --method order-search --jobs 2
   dagora learn patients.csv --method tabu --bootstrap 200 --jobs 2 --report network.html
   dagora learn cells.csv --interventions drug:A=Mek,B=Raf+Mek
+  dagora learn plant.csv --method dynotears --time hour --series reactor --lags 2
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
 """
 
@@ -39,6 +47,7 @@ Examples:
     help="Most rounds of structural EM where missing cells are modelled.",
 )
 @bootstrap_options
+@time_options
 @data_options_with_model
 def command(
     *,
@@ -47,6 +56,7 @@ def command(
     request: LearnRequest,
     em_rounds: int,
     again: BootstrapRequest,
+    in_time: TimeRequest,
     reading: Reading,
 ) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
@@ -62,14 +72,26 @@ def command(
     outputs = (request.output, request.picture, request.report)
     again.check(request.method, outputs, (data, request.knowledge, request.truth))
     request.check_overwriting(data)
-    asked = {**request.settings, "em_rounds": em_rounds}
+    timing = in_time.timing
+    asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
+    if timing is not None:
+        again.refuse_series()
     if is_jkl(data):
         again.refuse_scores(data)
         scores = read_scores(data, reading)
         request.check_data(scores.names, None)
         with request.progress(None, data) as on_event, rehearsing(request.method):
-            result = learn(scores, on_event=on_event, interventions=interventions, **asked)
+            result = learn(
+                scores,
+                on_event=on_event,
+                interventions=interventions,
+                time=in_time.time,
+                series=in_time.series,
+                **asked,
+            )
         return request.present(result, None, Path(data).name)
+    if timing is not None:
+        return learn_in_time(request, reading, data, timing, asked, interventions)
     table = request.read_any(reading, data, marked_column(interventions))
     rows = statistics_of(table, request.jobs)
     if interventions is not None:
@@ -79,6 +101,44 @@ def command(
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))
         strengths = again.run(rows, on_event, asked)
     return request.present(result, rows, Path(data).name, strengths)
+
+
+def learn_in_time(
+    request: LearnRequest,
+    reading: Reading,
+    data: str,
+    timing: Timing,
+    asked: dict[str, Any],
+    interventions: str | None,
+) -> None:
+    """Learn from series, and show the graph in time."""
+    from dagora.data.schema import Kind, Schema, Variable
+    from dagora.errors import OptionError
+    from dagora.graph.lagged_graph import window_names
+    from dagora.learning import learn
+    from dagora.method_registry import method_named
+    from dagora.source import in_series
+    from dagora.stats.accepting import statistics_of
+
+    method = method_named(request.method)
+    if interventions is not None:
+        raise OptionError("--interventions does not go with --time: leave one of them out")
+    if reading.discretise is not None:
+        raise OptionError("--discretise does not go with --time: leave it out")
+    if not method.in_time:
+        raise OptionError(
+            f"the method {method.name} takes rows as independent of each other: choose -m dynotears for "
+            "series, or leave --time out"
+        )
+    table = request.read_any(reading, data, timing=timing)
+    rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
+    default = next(option.default for option in method.options if option.name == "lags")
+    lags = cast("int", asked.get("lags", default))
+    names = window_names(rows.schema.names, lags)
+    request.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
+    with request.progress(table, data) as on_event, rehearsing(request.method):
+        result = learn(rows, on_event=on_event, **asked)
+    return request.present(result, rows, Path(data).name)
 
 
 def is_jkl(path: str) -> bool:

@@ -19,6 +19,7 @@ from dagora.files import json_text
 if TYPE_CHECKING:
     from dagora.data.incomplete import AnyTable
     from dagora.data.schema import Schema
+    from dagora.data.series import Timing
     from dagora.data.table import Table
     from dagora.events import Budget, Observer
     from dagora.graph.any_graph import AnyGraph
@@ -87,11 +88,13 @@ class CommonRequest:
         *,
         model: bool = True,
         constants: bool = False,
+        timing: Timing | None = None,
     ) -> AnyTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
-        `constants` says whether numbers that never change are kept.
+        `constants` says whether numbers that never change are kept. `timing` names the columns of time and
+        series, which are kept too.
         """
         from dagora.choices import numbers_for, why_not_model
         from dagora.data.columns.reading_options import welcome
@@ -109,7 +112,8 @@ class CommonRequest:
         method = method_named(learning.method) if learning else None
         return reading.any_table(
             data,
-            wanted=(*wanted, *known),
+            wanted=(*wanted, *known, *(timing.columns if timing else ())),
+            numbers=(timing.time,) if timing else (),
             levels=levels,
             numbers_for=numbers_for(method, self.score, learning.settings if learning else None),
             marks=marks,
@@ -238,7 +242,7 @@ class LearnRequest(CommonRequest):
         from dagora.commands.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.commands.strength_outputs import show_strengths, strengths_content
         from dagora.commands.writing import Files
-        from dagora.graph.any_graph import compare
+        from dagora.graph.comparing import compare
         from dagora.graph.interventions import shown_by_interventions
 
         result = replace(result, command=command_line())

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dagora.data.schema import Schema
-    from dagora.graph.ancestral.judging import PAGComparison
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.dag import Edge
     from dagora.graph.metrics import Comparison
+    from dagora.graph.pag_metrics import PAGComparison
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.resample.strengths import Strengths
@@ -138,6 +138,7 @@ def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | No
     from dagora.fitting import fit
     from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
+    from dagora.graph.lagged_graph import LaggedGraph
     from dagora.report.parameters import MOST_CELLS, few_enough
     from dagora.stats.observed.statistics import IncompleteStatistics
     from dagora.stats.table import TableStatistics
@@ -146,6 +147,8 @@ def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | No
         return None, "there are no rows to fit them to"
     if isinstance(graph, PAG):
         return None, "a PAG allows for hidden causes, which have no parameters"
+    if LaggedGraph.of_window(graph) is not None:
+        return None, "a graph in time has its weights instead"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
@@ -194,10 +197,19 @@ def show_result(
     from dagora.graph.any_graph import number_of_edges
     from dagora.scores.estimation import describe_errors
     from dagora.scores.prior_words import parameter_prior
+    from dagora.wording import counted
 
     graph = result.graph
     edges = number_of_edges(graph)
-    click.echo(f"{result.method}: {edges} edge{'s' * (edges != 1)} among {len(graph)} variables")
+    in_time = result.lagged_graph
+    if in_time is None:
+        click.echo(f"{result.method}: {counted(edges, 'edge')} among {len(graph)} variables")
+    else:
+        lagged = len(in_time.lagged)
+        click.echo(
+            f"{result.method}: {counted(edges - lagged, 'edge')} within a step and {lagged} from earlier "
+            f"steps, among {len(in_time.variables)} variables"
+        )
     if result.score is not None:
         click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
     click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
@@ -244,7 +256,7 @@ def describe_scale(stats: Mapping[str, float]) -> str:
 
 def show_comparison(comparison: Comparison | PAGComparison) -> None:
     """Print a comparison as a small table."""
-    from dagora.graph.ancestral.judging import PAGComparison
+    from dagora.graph.pag_metrics import PAGComparison
 
     click.echo(f"{'':10}{'SHD':>6}{'TPR':>8}{'FDR':>8}{'FPR':>8}{'F1':>8}")
     for label, row in comparison.rows():

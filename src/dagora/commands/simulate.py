@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   dagora simulate --nodes 20 --degree 2 --sem gaussian --rows 1000 --seed 1 -o data.csv --truth truth.json
+  dagora simulate --nodes 10 --degree 1 --sem var --lags 2 --rows 500 -o series.csv --truth truth.json
   dagora simulate --sem bif:alarm.bif.gz --rows 10000 --seed 1 -o alarm.csv --truth alarm.json
 
 --sem is one of gaussian, exponential, gumbel, logistic, poisson, mlp, fourier, mixed, or bif:FILE for a
-network file (.bif or .json) that brings its own graph.
+network file (.bif or .json) that brings its own graph; or var, which makes series: the random graph is that
+within a step, edges from earlier steps are added, and --rows are those of each series.
 """
 
 
@@ -58,6 +60,13 @@ network file (.bif or .json) that brings its own graph.
     type=click.Choice(["clg", "shift", "both", "curved"]),
     help="How columns depend on each other in the mixed model.  [default: both]",
 )
+@click.option("--lags", type=click.IntRange(1), help="Steps back in the model var.  [default: 1]")
+@click.option("--series", type=click.IntRange(1), help="Number of series of the model var.  [default: 1]")
+@click.option(
+    "--lagged-degree",
+    type=click.FloatRange(0),
+    help="Expected parents of a variable at each lag in the model var.  [default: 1]",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @click.option(
     "-o", "--output", required=True, metavar="DATA", help="File for the table: .csv .tsv .parquet .feather"
@@ -78,6 +87,9 @@ def command(
     published: bool,
     missing: str | None,
     relations: str | None,
+    lags: int | None,
+    series: int | None,
+    lagged_degree: float | None,
     seed: int,
     output: str,
     truth: str | None,
@@ -101,6 +113,9 @@ def command(
         check_target(truth)
         if Path(truth).resolve() == Path(output).resolve():
             raise OptionError(f"--truth and -o name the same file, {output}: they need two")
+    in_time = {"lags": lags, "series": series, "lagged_degree": lagged_degree}
+    if sem != "var" and (said := [name for name, value in in_time.items() if value is not None]):
+        raise OptionError(f"--{said[0].replace('_', '-')} goes with --sem var, which makes series")
     if sem == "bif:":
         raise OptionError("--sem bif:FILE needs the name of a network file")
     if sem.startswith("bif:"):
@@ -118,6 +133,25 @@ def command(
         if truth and find_format(truth).name == "BIF" and not isinstance(network, DiscreteNetwork):
             raise OptionError(f"{truth}: BIF holds discrete networks only; write others as .json")
         graph, table = network.graph, sample(network, rows, seed)
+    elif sem == "var":
+        for value, flag in (
+            (nonlinearity, "--nonlinearity"),
+            (published or None, "--published"),
+            (relations, "--relations"),
+            (missing, "--missing"),
+        ):
+            if value is not None:
+                raise OptionError(f"{flag} does not go with --sem var")
+        network = None
+        graph, table = series_from_random_graph(
+            kind or "er",
+            nodes,
+            degree,
+            rows,
+            seed,
+            noise_scale,
+            {name: value for name, value in in_time.items() if value is not None},
+        )
     else:
         network = None
         if truth and find_format(truth).name == "BIF":
@@ -144,6 +178,26 @@ def command(
     files.end()
 
 
+def series_from_random_graph(
+    kind: str,
+    nodes: int | None,
+    degree: float | None,
+    rows: int,
+    seed: int,
+    noise_scale: float,
+    in_time: dict[str, Any],
+) -> tuple[DAG, Table]:
+    """Draw a graph within a step, edges from earlier steps, and series from them."""
+    from dagora.graph.random_graphs import random_dag
+    from dagora.network.autoregression import simulate_series
+
+    if nodes is None or degree is None:
+        raise OptionError("a random graph needs --nodes and --degree")
+    graph = random_dag(kind, nodes, degree, seed)
+    simulation = simulate_series(graph, rows, seed, noise_scale=noise_scale, **in_time)
+    return simulation.graph.window, simulation.table
+
+
 def from_random_graph(
     kind: str,
     nodes: int | None,
@@ -162,7 +216,7 @@ def from_random_graph(
     from dagora.network.simulate import SEMS, simulate
     from dagora.options import find
 
-    find("model", sem, {name: name for name in (*SEMS, "bif:FILE")})
+    find("model", sem, {name: name for name in (*SEMS, "var", "bif:FILE")})
     if nodes is None or degree is None:
         raise OptionError("a random graph needs --nodes and --degree")
     graph = random_dag(kind, nodes, degree, seed)

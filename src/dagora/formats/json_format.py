@@ -1,8 +1,9 @@
 """Graphs and networks as JSON.
 
 A graph is `{"nodes": ["a", "b"], "edges": [["a", "b"]]}`, and `"undirected"` lists undirected edges; other
-keys are ignored. A PAG also has `"marked_edges": [["a", "o->", "b"]]`, which count then. A network is the
-same object with its parameters added, so that it can be read as a graph:
+keys are ignored. A PAG also has `"marked_edges": [["a", "o->", "b"]]`, which count then. A graph in time is
+its window, over x, x[t-1], …, with the same edges as `"lagged_edges"` (`["x", "y", 1]`), `"variables"` and
+`"lags"` beside it. A network is the same object with its parameters added, so that it can be read as a graph:
 
 - `"kind": "discrete"`: `"levels": {x: [...]}` and `"tables": {x: nested lists}`, one level of nesting per
   parent in the order of `"nodes"`, the levels of x last;
@@ -32,6 +33,7 @@ from dagora.files import json_text
 from dagora.formats.graphs import build_graph
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
+from dagora.graph.lagged_graph import LaggedGraph
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.network.regressions import Lines, Softmax
 from dagora.parsing import parse_json
@@ -195,7 +197,8 @@ def _graph_object(graph: Graph) -> Object:
     document: Object = {"nodes": list(graph.nodes), "edges": [list(edge) for edge in graph.edges]}
     if graph.undirected:
         document["undirected"] = [list(edge) for edge in graph.undirected]
-    return document
+    in_time = LaggedGraph.of_window(graph)
+    return document if in_time is None else in_time.to_dict()
 
 
 def _layout(document: Object) -> str:

@@ -1,6 +1,7 @@
 """A picture of a graph as one self-contained SVG, without any drawing program.
 
-Nodes are rounded boxes, edges are smooth curves along the routes of the layered layout. Given the truth, each
+Nodes are rounded boxes, edges are smooth curves along the routes of the layered layout; a graph in time is
+drawn in slices side by side (`slices`). Given the truth, each
 edge is coloured by its verdict (correct, reversed, extra, missing) and the legend counts them. The colours
 follow Tol's "high contrast" set, with a darker yellow, which colour-blind readers can tell apart and which
 differ in grey print; each verdict also has its own dash pattern. Nothing in the picture has an id, so that
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -21,15 +22,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dagora.errors import GraphError
-from dagora.graph.ancestral.judging import both_pags, judge_pags
 from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS
 from dagora.graph.ancestral.pag import SHOWN as SHOWN_SIGNS
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.cpdag import Graph
 from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
 from dagora.graph.dag import Edge
-from dagora.graph.layout import NODE_HEIGHT, Point, layout
+from dagora.graph.lagged_graph import LaggedGraph
+from dagora.graph.layout import NODE_HEIGHT, Layout, Point, layout
 from dagora.graph.metrics import judge
+from dagora.graph.pag_metrics import both_pags, judge_pags
+from dagora.graph.slices import Line, Slices, place_slices
 
 Verdict = Literal["plain", "shown", "correct", "reversed", "extra", "missing"]
 
@@ -67,6 +70,9 @@ class _Stroke:
     weight: float | None
 
 
+LineOf = Callable[[Edge, float, float], Line]
+
+
 def draw_svg(
     graph: AnyGraph,
     *,
@@ -83,14 +89,13 @@ def draw_svg(
     >>> draw_svg(DAG("ab", [("a", "b")]), title="a < b")[:4]
     '<svg'
     """
-    outline: Graph = graph.outline() if isinstance(graph, PAG) else graph
     if isinstance(graph, PAG):
         strokes = _marked_strokes(graph, truth)
     else:
         known = None if truth is None else without_pag(truth, "the truth of a DAG or CPDAG")
         strokes = _strokes(graph, known, weights, shown)
     widths = _box_widths(graph.nodes, strokes)
-    plan = layout(outline, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
+    plan, line = _placed(graph.outline() if isinstance(graph, PAG) else graph, strokes, widths)
     words = MARKED if isinstance(graph, PAG) else JUDGED
     legend = _legend(strokes, words) if truth is not None else _legend(strokes, SHOWN) if shown else []
     heading = 30.0 * (title is not None) + 26.0 * bool(legend)
@@ -115,17 +120,53 @@ def draw_svg(
     left = (width - plan.width) / 2
     parts.append(f'<g transform="translate({left:.1f} {MARGIN + heading:.1f})">')
     scale = max((abs(s.weight) for s in strokes if s.weight is not None), default=0.0)
-    meets = ports(plan, widths)
     labelled = len(strokes) <= LABELLED_EDGES
     # Correct edges are drawn last, on top of the others.
     ranks = list(STYLES)
-    for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict)):
-        tail, head = stroke.edge
-        inner = plan.routes[stroke.edge][1:-1]
-        route = [meets[stroke.edge, tail], *inner, meets[stroke.edge, head]]
-        parts.append(_edge(stroke, route, scale, words, labelled=labelled))
+    parts += [
+        _edge(stroke, line, scale, words, labelled=labelled)
+        for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict))
+    ]
+    parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, Slices) else []
     parts += [_node(name, plan.positions[name], widths[name]) for name in graph.nodes]
     return "\n".join([*parts, "</g>", "</svg>", ""])
+
+
+def _placed(
+    graph: Graph, strokes: Sequence[_Stroke], widths: Mapping[str, float]
+) -> tuple[Layout | Slices, LineOf]:
+    """Where nodes are, and the shapes of edges: in layers, or in slices of time for a graph in time."""
+    in_time = LaggedGraph.of_window(graph)
+    if in_time is not None:
+        slices = place_slices(in_time, widths, [stroke.edge for stroke in strokes])
+        return slices, slices.line
+    plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
+    meets = ports(plan, widths)
+
+    def line(edge: Edge, first: float, last: float) -> Line:
+        tail, *inner, head = plan.routes[edge]
+        tail, head = meets[edge, edge[0]], meets[edge, edge[1]]
+        route = [tail, *inner, head]
+        left, right = moved(tail, route[1], first), moved(head, route[-2], last)
+        return *curve([left, *inner, right]), (left, tail), (right, head)
+
+    return plan, line
+
+
+def moved(end: Point, towards: Point, length: float) -> Point:
+    """The point some way above or below the end of an edge, where its mark begins.
+
+    >>> moved((0.0, 10.0), (3.0, 40.0), 8.0)
+    (0.0, 18.0)
+    """
+    (x, y), (_, other) = end, towards
+    return (x, y - length if other < y else y + length)
+
+
+def _heading(text: str, x: float) -> str:
+    """The name of a slice of time, above its column."""
+    style = f'font-size="{FONT_SIZE:g}" font-weight="600" text-anchor="middle" fill="{INK}"'
+    return f'<text x="{x:.1f}" y="12" {style}>{clean_text(text)}</text>'
 
 
 def _strokes(
@@ -220,7 +261,7 @@ def _node(name: str, centre: Point, width: float) -> str:
 
 
 def _edge(
-    stroke: _Stroke, route: Sequence[Point], scale: float, words: Mapping[Verdict, str], *, labelled: bool
+    stroke: _Stroke, line: LineOf, scale: float, words: Mapping[Verdict, str], *, labelled: bool
 ) -> str:
     tail, head = stroke.edge
     colour, _ = STYLES[stroke.verdict]
@@ -229,34 +270,35 @@ def _edge(
     if stroke.verdict == "missing":
         thickness = 1.6
     left, right = SIGNS[stroke.sign]
-    first, first_mark = _end(route[0], route[1], left, thickness, colour)
-    last, last_mark = _end(route[-1], route[-2], right, thickness, colour)
-    path, middle = curve([first, *route[1:-1], last])
+    path, middle, first, last = line(
+        stroke.edge, _mark_length(left, thickness), _mark_length(right, thickness)
+    )
     mark = f" {SHOWN_SIGNS[stroke.sign]} "
     note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
     verdict = "" if stroke.verdict == "plain" else f" ({words.get(stroke.verdict, stroke.verdict)})"
     drawing = f'<path d="{path}" fill="none" {_line(stroke.verdict, thickness)}/>'
-    drawing += first_mark + last_mark
+    drawing += _mark(*first, left, thickness, colour) + _mark(*last, right, thickness, colour)
     if labelled and stroke.weight is not None:
         drawing += _weight_label(middle, stroke.weight, colour)
     ends = f"data-tail={quoteattr(clean_letters(tail))} data-head={quoteattr(clean_letters(head))}"
     return f"<g {ends}><title>{clean_text(tail + mark + head + note + verdict)}</title>{drawing}</g>"
 
 
-def _end(at: Point, towards: Point, mark: int, thickness: float, colour: str) -> tuple[Point, str]:
-    """Where the line of an edge ends at a node, and the drawing of the mark between it and the node."""
-    (x, y), from_y = at, towards[1]
-    down = 1.0 if from_y < y else -1.0  # the way to the node
+def _mark_length(mark: int, thickness: float) -> float:
+    """How much of an edge its mark takes, next to the node."""
+    return {ARROW: 5.0 + 2.0 * thickness, CIRCLE: 2 * CIRCLE_RADIUS + 0.8}.get(mark, 0.0)
+
+
+def _mark(base: Point, tip: Point, mark: int, thickness: float, colour: str) -> str:
+    """The mark between the end of a line and the node, which `tip` is at."""
     if mark == ARROW:
-        base = (x, y - down * (5.0 + 2.0 * thickness))
-        return base, f'<path d="{arrowhead(base, at, 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
+        return f'<path d="{arrowhead(base, tip, 2.2 + 1.3 * thickness)}" fill="{colour}"/>'
     if mark == CIRCLE:
-        centre = y - down * (CIRCLE_RADIUS + 0.8)
+        share = CIRCLE_RADIUS / _mark_length(CIRCLE, thickness)
+        x, y = (b + share * (t - b) for b, t in zip(base, tip, strict=True))
         ring = f'stroke="{colour}" stroke-width="1.6" fill="#ffffff"'
-        return (x, centre - down * CIRCLE_RADIUS), (
-            f'<circle cx="{x:.1f}" cy="{centre:.1f}" r="{CIRCLE_RADIUS:g}" {ring}/>'
-        )
-    return at, ""
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{CIRCLE_RADIUS:g}" {ring}/>'
+    return ""
 
 
 def _weight_label(at: Point, weight: float, colour: str) -> str:

@@ -15,6 +15,10 @@ reversed edges and its denominator does not; this is the definition used in the 
 Against a true DAG an undirected edge of the estimate is correct where the truth has an edge in either
 direction (Zheng et al. 2018, NOTEARS). Against a true CPDAG the marks must be the same. On skeletons all
 directions are dropped. To compare CPDAGs, a DAG is replaced by that of its equivalence class.
+
+Of two graphs in time (`lagged_graph`) the edges within a step and those from earlier steps are judged apart,
+too. Time tells the directions of the latter, also in the classes; so only pairs of an earlier and a present
+node count for their FPR.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from dagora.errors import GraphError
 from dagora.graph.cpdag import Graph, require_graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
+from dagora.graph.lagged_graph import LaggedGraph, class_in_time, split_name
 
 Matrix = NDArray[np.bool_]
 
@@ -58,7 +63,8 @@ class Metrics:
 class Comparison:
     """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
 
-    `raw` judges it as it was before edges were dropped to make it acyclic, where that is known.
+    `raw` judges it as it was before edges were dropped to make it acyclic, where that is known; `within` and
+    `lagged` judge the edges within a step and from earlier steps of a graph in time.
 
     >>> comparison = compare(DAG("ab", [("b", "a")]), DAG("ab", [("a", "b")]))
     >>> comparison.shd, comparison.dag.reversed, comparison.cpdag.f1, comparison.to_dict()["skeleton"]["tpr"]
@@ -69,6 +75,8 @@ class Comparison:
     skeleton: Metrics
     cpdag: Metrics
     raw: Metrics | None = None
+    within: Metrics | None = None
+    lagged: Metrics | None = None
 
     @property
     def shd(self) -> int:
@@ -77,12 +85,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, float | dict[str, float]]:
         """JSON form: the graphs' own metrics at the top, the others under "skeleton", "cpdag" and "raw"."""
-        raw = {} if self.raw is None else {"raw": self.raw.to_dict()}
+        others = {"raw": self.raw, "within": self.within, "lagged": self.lagged}
         return {
             **self.dag.to_dict(),
             "skeleton": self.skeleton.to_dict(),
             "cpdag": self.cpdag.to_dict(),
-            **raw,
+            **{name: metrics.to_dict() for name, metrics in others.items() if metrics is not None},
         }
 
     def rows(self) -> tuple[tuple[str, Metrics], ...]:
@@ -93,7 +101,14 @@ class Comparison:
         [('DAG', 2), ('CPDAG', 1), ('skeleton', 1)]
         """
         raw = () if self.raw is None else (("uncut", self.raw),)
-        return (("DAG", self.dag), *raw, ("CPDAG", self.cpdag), ("skeleton", self.skeleton))
+        return (
+            ("DAG", self.dag),
+            *raw,
+            *((("within", self.within),) if self.within is not None else ()),
+            *((("lagged", self.lagged),) if self.lagged is not None else ()),
+            ("CPDAG", self.cpdag),
+            ("skeleton", self.skeleton),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +145,9 @@ def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None
     """
     aligned = align(estimate, truth)
     marks, true_marks = aligned.to_numpy(), truth.to_numpy()
+    in_time, true_in_time = LaggedGraph.of_window(aligned), LaggedGraph.of_window(truth)
+    if in_time is not None and true_in_time is not None:
+        return _compare_in_time(aligned, truth, in_time, true_in_time)
     class_marks = cpdag_matrix(marks) if isinstance(aligned, DAG) else marks
     true_class = cpdag_matrix(true_marks) if isinstance(truth, DAG) else true_marks
     return Comparison(
@@ -137,6 +155,28 @@ def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None
         skeleton=measure(_judge(marks | marks.T, true_marks | true_marks.T)),
         cpdag=measure(_judge(class_marks, true_class)),
         raw=None if dropped is None else measure(_judge(_with_edges(aligned, dropped), true_marks)),
+    )
+
+
+def _compare_in_time(
+    estimate: Graph, truth: Graph, in_time: LaggedGraph, true_in_time: LaggedGraph
+) -> Comparison:
+    """Compare two graphs in time, whose windows have the same nodes in the same order."""
+    marks, true_marks = estimate.to_numpy(), truth.to_numpy()
+    classes = [class_in_time(graph.window, graph.variables) for graph in (in_time, true_in_time)]
+    ours, theirs = (found.reorder(truth.nodes).to_numpy() for found in classes)
+    within = compare(in_time.within, true_in_time.within).dag
+    present = np.array([not split_name(node)[1] for node in truth.nodes])
+    rows, columns = np.flatnonzero(~present), np.flatnonzero(present)
+    found, true = marks[np.ix_(rows, columns)], true_marks[np.ix_(rows, columns)]
+    return Comparison(
+        dag=measure(judge(estimate, truth)),
+        skeleton=measure(_judge(marks | marks.T, true_marks | true_marks.T)),
+        cpdag=measure(_judge(ours, theirs)),
+        within=within,
+        lagged=_metrics(
+            int((found & true).sum()), 0, int((found & ~true).sum()), int((true & ~found).sum()), found.size
+        ),
     )
 
 
@@ -186,9 +226,13 @@ def measure(verdicts: Verdicts) -> Metrics:
     """Distances and rates of some verdicts."""
     correct, swapped, extra, missing = (int(verdict.sum()) // 2 for verdict in verdicts)
     size = len(verdicts.correct)
+    return _metrics(correct, swapped, extra, missing, size * (size - 1) // 2)
+
+
+def _metrics(correct: int, swapped: int, extra: int, missing: int, pairs: int) -> Metrics:
     predicted = correct + swapped + extra
     actual = correct + swapped + missing
-    absent = size * (size - 1) // 2 - actual
+    absent = pairs - actual
     wrong = swapped + extra
     return Metrics(
         shd=extra + missing + swapped,

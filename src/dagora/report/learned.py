@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dagora.graph.ancestral.judging import PAGComparison
 from dagora.graph.ancestral.pag import PAG
-from dagora.graph.any_graph import AnyGraph, compare, number_of_edges, without_pag
+from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
+from dagora.graph.comparing import compare
 from dagora.graph.dag import Edge
 from dagora.graph.drawing import draw_svg
 from dagora.graph.interventions import shown_by_interventions
+from dagora.graph.lagged_graph import split_name
 from dagora.graph.metrics import Comparison, judge
+from dagora.graph.pag_metrics import PAGComparison
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
 from dagora.report import pag_section
@@ -59,7 +61,16 @@ def result_page(
 def lead(result: Result) -> str:
     """The outcome in a sentence and a few numbers."""
     graph = result.graph
-    named = [("variables", number(len(graph))), ("edges", number(number_of_edges(graph)))]
+    in_time = result.lagged_graph
+    if in_time is None:
+        named = [("variables", number(len(graph))), ("edges", number(number_of_edges(graph)))]
+    else:
+        named = [
+            ("variables", number(len(in_time.variables))),
+            ("steps back", number(in_time.lags)),
+            ("edges within a step", number(len(in_time.edges) - len(in_time.lagged))),
+            ("edges from earlier steps", number(len(in_time.lagged))),
+        ]
     if result.score is not None:
         named.append((result.score_name or "score", number(result.score)))
     named += [("seconds", number(result.seconds)), ("status", result.status)]
@@ -118,6 +129,8 @@ def comparison_table(comparison: Comparison | PAGComparison) -> str:
             "DAG: the graphs as they are. CPDAG: their equivalence classes, which is all that data alone can "
             "tell. Skeleton: without directions."
         )
+        if comparison.within is not None:
+            words += " Within: the edges within a step. Lagged: those from earlier steps."
     note = f'<p class="soft">{words}</p>'
     return note + table(("compared as", "SHD", "TPR", "FDR", "FPR", "F1"), rows)
 
@@ -132,9 +145,11 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     head += ["weight"] * (result.weights is not None) + ["verdict"] * (truth is not None)
     certain, shown = set(result.cpdag.edges), shown_by_interventions(graph, result.interventions)
     verdicts = None if truth is None else judge(graph, without_pag(truth, "the truth of a DAG or CPDAG"))
+    in_time = result.lagged_graph is not None
     rows: list[list[Content]] = []
     for edge in (*graph.edges, *graph.undirected):
-        row: list[Content] = [*edge, direction(edge, certain, shown)]
+        by_time = in_time and split_name(edge[0])[1] > 0
+        row: list[Content] = [*edge, "by time" if by_time else direction(edge, certain, shown)]
         if result.weights is not None:
             row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
         if truth is not None and verdicts is not None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dagora.graph.ancestral.judging import both_pags, judge_pags
 from dagora.graph.ancestral.pag import PAG, SHOWN
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.drawing import MARKED
+from dagora.graph.pag_metrics import both_pags, judge_pags
 from dagora.report.page import Content, table
 
 CAUTION = (

@@ -106,7 +106,7 @@ def test_places_are_those_that_keep_required_edges_forward(seed):
     program = random_program(rng, 7, 0.1, known=True)
     order = random_obeying(rng, program)
     for x in range(7):
-        position, lowest, highest = find_places(order, program.required, x)
+        position, lowest, highest = find_places(program.column_problem, order, x)
         assert order[position] == x
         for place in range(7):
             moved = order.copy()

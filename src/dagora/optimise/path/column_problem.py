@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import inlined, kernel
 from dagora.scores.lasso_kernels import Matrix, Vector, solve_lasso_entering
 
 # Residual variances below this share of the variable's variance are rounding errors.
@@ -27,6 +27,9 @@ class ColumnProblem(NamedTuple):
     With a `threshold`, a column is judged by its loss after weak weights are removed. They are removed one by
     one, unless that loss exceeds the loss of removing them all at once by more than the share `slack`
     (`thresholding`).
+
+    The last `exogenous` columns are given from outside: they come first in every order, nothing leads to
+    them, and weights from them have a threshold of their own.
     """
 
     moments: Matrix
@@ -36,6 +39,8 @@ class ColumnProblem(NamedTuple):
     profile: bool
     threshold: float = 0.0
     slack: float = np.inf
+    exogenous: int = 0
+    exogenous_threshold: float = 0.0
 
 
 class Workspace(NamedTuple):
@@ -43,6 +48,12 @@ class Workspace(NamedTuple):
 
     factor: Matrix
     ridge: Vector
+
+
+@inlined
+def threshold_of(problem: ColumnProblem, i: int) -> float:
+    """The size below which a weight from column i is weak."""
+    return problem.threshold if i < len(problem.moments) - problem.exogenous else problem.exogenous_threshold
 
 
 @kernel

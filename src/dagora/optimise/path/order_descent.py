@@ -50,15 +50,20 @@ def solve_given_order(
     """
     d = len(program)
     solution = OrderSolution(
-        order.astype(np.int64), weights.T.copy(), np.empty((d, d)), np.empty(d), np.empty(d)
+        order.astype(np.int64), weights.T.copy(), np.zeros((d, d)), np.zeros(d), np.zeros(d)
     )
     problem = judge or program.column_problem
 
     def solve(part: NDArray[np.int64]) -> None:
         solve_some(problem, solution, part, workers.workspace(d))
 
-    workers.map(solve, workers.parts(solution.order))
+    workers.map(solve, workers.parts(solution.order[program.exogenous :]))
     return solution
+
+
+def after_exogenous(program: PathProgram, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """An order of the movable columns, with those given from outside before it."""
+    return np.concatenate([np.arange(program.movable, len(program)), order]).astype(np.int64)
 
 
 def ignore_optimum(solution: OrderSolution) -> None:
@@ -80,7 +85,7 @@ def improve_order(
     exactly. `on_optimum` is called with every order that no such move improves. Returns the number of
     variables tried and whether the last moves were judged exactly. Ends early when time is up.
     """
-    d = len(program)
+    d = program.movable
     problem = program.column_problem
     exact = d <= EXACT_TO
     quick = QuickMoves(problem, solution) if exact else WideMoves(problem, solution, workers)
@@ -125,7 +130,7 @@ def improve_thresholded(
 def smallest_gain(program: PathProgram, solution: OrderSolution) -> float:
     """The smallest decrease that counts as a gain; less is a tie, which rounding must not decide."""
     # A sum of logarithms can be zero, so it does not set a scale; a sum of squares does.
-    share = TOLERANCE if len(program) <= EXACT_TO else COARSE_TOLERANCE
+    share = TOLERANCE if program.movable <= EXACT_TO else COARSE_TOLERANCE
     return share * max(1.0 if program.profile else 0.0, abs(solution.objective))
 
 
@@ -137,7 +142,7 @@ def descend_fully(
     move: Callable[[NDArray[np.int64], float, int], int],
 ) -> int:
     """Try variables in a random sequence, again and again, until none gains; return how many were tried."""
-    d = len(program)
+    d = program.movable
     tolerance = smallest_gain(program, solution)
     tried = idle = 0
     stretch = STRETCH if d <= EXACT_TO else BATCH

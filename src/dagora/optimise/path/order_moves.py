@@ -129,14 +129,18 @@ def reinsert(order: NDArray[np.int64], position: int, place: int) -> None:
 
 
 @kernel
-def find_places(order: NDArray[np.int64], required: NDArray[np.bool_], x: int) -> tuple[int, int, int]:
-    """The position of x, and the first and the last position that the required edges permit."""
-    position, lowest, highest = 0, 0, len(order) - 1
+def find_places(problem: ColumnProblem, order: NDArray[np.int64], x: int) -> tuple[int, int, int]:
+    """The position of x, and the first and the last position that the required edges permit.
+
+    Columns given from outside stand first and stay there.
+    """
+    required = problem.required
+    position, lowest, highest = 0, problem.exogenous, len(order) - 1
     while order[position] != x:
         position += 1
     for p in range(len(order)):
         if required[order[p], x]:
-            lowest = p + 1
+            lowest = max(lowest, p + 1)
         if required[x, order[p]]:
             highest = p - 1
             break
@@ -163,7 +167,7 @@ def move_to_best_place(
     allowed, order, columns, gradients = problem.allowed, at.order, at.columns, at.gradients
     losses, penalties = at.losses, at.penalties
     d = len(order)
-    position, lowest, highest = find_places(order, problem.required, x)
+    position, lowest, highest = find_places(problem, order, x)
     free = np.zeros(d, dtype=np.bool_)
     trial = np.empty(d)
     slope = np.empty(d)

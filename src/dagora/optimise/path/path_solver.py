@@ -18,6 +18,7 @@ from dagora.optimise.acyclic_support import acyclic_support
 from dagora.optimise.path.devices import path_on_device
 from dagora.optimise.path.order_descent import (
     TOLERANCE,
+    after_exogenous,
     improve_order,
     improve_thresholded,
     obeying_order,
@@ -101,21 +102,25 @@ def solve_by_path(
 ) -> Solved:
     """Improve the order at the end of the path and that of the variances, then the better one once more."""
     d = len(program)
-    times = disturbances if disturbances is not None else (DISTURBANCES if d <= MANY_VARIABLES else 0)
+    inside = program.without_exogenous()
+    many = len(inside) > MANY_VARIABLES
+    times = disturbances if disturbances is not None else (0 if many else DISTURBANCES)
     with Workers(run.jobs) as workers, Workers(min(run.jobs, 2)) as sides:
-        weights, steps, warnings = path_on_device(program, run, workers, device)
+        weights, steps, warnings = path_on_device(inside, run, workers, device)
         # With equal variances both directions of an edge can have equal weights: rounding must not decide.
-        support, _ = acyclic_support(weights.round(9), 0.0, program.required)
+        support, _ = acyclic_support(weights.round(9), 0.0, inside.required)
         orders = [topological_order(support)]
         if not program.profile:
-            by_variance = sorted_columns(np.diag(program.moments))
-            orders.append(obeying_order(by_variance, program.required))
+            by_variance = sorted_columns(np.diag(inside.moments))
+            orders.append(obeying_order(by_variance, inside.required))
 
         def improve(k: int) -> tuple[BestThresholded, int, bool]:
             order = orders[k]
             if order is None:
                 raise AssertionError("an acyclic support has an order")
-            solution = solve_given_order(program, order, np.zeros((d, d)), workers=workers)
+            solution = solve_given_order(
+                program, after_exogenous(program, order), np.zeros((d, d)), workers=workers
+            )
             generator = np.random.default_rng([run.seed, k])
             best_thresholded = BestThresholded(program, threshold, cut, workers)
             tried, exact = improve_order(program, solution, run, generator, times, best_thresholded, workers)
@@ -146,7 +151,8 @@ def finish(
         raise AssertionError("every descent ends in an order")
     tried, exact = sum(end[1] for end in ends), ends[0][2]
     last = solve_given_order(program, best.order, np.zeros((d, d)), workers=workers)
-    if threshold > 0 and exact and (d <= PROFILED_TO or not program.profile):
+    thresholds = max(threshold, program.exogenous_threshold)
+    if thresholds > 0 and exact and (d <= PROFILED_TO or not program.profile):
         judge = program.judged_after(threshold, cut)
         moved = solve_given_order(program, best.order, last.weights, judge)
         tried += improve_thresholded(program, moved, run, np.random.default_rng([run.seed, len(ends)]), judge)
@@ -160,5 +166,10 @@ def finish(
     if not run.budget.exhausted:
         verb = "gains" if exact else "seems to gain"
         effort = f"best of the orders reached; in the last no variable {verb} by moving, after {effort}"
-    stats = {"path_steps": float(steps), "variables_tried": float(tried), "dropped_edges": 0.0}
+    stats = {
+        "path_steps": float(steps),
+        "variables_tried": float(tried),
+        "dropped_edges": 0.0,
+        "objective_before_threshold": min(end[0].before for end in ends),
+    }
     return Solved(weights, effort, stats)

@@ -227,7 +227,7 @@ def try_move(
     workspace: Workspace,
 ) -> float:
     """Move x to the place with the best estimate, and back unless the losses really fall; return the gain."""
-    position, lowest, highest = find_places(at.order, problem.required, x)
+    position, lowest, highest = find_places(problem, at.order, x)
     place, _ = best_place(problem, at, estimates.savings, position, lowest, highest, tolerance, workspace)
     if place == position:
         return 0.0
@@ -329,7 +329,7 @@ def disturb(
     """Move variables to random places; `heights` in [0, 1) choose among the places that each may have."""
     workspace = workspace_for(len(at.order))
     for k in range(len(variables)):
-        position, lowest, highest = find_places(at.order, problem.required, variables[k])
+        position, lowest, highest = find_places(problem, at.order, variables[k])
         place = lowest + int(heights[k] * (highest - lowest + 1))
         if place != position:
             check_move(problem, at, estimates, position, place, -np.inf, workspace)

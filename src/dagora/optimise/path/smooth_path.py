@@ -43,31 +43,78 @@ FAINT = 0.1
 # the coordinates, since exact solutions of dense columns are expensive. Sweeps lower the same objective, and
 # the line search accepts any step that does.
 EXACT_TO, SWEEPS = 100, 4
+# The ridge, as a share of their variances, of regressions on columns given from outside.
+RIDGE = 1e-6
 
 A = TypeVar("A")
 
 
 @dataclass(frozen=True)
 class PathProgram:
-    """Second moments, the penalty λ, allowed and required edges, and whether variances are profiled."""
+    """Second moments, the penalty λ, allowed and required edges, and whether variances are profiled.
+
+    The last `exogenous` columns are given from outside (`ColumnProblem`); no edge into them may be allowed.
+    """
 
     moments: Matrix
     lambda1: float
     allowed: NDArray[np.bool_]
     required: NDArray[np.bool_]
     profile: bool = False
+    exogenous: int = 0
+    exogenous_threshold: float = 0.0
 
     def __len__(self) -> int:
         return len(self.moments)
 
     @property
+    def movable(self) -> int:
+        """The number of columns that are not given from outside; they come first."""
+        return len(self) - self.exogenous
+
+    def without_exogenous(self) -> PathProgram:
+        """The program on what the columns given from outside leave unexplained, by least squares.
+
+        With the edges from outside unpenalised, and all allowed, it has the same solutions; otherwise it is
+        near, and good enough to start from.
+
+        >>> moments, nothing = np.array([[5.0, 2.0], [2.0, 1.0]]), np.zeros((2, 2), dtype=bool)
+        >>> program = PathProgram(moments, 0.1, nothing, nothing, exogenous=1)
+        >>> program.without_exogenous().moments.round(4)  # 5 − 2²/1
+        array([[1.]])
+        """
+        if not self.exogenous:
+            return self
+        d = self.movable
+        inside, across, outside = self.moments[:d, :d], self.moments[:d, d:], self.moments[d:, d:]
+        # Where there are fewer rows than columns, the ridge leaves some variance to be explained inside.
+        ridge = np.diag(np.diag(outside)) * RIDGE
+        left = inside - across @ np.linalg.solve(outside + ridge, across.T)
+        return PathProgram(
+            np.ascontiguousarray((left + left.T) / 2),
+            self.lambda1,
+            np.ascontiguousarray(self.allowed[:d, :d]),
+            np.ascontiguousarray(self.required[:d, :d]),
+            self.profile,
+        )
+
+    @property
     def column_problem(self) -> ColumnProblem:
         """The program as kernels take it."""
-        return ColumnProblem(self.moments, self.allowed, self.required, self.lambda1, self.profile)
+        return ColumnProblem(
+            self.moments,
+            self.allowed,
+            self.required,
+            self.lambda1,
+            self.profile,
+            exogenous=self.exogenous,
+        )
 
     def judged_after(self, threshold: float, cut: str) -> ColumnProblem:
         """The same with a threshold: columns are judged after a way of `CUTS` removed their weak weights."""
-        return self.column_problem._replace(threshold=threshold, slack=CUTS[cut])
+        return self.column_problem._replace(
+            threshold=threshold, slack=CUTS[cut], exogenous_threshold=self.exogenous_threshold
+        )
 
     def squares(self, weights: Matrix) -> Matrix:
         """A: the squared weights, plus 1 for each required edge."""
@@ -76,11 +123,13 @@ class PathProgram:
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty of any weights."""
         residuals = np.eye(len(self)) - weights
-        variances = (residuals * (self.moments @ residuals)).sum(axis=0)
+        variances = (residuals * (self.moments @ residuals)).sum(axis=0)[: self.movable]
         if self.profile:
             # With fewer rows than columns a residual variance can be zero; `column_problem` has the same
             # floor.
-            variances = np.log(np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)))
+            variances = np.log(
+                np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)[: self.movable])
+            )
         loss = variances.sum()
         return float(0.5 * loss + self.lambda1 * np.abs(weights).sum())
 

@@ -23,12 +23,15 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.kernel_rows import copy_row
-from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column
+from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column, threshold_of
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.workers import ALONE, Workers
 from dagora.scores.lasso_kernels import Matrix, Vector
 
 Support = NDArray[np.bool_]
+
+# A threshold of zero, where weights are compared by their shares of it.
+SMALLEST = 1e-300
 
 
 def threshold_program(
@@ -102,7 +105,7 @@ def judge_column(
 def has_weak(problem: ColumnProblem, y: int, column: Vector) -> bool:
     """Whether a weight that is not required is below the threshold."""
     for i in range(len(column)):
-        if column[i] != 0.0 and abs(column[i]) < problem.threshold and not problem.required[i, y]:
+        if column[i] != 0.0 and abs(column[i]) < threshold_of(problem, i) and not problem.required[i, y]:
             return True
     return False
 
@@ -146,7 +149,7 @@ def cut_at_once(problem: ColumnProblem, y: int, column: Vector, workspace: Works
     gradient = np.empty(d)
     free = np.empty(d, dtype=np.bool_)
     for i in range(d):
-        strong = column[i] != 0.0 and abs(column[i]) >= problem.threshold
+        strong = column[i] != 0.0 and abs(column[i]) >= threshold_of(problem, i)
         free[i] = strong or problem.required[i, y]
         if not free[i]:
             column[i] = 0.0
@@ -163,13 +166,15 @@ def cut_one_by_one(problem: ColumnProblem, y: int, column: Vector, workspace: Wo
     free = np.empty(d, dtype=np.bool_)
     loss = np.inf
     while True:
-        weakest = -1
+        weakest, least = -1, np.inf
         for i in range(d):
             if column[i] == 0.0 or required[i, y]:
                 continue
-            if weakest < 0 or abs(column[i]) < abs(column[weakest]):
-                weakest = i
-        if weakest < 0 or abs(column[weakest]) >= problem.threshold:
+            # As shares of their thresholds: columns given from outside have another one.
+            share = abs(column[i]) / max(threshold_of(problem, i), SMALLEST)
+            if weakest < 0 or share < least:
+                weakest, least = i, share
+        if weakest < 0 or abs(column[weakest]) >= threshold_of(problem, weakest):
             return loss
         for i in range(d):
             free[i] = (column[i] != 0.0 and i != weakest) or required[i, y]

@@ -44,7 +44,7 @@ class WideMoves:
     def disturb(self, variables: NDArray[np.int64], heights: Vector) -> None:
         """Move variables to random places; `heights` in [0, 1) choose among the places that each may have."""
         for x, height in zip(variables.tolist(), heights.tolist(), strict=True):
-            position, lowest, highest = find_places(self.at.order, self.problem.required, x)
+            position, lowest, highest = find_places(self.problem, self.at.order, x)
             place = lowest + int(height * (highest - lowest + 1))
             if place != position:
                 self._move(x, place, -np.inf)
@@ -164,7 +164,7 @@ def reachable_places(
     problem: ColumnProblem, at: OrderSolution, savings: Matrix, x: int, tolerance: float
 ) -> tuple[int, int, int]:
     """The position of x, and the places where, by the estimates, passed columns lose less than x can win."""
-    position, lowest, highest = find_places(at.order, problem.required, x)
+    position, lowest, highest = find_places(problem, at.order, x)
     if problem.profile:
         return position, lowest, highest
     passed = 0.0

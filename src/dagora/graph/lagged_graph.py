@@ -1,0 +1,173 @@
+"""A graph in time: edges within a step, and edges from earlier steps, for any step t.
+
+Its nodes are pairs of a variable and a lag. The edge (a, b, 0) says that b depends on a of the same step,
+(a, b, k) that it depends on a of k steps earlier. Edges within a step form no cycle; an edge from an earlier
+step never can, also not from a variable to itself.
+
+The *window* is the same as a `DAG`: the variable x has the nodes x (at t), x[t-1], …, x[t-p], and all edges
+lead to nodes at t. So a graph in time goes through every file format and comparison of graphs, and is
+recognised by the names of its nodes alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dagora.errors import GraphError
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.interventions import interventional_cpdag
+
+LAGGED = re.compile(r"(?P<variable>.*)\[t-(?P<lag>[1-9][0-9]*)\]", re.DOTALL)
+
+LaggedEdge = tuple[str, str, int]
+
+
+def lagged_name(variable: str, lag: int) -> str:
+    """The node of a variable some steps earlier.
+
+    >>> lagged_name("x", 0), lagged_name("x", 2)
+    ('x', 'x[t-2]')
+    """
+    return f"{variable}[t-{lag}]" if lag else variable
+
+
+def split_name(node: str) -> tuple[str, int]:
+    """The variable and the lag of a node.
+
+    >>> split_name("x"), split_name("x[t-2]")
+    (('x', 0), ('x', 2))
+    """
+    found = LAGGED.fullmatch(node)
+    return (node, 0) if found is None else (found["variable"], int(found["lag"]))
+
+
+def window_names(variables: Sequence[str], lags: int) -> tuple[str, ...]:
+    """The nodes of a window, slice by slice, the present first.
+
+    >>> window_names(["x", "y"], 1)
+    ('x', 'y', 'x[t-1]', 'y[t-1]')
+    """
+    for name in variables:
+        if split_name(name)[1]:
+            raise GraphError(f"'{name}' is named like a variable of an earlier step: rename it")
+    return tuple(lagged_name(name, lag) for lag in range(lags + 1) for name in variables)
+
+
+@dataclass(frozen=True)
+class LaggedGraph:
+    """Edges within a step (lag 0) and from up to `lags` steps earlier.
+
+    >>> graph = LaggedGraph(("rain", "river"), 1, [("rain", "river", 0), ("river", "river", 1)])
+    >>> graph.within.edges, graph.lagged
+    ((('rain', 'river'),), (('river', 'river', 1),))
+    >>> graph.window.edges
+    (('rain', 'river'), ('river[t-1]', 'river'))
+    >>> print(graph)
+    rain -> river
+    river[t-1] -> river
+    >>> LaggedGraph.from_dict(graph.to_dict()) == graph
+    True
+    """
+
+    variables: tuple[str, ...]
+    lags: int
+    edges: tuple[LaggedEdge, ...]
+
+    def __init__(self, variables: Iterable[str], lags: int, edges: Iterable[LaggedEdge] = ()) -> None:
+        names = tuple(variables)
+        if isinstance(lags, bool) or not isinstance(lags, int) or lags < 0:
+            raise GraphError(f"lags must be a whole number, 0 or more, not {lags!r}")
+        listed = []
+        for edge in edges:
+            try:
+                tail, head, lag = edge
+            except (TypeError, ValueError):
+                raise GraphError(f'edges are a list such as ("a", "b", 1), not {edge!r}') from None
+            if isinstance(lag, bool) or not isinstance(lag, int) or not 0 <= lag <= lags:
+                raise GraphError(f"the edge {tail} → {head} has the lag {lag!r}: choose 0 to {lags}")
+            listed.append((tail, head, lag))
+        nodes = window_names(names, lags)
+        window = DAG(nodes, [(lagged_name(tail, lag), head) for tail, head, lag in listed])
+        for _, head, _ in listed:
+            if head not in names:
+                raise GraphError(f"there is no variable '{head}'")
+        object.__setattr__(self, "variables", names)
+        object.__setattr__(self, "lags", lags)
+        ordered = ((split_name(tail), head) for tail, head in window.edges)
+        object.__setattr__(self, "edges", tuple((tail, head, lag) for (tail, lag), head in ordered))
+
+    @cached_property
+    def window(self) -> DAG:
+        """The same as a DAG over x, x[t-1], x[t-2]."""
+        nodes = window_names(self.variables, self.lags)
+        return DAG(nodes, [(lagged_name(tail, lag), head) for tail, head, lag in self.edges])
+
+    @property
+    def within(self) -> DAG:
+        """The edges within a step."""
+        return DAG(self.variables, [(tail, head) for tail, head, lag in self.edges if not lag])
+
+    @property
+    def lagged(self) -> tuple[LaggedEdge, ...]:
+        """The edges from earlier steps, as (cause, effect, lag)."""
+        return tuple(edge for edge in self.edges if edge[2])
+
+    @classmethod
+    def of_window(cls, graph: object) -> LaggedGraph | None:
+        """The graph in time that a DAG is the window of; None where a graph is not one.
+
+        >>> LaggedGraph.of_window(DAG(["x", "x[t-1]"], [("x[t-1]", "x")])).edges
+        (('x', 'x', 1),)
+        >>> LaggedGraph.of_window(DAG(["x", "y"]))
+        """
+        if not isinstance(graph, DAG):
+            return None
+        found = [split_name(node) for node in graph.nodes]
+        lags = max((lag for _, lag in found), default=0)
+        variables = tuple(name for name, lag in found if not lag)
+        if not lags or set(found) != {(name, lag) for lag in range(lags + 1) for name in variables}:
+            return None
+        edges = [(*split_name(tail), *split_name(head)) for tail, head in graph.edges]
+        if any(later for *_, later in edges):
+            return None
+        return cls(variables, lags, [(tail, head, lag) for tail, lag, head, _ in edges])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form; a file of it can also be read as the window, a graph."""
+        return {
+            "variables": list(self.variables),
+            "lags": self.lags,
+            "lagged_edges": [list(edge) for edge in self.edges],
+            "nodes": list(self.window.nodes),
+            "edges": [list(edge) for edge in self.window.edges],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> LaggedGraph:
+        """Undo `to_dict`."""
+        try:
+            edges = [(tail, head, lag) for tail, head, lag in content["lagged_edges"]]
+            return cls(content["variables"], content["lags"], edges)
+        except (KeyError, TypeError, ValueError) as error:
+            raise GraphError(f"this is not a graph in time: {error!r}") from None
+
+    def __str__(self) -> str:
+        """One edge a line, as in the text format of graphs."""
+        return "\n".join(f"{tail} -> {head}" for tail, head in self.window.edges)
+
+
+def class_in_time(window: DAG, variables: Sequence[str]) -> CPDAG:
+    """All windows that the data cannot tell from this one: time directs the edges from earlier steps.
+
+    What the directions of these edges imply for those within a step is found as for interventions.
+
+    >>> chain = DAG(["x", "y", "x[t-1]", "y[t-1]"], [("x", "y"), ("x[t-1]", "x")])
+    >>> class_in_time(chain, ["x", "y"]).undirected
+    ()
+    """
+    return interventional_cpdag(window, [tuple(variables)])

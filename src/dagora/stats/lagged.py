@@ -1,0 +1,121 @@
+"""Moments of windows of time: each row is a step with the steps before it, (x_t, x_{t−1}, …, x_{t−p}).
+
+Windows never cross from one series to another: a series of T steps has T − p windows. The sums run over all
+windows of all series, so they are additive over series. Columns stand slice by slice, the present first; the
+variable x has the names x, x[t-1], …, x[t-p] (`dagora.graph.lagged_graph`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.series import Panel
+from dagora.data.table import Table
+from dagora.errors import DataError, RowsUnavailableError
+from dagora.graph.lagged_graph import window_names
+from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
+from dagora.stats.table import TableStatistics
+from dagora.wording import option
+
+
+@runtime_checkable
+class HasLags(Protocol):
+    """Statistics of rows that follow each other in time."""
+
+    def lagged(self, lags: int) -> LaggedStatistics:
+        """Statistics of windows that reach that many steps back."""
+
+
+@dataclass(frozen=True, eq=False)
+class LaggedStatistics:
+    """Moments of windows, as `Statistics` of (lags + 1) · d columns; `warnings` tell of series left out."""
+
+    variables: tuple[str, ...]
+    lags: int
+    window_moments: Moments
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """A continuous column for each variable in each slice."""
+        return Schema(Variable(name, Kind.CONTINUOUS) for name in window_names(self.variables, self.lags))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of windows."""
+        return self.window_moments.n
+
+    def moments(self) -> Moments:
+        """First and second moments of the windows."""
+        return self.window_moments
+
+    def counts(self, column_sets: ColumnSets) -> CellCounts:  # noqa: ARG002
+        """Refuse: there is nothing to count."""
+        self._refuse()
+
+    def contingency(self, columns: Sequence[int]) -> Contingency:  # noqa: ARG002
+        """Refuse: there is nothing to count."""
+        self._refuse()
+
+    def rows(self) -> Table:
+        """Refuse: only sums over windows are kept."""
+        raise RowsUnavailableError(
+            "windows of a series are summed as they are made; there are no rows of them"
+        )
+
+    def _refuse(self) -> NoReturn:
+        raise DataError("windows of a series have continuous columns only, so nothing can be counted")
+
+
+class SeriesStatistics(TableStatistics):
+    """Statistics of the steps of one or more series; `lagged` has those of windows.
+
+    >>> rows = Table.from_numpy([[1, 0.5], [2, 1.5], [3, 0.5]], ["day", "x"], continuous=["all"])
+    >>> windows = SeriesStatistics(Panel.of_table(rows, "day")).lagged(1)
+    >>> windows.schema.names, windows.n_rows, windows.moments().mean.tolist()
+    (('x', 'x[t-1]'), 2, [1.0, 1.0])
+    """
+
+    def __init__(self, panel: Panel, jobs: int = 1) -> None:
+        super().__init__(panel.table, jobs)
+        self.panel = panel
+
+    def lagged(self, lags: int) -> LaggedStatistics:
+        """Statistics of windows that reach that many steps back; series too short for one are left out."""
+        long, warnings = self.panel.longer_than(lags)
+        names = self.schema.names
+        window_names(names, lags)  # refuses a variable that is named like a lagged one
+        moments = window_moments(self.panel, long, lags)
+        return LaggedStatistics(names, lags, moments, tuple(warnings))
+
+
+def window_moments(panel: Panel, series: NDArray[np.int64], lags: int) -> Moments:
+    """Moments of all windows of some series."""
+    for variable in panel.table.schema:
+        if variable.kind is not Kind.CONTINUOUS:
+            raise DataError(
+                f"column '{variable.name}' is discrete, and windows of time need numbers: leave it out "
+                f"({option('drop', variable.name)}), or name it ({option('series', variable.name)}) if it "
+                "tells series apart"
+            )
+    columns = np.stack(panel.table.columns)
+    d = len(columns) * (lags + 1)
+    total = Moments(0, np.zeros(d), np.zeros((d, d)))
+    for s in series.tolist():
+        first, last = int(panel.starts[s]) + lags, int(panel.starts[s + 1])
+        for start in range(first, last, BLOCK_ROWS):
+            stop = min(start + BLOCK_ROWS, last)
+            block = np.concatenate([columns[:, start - k : stop - k] for k in range(lags + 1)])
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean = block.mean(axis=1)
+                block -= mean[:, None]
+                total = merge_moments(total, Moments(block.shape[1], mean, block @ block.T))
+    return total

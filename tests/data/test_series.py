@@ -1,0 +1,91 @@
+"""Series in a table: order of time, steps that are missing, twice there or of another length."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.data.series import Panel, Timing
+from dagora.data.table import Table
+from dagora.errors import DataError, OptionError
+
+
+def table_of(times: list[float], labels: list[str] | None = None) -> Table:
+    rows = {"t": times, "x": np.arange(len(times)) + 0.5}
+    if labels is not None:
+        rows["id"] = labels
+    return Table.from_frame(pd.DataFrame(rows), continuous=["t", "x"], discrete=["id"] if labels else [])
+
+
+def test_rows_in_any_order_become_runs_in_the_order_of_time() -> None:
+    table = table_of([3, 1, 2, 2, 1], ["b", "a", "b", "a", "b"])
+    panel = Panel.of_table(table, "t", "id")
+    assert panel.labels == ("a", "b")
+    assert panel.starts.tolist() == [0, 2, 5]
+    assert panel.table.names == ("x",)
+    assert panel.table.values(0).tolist() == [1.5, 3.5, 4.5, 2.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("times", "labels", "said"),
+    [
+        ([1, 2, 4, 5, 6], None, "the step 3 is missing, between 2 and 4 (column 't')"),
+        ([1, 2, 3, 3], None, "the time 3 is there twice"),
+        ([1, 2, 2.5, 3.5, 4.5], None, "the step from 2 to 2.5 (column 't') has the length 0.5 and not 1"),
+        ([1, 2, 1, 2, 4], ["a", "a", "b", "b", "b"], "in the series 'b' the step 3 is missing"),
+        ([1, 2, 3, 5, 1, 2, 2, 3], ["z"] * 4 + ["b"] * 4, "in the series 'b' the time 2 is there twice"),
+        ([5, 5], None, "the time 5 is there twice"),
+    ],
+)
+def test_the_first_wrong_step_is_named(times: list[float], labels: list[str] | None, said: str) -> None:
+    with pytest.raises(DataError) as error:
+        Panel.of_table(table_of(times, labels), "t", None if labels is None else "id")
+    assert said in str(error.value)
+
+
+def test_the_end_of_a_series_is_no_step() -> None:
+    """From the last time of one series to the first of the next is any distance, also back."""
+    panel = Panel.of_table(table_of([8, 9, 1, 2, 3], ["a", "a", "b", "b", "b"]), "t", "id")
+    assert panel.step == 1
+    assert panel.lengths.tolist() == [2, 3]
+
+
+def test_decimal_steps_and_dates() -> None:
+    assert Panel.of_table(table_of([k * 0.1 for k in range(50)]), "t").step == pytest.approx(0.1)
+    with pytest.raises(DataError, match="the step 2024-02-29 is missing, between 2024-02-28 and 2024-03-01"):
+        dagora.learn(many_days(), "dynotears", time="day")
+
+
+def many_days() -> dict[str, list[object]]:
+    """Sixty days of 2024 without the 29th of February."""
+    days = [str(np.datetime64("2024-01-20") + k) for k in range(60)]
+    kept = [day for day in days if day != "2024-02-29"]
+    generator = np.random.default_rng(0)
+    return {
+        "day": kept,
+        "x": generator.standard_normal(len(kept)).tolist(),
+        "y": generator.standard_normal(len(kept)).tolist(),
+    }
+
+
+def test_short_series_are_left_out_with_a_warning_and_an_error_where_all_are_short() -> None:
+    panel = Panel.of_table(table_of([1, 2, 3, 1, 2, 1], ["a", "a", "a", "b", "b", "c"]), "t", "id")
+    long, warnings = panel.longer_than(2)
+    assert long.tolist() == [0]
+    assert warnings == ["2 of 3 series are shorter than 3 steps (lags=2) and were left out: 'b' (2), 'c' (1)"]
+    with pytest.raises(DataError, match=r"no series is long enough: the longest has 3 steps, and 4 steps"):
+        panel.longer_than(3)
+
+
+def test_what_cannot_be_time_or_series_is_refused() -> None:
+    table = Table.from_numpy([["mon", 1.5], ["tue", 2.5]], ["t", "x"])
+    with pytest.raises(DataError, match="must hold numbers or dates"):
+        Panel.of_table(table, "t")
+    with pytest.raises(OptionError, match="there is no column 'when', which time names"):
+        Panel.of_table(table, "when")
+    with pytest.raises(OptionError, match="name one column"):
+        Panel.of_table(table_of([1, 2]), "t", "t")
+    with pytest.raises(OptionError, match="series goes with time"):
+        Timing.read(None, "id")
+    with pytest.raises(OptionError, match="takes the name of a column"):
+        Timing.read(3, None)  # type: ignore[arg-type]

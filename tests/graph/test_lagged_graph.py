@@ -1,0 +1,124 @@
+"""Graphs in time: the window and back, files, classes, comparisons, pictures in slices."""
+
+import numpy as np
+import pytest
+
+from dagora.errors import GraphError
+from dagora.formats.json_format import parse_graph, render_graph
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.drawing import draw_svg
+from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.graph.metrics import compare
+from dagora.parsing import parse_json
+
+GRAPH = LaggedGraph("abc", 2, [("a", "b", 0), ("b", "c", 0), ("a", "a", 1), ("c", "b", 2)])
+
+
+def test_the_window_and_back_also_with_nodes_in_another_order() -> None:
+    assert LaggedGraph.of_window(GRAPH.window) == GRAPH
+    turned = GRAPH.window.reorder(sorted(GRAPH.window.nodes, reverse=True))
+    found = LaggedGraph.of_window(turned)
+    assert found is not None
+    assert set(found.edges) == set(GRAPH.edges)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        DAG("ab", [("a", "b")]),
+        DAG(["a", "b", "a[t-1]"]),  # b has no earlier node
+        DAG(["a", "a[t-1]"], [("a", "a[t-1]")]),  # against time
+        DAG(["a", "a[t-2]"]),  # a step is missing
+        CPDAG(["a", "a[t-1]"], undirected=[("a", "a[t-1]")]),
+    ],
+)
+def test_other_graphs_are_no_windows(graph: DAG | CPDAG) -> None:
+    assert LaggedGraph.of_window(graph) is None
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ([("a", "b", 3)], "lag 3: choose 0 to 2"),
+        ([("a", "z", 1)], "'z'"),
+        ([("a", "b")], r'edges are a list such as \("a", "b", 1\)'),
+        ([("a", "b", 0), ("b", "a", 0)], "cycle"),
+        ([("a", "b[t-1]", 1)], "there is no variable"),
+    ],
+)
+def test_impossible_edges_are_refused(edges: list[tuple], said: str) -> None:
+    with pytest.raises(GraphError, match=said):
+        LaggedGraph("abc", 2, edges)
+
+
+def test_json_is_its_own_and_can_be_read_as_a_graph() -> None:
+    text = render_graph(GRAPH.window)
+    assert parse_graph(text) == GRAPH.window
+    assert LaggedGraph.from_dict(parse_json(text)) == GRAPH
+    with pytest.raises(GraphError, match="not a graph in time"):
+        LaggedGraph.from_dict({"nodes": ["a"], "edges": []})
+
+
+def all_windows_like(graph: LaggedGraph) -> list[LaggedGraph]:
+    """All graphs in time with the same skeleton and v-structures, by trying all directions within a step."""
+    within = [(a, b) for a, b, lag in graph.edges if not lag]
+    found = []
+    for bits in range(2 ** len(within)):
+        turned = [(b, a, 0) if bits >> k & 1 else (a, b, 0) for k, (a, b) in enumerate(within)]
+        try:
+            other = LaggedGraph(graph.variables, graph.lags, [*turned, *graph.lagged])
+        except GraphError:
+            continue
+        if v_structures(other.window) == v_structures(graph.window):
+            found.append(other)
+    return found
+
+
+def v_structures(dag: DAG) -> set[tuple[frozenset[str], str]]:
+    return {
+        (frozenset((a, b)), node)
+        for node in dag.nodes
+        for a in dag.parents(node)
+        for b in dag.parents(node)
+        if a < b and a not in dag.parents(b) and b not in dag.parents(a)
+    }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_class_has_the_directions_that_all_its_graphs_share(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    edges = [(a, b, 0) for a, b in ("ab", "ac", "bc", "bd", "cd") if rng.random() < 0.6]
+    edges += [(a, b, 1) for a in "abcd" for b in "abcd" if rng.random() < 0.1]
+    graph = LaggedGraph("abcd", 1, edges)
+    windows = [set(other.window.edges) for other in all_windows_like(graph)]
+    found = class_in_time(graph.window, graph.variables)
+    assert set(found.edges) == set.intersection(*windows)
+
+
+def test_comparison_judges_both_kinds_of_edges() -> None:
+    guess = LaggedGraph("abc", 2, [("b", "a", 0), ("b", "c", 0), ("a", "a", 1), ("a", "b", 1)])
+    found = compare(guess.window, GRAPH.window)
+    assert (found.within.shd, found.within.correct, found.within.reversed) == (1, 1, 1)
+    assert (found.lagged.shd, found.lagged.correct, found.lagged.extra, found.lagged.missing) == (2, 1, 1, 1)
+    assert found.lagged.f1 == 0.5
+    assert found.lagged.fpr == 1 / (2 * 9 - 2)
+    assert found.shd == 3
+    assert [name for name, _ in found.rows()] == ["DAG", "within", "lagged", "CPDAG", "skeleton"]
+    assert found.to_dict()["lagged"]["missing"] == 1
+    assert "lagged" not in compare(DAG("ab"), DAG("ab")).to_dict()
+
+
+def test_the_picture_has_a_column_for_each_slice() -> None:
+    picture = draw_svg(GRAPH.window, truth=GRAPH.window, title="in time")
+    for heading in ("t − 2", "t − 1", ">t<"):
+        assert heading in picture
+    places = {
+        node: float(picture.split(f'data-node="{node}"')[1].split('<text x="')[1].split('"')[0])
+        for node in GRAPH.window.nodes
+    }
+    assert len({places[node] for node in ("a", "b", "c")}) == 1
+    assert places["a[t-2]"] < places["a[t-1]"] < places["a"]
+    assert picture.count("data-tail=") == len(GRAPH.edges)
+    missing = draw_svg(LaggedGraph("abc", 2).window, truth=GRAPH.window)
+    assert missing.count("(missing)") == len(GRAPH.edges)

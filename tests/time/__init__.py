@@ -1,0 +1,1 @@
+# noqa: A005 (mirrors dagora.time)
