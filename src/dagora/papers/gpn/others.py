@@ -64,13 +64,12 @@ PAPER_NAMES = {"kpc-dc": "kPC-DC", "kpc-hsic": "kPC-HSIC", DIBS: "DiBS+"}
 
 NOTES = paragraphs("""
 Medians over random graphs of ten nodes (each pair joined with probability 0.2), 100 rows of the published
-simulator, columns standardised: the tables “code” of `gpn/fig1`. The paper's values are medians over 94 to
+simulator, columns standardised: the tables “code” of `gpn/fig1`. The paper's values are medians over 97 to
 100 graphs from the result files of its authors, at their best parameters.
 
 E-TP and E-FP count a reversed edge as half true and half false. A pair that a graph of kernel PC joins
-without a direction counts as reversed. Of the pairs that kernel PC joins rightly, the published counts have
-50 to 57 % as reversed, no fewer than random directions would, so undirected pairs can hardly count as right
-there. E-SHD = edges of the truth − E-TP + E-FP.
+without a direction counts as reversed; how the paper counted it is not written there. E-SHD = edges of the
+truth − E-TP + E-FP.
 
 Kernel PC: 100 samples of the rows, sets of at most 4 to condition on. The paper drew N/2 rows with
 replacement; a test on such rows rejects a true independence at the level 0.05 in about 0.19 of all cases.
