@@ -54,7 +54,9 @@ def test_asia(data_dir, mode):
     assert json.loads(result.to_json())["settings"]["leakage"] == result.settings["leakage"]
 
 
-@pytest.mark.parametrize(("mode", "limit"), [("hidden", 1), ("adaptive", 2)])
+@pytest.mark.parametrize(
+    ("mode", "limit"), [("hidden", 1), pytest.param("adaptive", 2, marks=pytest.mark.slow)]
+)
 def test_alarm_in_two_levels(data_dir, mode, limit):
     table = sample(read_network(data_dir / "networks" / "alarm.bif.gz"), 400, seed=1)
     half = [max(1, variable.cardinality // 2) for variable in table.schema]

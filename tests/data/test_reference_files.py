@@ -33,7 +33,13 @@ TABLES = {
 WHOLE = {"sponge": {"discrete": "Name"}, "ozone": {"discrete": "date"}}
 
 
-@pytest.mark.parametrize("name", TABLES)
+# The largest, seconds each.
+LARGEST = {"gas_sensor", "isolet5", "parkinson"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGEST)) for name in TABLES]
+)
 def test_tables_of_the_rbnets_paper(data_dir, name):
     columns, rows, complete = TABLES[name]
     path = data_dir / "tables" / f"{name}.csv.gz"

@@ -462,7 +462,7 @@ def knowledge_of(kind, graph):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", ["required", "forbidden", "tiers"])
+@pytest.mark.parametrize("kind", ["required", "forbidden", pytest.param("tiers", marks=pytest.mark.slow)])
 def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):
     """What is set beside the result must be allowed to be one; an exact search under the knowledge is better."""
     graph, table = simulated(5, 300, 3, sem=SEM[loss], degree=1.5)

@@ -138,7 +138,7 @@ def test_the_best_place_is_the_best_of_all_places(kind):
 
 
 @pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("known", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, cut):
     moved, differs = 0, 0
     for seed in range(12):

@@ -23,6 +23,7 @@ def test_the_full_size_is_that_of_the_paper() -> None:
     assert {cell["lambda1"] for cell in cells if "published" in cell} == {0.001}
 
 
+@pytest.mark.slow
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nonlinear, "QUICK", (3, 24, (2,)))
     monkeypatch.setattr(nonlinear, "QUICK_RUNS", 1)

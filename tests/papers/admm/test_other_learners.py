@@ -72,6 +72,7 @@ def test_the_claim_needs_both_votes_to_be_worse_in_both_numbers() -> None:
     assert verdict(0.9).startswith("fails: TPR of ADMM, published − FGES-Voting")
 
 
+@pytest.mark.slow
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
         ("QUICK_NODES", (4, 6)), ("FIG1_SITES", 3), ("ROWS_PER_NODE", 8), ("QUICK_RUNS", 1)

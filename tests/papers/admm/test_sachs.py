@@ -40,6 +40,7 @@ def test_draws_are_rows_of_the_data_without_repetition(few_proteins: Path) -> No
     assert np.corrcoef(one.values(1), scaled.values(1))[0, 1] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_end_to_end(
     run: Callable, few_proteins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

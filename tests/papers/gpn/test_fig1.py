@@ -186,6 +186,7 @@ def test_medians_stand_beside_the_paper_s() -> None:
     assert "chosen by E-SHD against the truth" in " ".join(report.notes)
 
 
+@pytest.mark.slow
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
         ("NODES", 10), ("ROWS", 30), ("LAMBDAS", (0.0, 1.0)), ("QUICK_GRAPHS", 1), ("SIMULATORS", {"code": True}),

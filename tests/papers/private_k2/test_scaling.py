@@ -24,6 +24,7 @@ def test_two_owners_hold_the_columns_between_them(tmp_path: Path) -> None:
     assert seen == {name: rows.bits[:, k].tolist() for k, name in enumerate(rows.truth.nodes)}
 
 
+@pytest.mark.slow
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scaling, "QUICK", {"rlwe": ((40, 2),)})
     monkeypatch.setattr(scaling, "MODES", ("hidden",))

@@ -143,6 +143,7 @@ def test_counts_are_of_differences_of_medians() -> None:
     assert table.title == "ΔBIC (3 data sets)"
 
 
+@pytest.mark.slow
 def test_end_to_end(tiny: Path, run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(differences, "QUICK_NETWORKS", ("net*",))
     monkeypatch.setattr(differences, "QUICK_ROWS", (100,))

@@ -156,6 +156,7 @@ def test_paillier_rows_in_several_messages(monkeypatch):
     assert sorted(step.step for step in steps) == [7, 7, 14, 14, 20, 20]
 
 
+@pytest.mark.slow
 def test_paillier_at_full_size():
     a, b, pairs = columns("random", 1, 4, 7), columns("ones", 1, 4), all_pairs(1, 1)
     shares = run(pair(), a, b, pairs, crypto="paillier")
