@@ -1,7 +1,11 @@
 """Series in a table: order of time, steps that are missing, twice there or of another length."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import dagora
@@ -66,6 +70,26 @@ def many_days() -> dict[str, list[object]]:
         "x": generator.standard_normal(len(kept)).tolist(),
         "y": generator.standard_normal(len(kept)).tolist(),
     }
+
+
+DAYS = pd.date_range("2024-01-01", periods=60)
+
+
+@pytest.mark.parametrize(
+    "days",
+    [DAYS, DAYS.tz_localize("UTC"), DAYS.date, list(DAYS.to_pydatetime()), DAYS.astype("datetime64[s]")],
+    ids=["datetime64", "with zone", "date", "datetime", "seconds"],
+)
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_of_dates_are_times(make: Callable, days: object) -> None:
+    generator = np.random.default_rng(0)
+    x, y = generator.standard_normal((2, 60))
+    rows = make({"t": days if make is not pl.DataFrame else list(days), "x": x, "y": y})
+    numbered = {"t": np.arange(60), "x": x, "y": y}
+    found = dagora.learn(rows, "dynotears", time="t", lags=1)
+    expected = dagora.learn(numbered, "dynotears", time="t", lags=1)
+    assert found.graph == expected.graph
+    assert np.array_equal(found.weights, expected.weights)
 
 
 def test_short_series_are_left_out_with_a_warning_and_an_error_where_all_are_short() -> None:

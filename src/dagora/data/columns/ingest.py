@@ -286,7 +286,8 @@ def prepare(
 ) -> RawColumn:
     """Find the missing cells of a column, numbers in text, and whether it should be left out."""
     wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
-    if is_temporal(raw.cells.type) and raw.name not in (*reading.discrete, *reading.continuous):
+    said = (*reading.discrete, *reading.continuous, *reading.numbers)
+    if is_temporal(raw.cells.type) and raw.name not in said:
         raw.left_out = DATES
         return raw
     if raw.declared is Kind.CONTINUOUS and (is_temporal(raw.cells.type) or spells_dates(raw.cells)):
