@@ -155,3 +155,12 @@ def test_what_cannot_be_time_or_series_is_refused() -> None:
         Timing.read(None, "id")
     with pytest.raises(OptionError, match="takes the name of a column"):
         Timing.read(3, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", ["auto", "error", "model", "level"])
+def test_no_step_is_advised_to_be_dropped(missing: str) -> None:
+    rows = {"t": list(range(30)), "x": [0.5, None, *np.arange(28.0)], "y": list(np.arange(30.0) ** 2)}
+    with pytest.raises(DataError, match="fill in what is missing, leave its column out") as error:
+        dagora.learn(rows, "dynotears", time="t", missing=missing)
+    assert "drop" not in str(error.value)
+    assert "discretise" not in str(error.value)
