@@ -169,7 +169,10 @@ def read_rows(
         if reading.discretise is not None:
             raise OptionError(f"{option('discretise')} does not go with {option('time')}: leave it out")
         reading = replace(
-            reading, wanted=(*reading.wanted, *timing.columns), numbers=(*reading.numbers, timing.time)
+            reading,
+            wanted=(*reading.wanted, *timing.columns),
+            numbers=(*reading.numbers, timing.time),
+            in_time=True,
         )
     if interventions is not None and reading is not None:
         reading = replace(reading, marks=marked_column(interventions))

@@ -2,8 +2,12 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dagora.graph.lagged_graph import LaggedGraph
@@ -91,6 +95,21 @@ def test_no_edge_at_all_still_has_a_page_and_a_picture(run: Callable, files: Pat
     )
     assert done.code == 0, done.err
     assert json.loads(done.out)["edges"] == []
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.date32(), pa.timestamp("ns"), pa.timestamp("us", "Europe/Berlin")], ids=str
+)
+def test_a_parquet_file_with_dates(run: Callable, tmp_path: Path, kind: pa.DataType) -> None:
+    generator = np.random.default_rng(0)
+    days = pa.array([datetime(2024, 1, 1) + timedelta(k) for k in range(60)]).cast(kind)  # noqa: DTZ001
+    rows = pa.table({"t": days, "x": generator.standard_normal(60), "y": generator.standard_normal(60)})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    done = run(
+        "learn", tmp_path / "rows.parquet", *["-m", "dynotears", "--time", "t", "--lags", "1", "--json"]
+    )
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["variables"] == ["x", "y"]
 
 
 @pytest.mark.parametrize(

@@ -220,3 +220,9 @@ def test_tests_that_contradict_each_other_are_warned_of():
         table = dagora.Table.from_numpy(rng.normal(size=(30, 8)) @ rng.normal(size=(8, 8)))
         warned += any("contradict" in line for line in dagora.learn(table, "rfci", alpha=0.3).warnings)
     assert warned
+
+
+@BOTH
+def test_one_edge_is_told_as_one(method: str) -> None:
+    rows = {"a": [0, 1] * 50, "b": [0, 1] * 45 + [1, 0] * 5}
+    assert dagora.learn(rows, method).message.startswith("1 edge is left after ")

@@ -1,7 +1,12 @@
 """Series in a table: order of time, steps that are missing, twice there or of another length."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import dagora
@@ -68,6 +73,67 @@ def many_days() -> dict[str, list[object]]:
     }
 
 
+SECONDS = 1.7e9 + 0.1 * np.arange(3000)
+
+
+def test_the_rounding_of_fine_times_is_no_other_step() -> None:
+    assert Panel.of_table(table_of(SECONDS.tolist()), "t").step == pytest.approx(0.1, rel=1e-5)
+    told = "the step 1700000000.3 is missing, between 1700000000.2 and 1700000000.4"
+    with pytest.raises(DataError, match=told):
+        Panel.of_table(table_of(np.delete(SECONDS, 3).tolist()), "t")
+    late = SECONDS.copy()
+    late[7] += 0.001
+    told = r"the step from 1700000000.6 to 1700000000.701 .* has the length 0.101"
+    with pytest.raises(DataError, match=told):
+        Panel.of_table(table_of(late.tolist()), "t")
+
+
+def test_times_that_numbers_cannot_hold_are_refused() -> None:
+    with pytest.raises(DataError, match="too fine for the numbers they are read as"):
+        Panel.of_table(table_of((1.7e9 + 1e-6 * np.arange(50)).tolist()), "t")
+    whole = (2.0**52 + np.arange(50)).tolist()
+    assert Panel.of_table(table_of(whole), "t").step == 1
+
+
+@pytest.mark.parametrize("form", ["{}", "{:%Y-%m-%dT%H:%M:%S.%f}"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_milliseconds_are_read(form: str, ending: str, tmp_path: Path) -> None:
+    times = list(pd.date_range("2024-01-01", periods=60, freq="100ms"))
+    x, y = np.random.default_rng(0).standard_normal((2, 60))
+    frame = pd.DataFrame({"t": [form.format(t) for t in times] if ending == "csv" else times, "x": x, "y": y})
+    file = tmp_path / f"rows.{ending}"
+    for rows, told in (
+        (frame, ""),
+        (frame.drop(30), "the step 2024-01-01 00:00:03 is missing, between 2024-01-01 00:00:02.9"),
+    ):
+        rows.to_csv(file, index=False) if ending == "csv" else rows.to_parquet(file)
+        if told:
+            with pytest.raises(DataError, match=told):
+                dagora.learn(file, "dynotears", time="t", lags=1)
+        else:
+            dagora.learn(file, "dynotears", time="t", lags=1)
+
+
+DAYS = pd.date_range("2024-01-01", periods=60)
+
+
+@pytest.mark.parametrize(
+    "days",
+    [DAYS, DAYS.tz_localize("UTC"), DAYS.date, list(DAYS.to_pydatetime()), DAYS.astype("datetime64[s]")],
+    ids=["datetime64", "with zone", "date", "datetime", "seconds"],
+)
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_of_dates_are_times(make: Callable, days: object) -> None:
+    generator = np.random.default_rng(0)
+    x, y = generator.standard_normal((2, 60))
+    rows = make({"t": days if make is not pl.DataFrame else list(days), "x": x, "y": y})
+    numbered = {"t": np.arange(60), "x": x, "y": y}
+    found = dagora.learn(rows, "dynotears", time="t", lags=1)
+    expected = dagora.learn(numbered, "dynotears", time="t", lags=1)
+    assert found.graph == expected.graph
+    assert np.array_equal(found.weights, expected.weights)
+
+
 def test_short_series_are_left_out_with_a_warning_and_an_error_where_all_are_short() -> None:
     panel = Panel.of_table(table_of([1, 2, 3, 1, 2, 1], ["a", "a", "a", "b", "b", "c"]), "t", "id")
     long, warnings = panel.longer_than(2)
@@ -89,3 +155,12 @@ def test_what_cannot_be_time_or_series_is_refused() -> None:
         Timing.read(None, "id")
     with pytest.raises(OptionError, match="takes the name of a column"):
         Timing.read(3, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", ["auto", "error", "model", "level"])
+def test_no_step_is_advised_to_be_dropped(missing: str) -> None:
+    rows = {"t": list(range(30)), "x": [0.5, None, *np.arange(28.0)], "y": list(np.arange(30.0) ** 2)}
+    with pytest.raises(DataError, match="fill in what is missing, leave its column out") as error:
+        dagora.learn(rows, "dynotears", time="t", missing=missing)
+    assert "drop" not in str(error.value)
+    assert "discretise" not in str(error.value)

@@ -7,8 +7,10 @@ import dagora
 from dagora.data.table import Table
 from dagora.errors import DagoraWarning, DataError, RowsUnavailableError
 from dagora.graph.knowledge import Knowledge
+from dagora.nongaussian import direct_lingam
 from dagora.nongaussian.causal_fit import pruned, read_columns
 from dagora.nongaussian.direct_lingam import direct_order
+from dagora.nongaussian.entropies import first_column
 from dagora.nongaussian.ica_lingam import independent_components
 from dagora.run import Run
 from dagora.stats.table import TableStatistics
@@ -163,4 +165,29 @@ def test_few_steps_are_told() -> None:
 @pytest.mark.parametrize("method", BOTH)
 def test_time_that_is_up_leaves_a_graph(method: str) -> None:
     table, _ = simulated(0, rows=200, nodes=5)
-    assert dagora.learn(table, method, time_limit=1e-9).status == "time-limit"
+    result = dagora.learn(table, method, time_limit=1e-9)
+    assert result.status == "time-limit"
+    assert "columns that were not reached have no edges into them but required ones" in result.message
+
+
+def test_once_time_is_up_nothing_more_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel leaves at once, and it is not asked again; the order still obeys knowledge."""
+    table, _ = simulated(0, rows=50, nodes=5)
+    knowledge = Knowledge(required=[(table.names[4], table.names[0])])
+    columns = read_columns(TableStatistics(table), knowledge, "lingam")
+    untouched, left = np.full((5, 5), 7.0), np.arange(5)
+    everything, up = np.ones(5, dtype=np.bool_), np.ones(1, dtype=np.bool_)
+    assert first_column(columns.values, left, everything, np.zeros(5), untouched, up) == -1
+    assert (untouched == 7).all()
+    asked = []
+
+    def stopping(*given: np.ndarray) -> int:
+        asked.append(len(given[1]))
+        given[-1][0] = True
+        return -1
+
+    monkeypatch.setattr(direct_lingam, "first_column", stopping)
+    order = direct_order(columns, Run(knowledge=knowledge))
+    assert asked == [5]
+    assert sorted(order) == [0, 1, 2, 3, 4]
+    assert order.index(4) < order.index(0)

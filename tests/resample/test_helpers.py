@@ -1,6 +1,7 @@
 """Samples learned by several processes: the same graphs, ended by time, Ctrl-C and errors as by one."""
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -141,6 +142,26 @@ def test_the_number_of_processes_does_not_matter(helped: list[int], tmp_path: Pa
 def test_what_goes_wrong_there_is_one_line_here(method: str, words: str) -> None:
     with pytest.raises(DagoraError, match=words):
         dagora.bootstrap(DISCRETE, method, samples=300, jobs=2)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a file descriptor")
+def test_a_process_without_standard_error_has_its_helpers(tmp_path: Path) -> None:
+    """It answers, if only that it was asked for nothing that can be learned."""
+    answers = tmp_path / "answers"
+    asking = f"""
+import subprocess, sys
+from dagora.resample.sample_process import SCRIPT, read, write
+process = subprocess.Popen([sys.executable, "-c", SCRIPT, *sys.path], stdin=-1, stdout=-1)
+write(process.stdin, None)
+write(process.stdin, (3, None))
+open({str(answers)!r}, "w").write(read(process.stdout).message)
+process.stdin.close()
+process.wait()
+"""
+    script = tmp_path / "asking.py"
+    script.write_text(f"import sys; sys.path[:] = {sys.path!r}\n{asking}")
+    subprocess.run(f'"{sys.executable}" "{script}" 2>&-', shell=True, timeout=60, check=True)
+    assert answers.read_text().startswith("sample 3 failed: AttributeError")
 
 
 @pytest.mark.usefixtures("strange")

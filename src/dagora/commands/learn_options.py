@@ -114,6 +114,7 @@ class CommonRequest:
             data,
             wanted=(*wanted, *known, *(timing.columns if timing else ())),
             numbers=(timing.time,) if timing else (),
+            in_time=timing is not None,
             levels=levels,
             numbers_for=numbers_for(method, self.score, learning.settings if learning else None),
             marks=marks,

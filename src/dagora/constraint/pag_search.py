@@ -31,6 +31,7 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
+from dagora.wording import counted
 
 
 @dataclass
@@ -126,9 +127,12 @@ def pag_by(
     warnings = [*too_few_rows(found, levels.most), *search.warnings]
     if wrong := contradictions(matrix):
         warnings.append(
-            f"the tests do not agree on one graph: the marks of {wrong} edges contradict those of others"
+            "the tests do not agree on one graph: the marks of "
+            f"{counted(wrong, 'edge')} contradict those of others"
         )
-    edges = f"{int((matrix > 0).sum()) // 2} edges are left after {found.tests} tests"
+    count = int((matrix > 0).sum()) // 2
+    are = "is" if count == 1 else "are"
+    edges = f"{counted(count, 'edge')} {are} left after {counted(found.tests, 'test')}"
     late = (
         f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and "
         + ("no mark was worked out" if early else "marks may be missing or wrong")

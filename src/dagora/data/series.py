@@ -8,9 +8,10 @@ filled in.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ from dagora.wording import among, option
 
 # Lengths of steps that differ by less than this share are equal: times are read from decimal numbers.
 SAME_STEP = 1e-6
+# Times are rounded to the numbers they are written in: so many units in the last place may steps differ.
+ROUNDED = 4
+# The largest share of a step by which rounding may change it.
+TOO_COARSE = 0.1
 # Digits that decide which length most steps have.
 DIGITS = 5
 # What the overview says of a column of dates, which are read as numbers of days.
@@ -170,14 +175,17 @@ def check_steps(
     labels: tuple[str, ...],
     time: str,
     series: str | None,
-    written: Callable[[float], str],
+    written: Callable[[float, float | None], str],
 ) -> float | None:
     """The length of all steps; the first step of another length is refused by name."""
     gaps = np.diff(moments)
     inside = np.ones(len(gaps), dtype=np.bool_)
     inside[starts[1:-1] - 1] = False
     step = usual_length(gaps[inside])
-    wrong = np.flatnonzero(inside & (np.abs(gaps - (step or 0.0)) > SAME_STEP * (step or 0.0)))
+    rounded = ROUNDED * float(np.spacing(np.abs(moments).max()))
+    coarse = step is not None and rounded > TOO_COARSE * step
+    same = SAME_STEP * (step or 0.0) + (0.0 if coarse else rounded)
+    wrong = np.flatnonzero(inside & (np.abs(gaps - (step or 0.0)) > same))
     if step is None:
         wrong = np.flatnonzero(inside)
     if not len(wrong):
@@ -185,21 +193,26 @@ def check_steps(
     k = int(wrong[0])
     which = int(np.searchsorted(starts, k, side="right")) - 1
     where = f"in the series '{labels[which]}' " if series is not None else ""
-    before, after = written(float(moments[k])), written(float(moments[k + 1]))
+    before, after = written(float(moments[k]), step), written(float(moments[k + 1]), step)
     column = f"(column '{time}')"
+    if coarse:
+        raise DataError(
+            f"{where}the times near {before} {column} are too fine for the numbers they are read as, which "
+            f"have about 16 digits: count them from the first one"
+        )
     if gaps[k] == 0 or step is None:
         told = "" if series is not None else f"; if there are several series, {option('series')} names them"
         raise DataError(f"{where}the time {before} is there twice {column}: every step needs one row{told}")
     times = gaps[k] / step
-    if times > 1.5 and abs(times - round(times)) <= SAME_STEP * times:
-        lost = written(float(moments[k]) + step)
+    if times > 1.5 and abs(times - round(times)) <= same / step * times:
+        lost = written(float(moments[k]) + float(gaps[k]) / round(times), step)
         raise DataError(
             f"{where}the step {lost} is missing, between {before} and {after} {column}: add its row, or make "
             "two series of what is before and after it"
         )
     raise DataError(
-        f"{where}the step from {before} to {after} {column} has the length {as_number(float(gaps[k]))} and "
-        f"not {as_number(step)} like most: steps must be equal; number months or working days 1, 2, 3, …"
+        f"{where}the step from {before} to {after} {column} has the length {float(gaps[k]):.7g} and "
+        f"not {step:.7g} like most: steps must be equal; number months or working days 1, 2, 3, …"
     )
 
 
@@ -227,20 +240,25 @@ def is_date(table: Table, time: str) -> bool:
     return any(column.name == time and DAYS in column.why for column in table.overview.columns)
 
 
-def as_date(days: float) -> str:
-    """Days since 1970 as a date, with the time of day where there is one.
+def as_date(days: float, step: float | None = None) -> str:  # noqa: ARG001 (written as `as_number` is)
+    """Days since 1970 as a date, with the time of day where there is one, and parts of its seconds.
 
-    >>> as_date(1.0), as_date(1.5)
-    ('1970-01-02', '1970-01-02 12:00:00')
+    >>> as_date(1.0), as_date(1.5), as_date(19723 + 0.25 / 86400)
+    ('1970-01-02', '1970-01-02 12:00:00', '2024-01-01 00:00:00.25')
     """
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=round(days * 86400))
-    return moment.strftime("%Y-%m-%d" if days == int(days) else "%Y-%m-%d %H:%M:%S")
+    moment = datetime(1970, 1, 1) + timedelta(microseconds=round(days * 86_400_000_000))  # noqa: DTZ001
+    if days == int(days):
+        return f"{moment:%Y-%m-%d}"
+    return f"{moment:%Y-%m-%d %H:%M:%S}" + f".{moment:%f}".rstrip("0").rstrip(".")
 
 
-def as_number(value: float) -> str:
-    """A number as people write it.
+def as_number(value: float, step: float | None = None) -> str:
+    """A number as people write it, with digits enough to tell it from one that is a step further.
 
-    >>> as_number(3.0), as_number(0.25)
-    ('3', '0.25')
+    >>> as_number(3.0), as_number(0.25), as_number(1700000000.1), as_number(1700000000.1, 0.1)
+    ('3', '0.25', '1700000000', '1700000000.1')
     """
-    return f"{value:.10g}"
+    digits = 10
+    if step and value:
+        digits = min(17, max(digits, math.ceil(math.log10(abs(value) / step)) + 3))
+    return f"{value:.{digits}g}"

@@ -1,9 +1,10 @@
 """Graphs and networks as JSON.
 
 A graph is `{"nodes": ["a", "b"], "edges": [["a", "b"]]}`, and `"undirected"` lists undirected edges; other
-keys are ignored. A PAG also has `"marked_edges": [["a", "o->", "b"]]`, which count then. A graph in time is
-its window, over x, x[t-1], …, with the same edges as `"lagged_edges"` (`["x", "y", 1]`), `"variables"` and
-`"lags"` beside it. A network is the same object with its parameters added, so that it can be read as a graph:
+keys are ignored. A PAG has `"marked_edges": [["a", "o->", "b"]]`, and `"edges"` may be left out. A graph in
+time is its window, over x, x[t-1], …, with the same edges as `"lagged_edges"` (`["x", "y", 1]`),
+`"variables"` and `"lags"` beside it. A network is the same object with its parameters added, so that it can
+be read as a graph:
 
 - `"kind": "discrete"`: `"levels": {x: [...]}` and `"tables": {x: nested lists}`, one level of nesting per
   parent in the order of `"nodes"`, the levels of x last;
@@ -238,10 +239,14 @@ def _graph(document: Object) -> AnyGraph:
     nodes = document.get("nodes")
     if isinstance(nodes, dict):
         return DAG(nodes, [(parent, node) for node in nodes for parent in _parents(nodes, node)])
-    if not isinstance(nodes, list) or "edges" not in document:
+    marked = "marked_edges" in document
+    if not isinstance(nodes, list) or not (marked or "edges" in document):
         raise FormatError('a graph needs "nodes": [names] and "edges": [[from, to], ...]')
-    if "marked_edges" in document:
-        return PAG(nodes, _triples(document, "marked_edges"))
+    if marked:
+        pag = PAG(nodes, _triples(document, "marked_edges"))
+        if "edges" in document and set(_pairs(document, "edges")) != set(pag.edges):
+            raise FormatError('"edges" must have the edges a --> b of "marked_edges" and no others')
+        return pag
     return build_graph(nodes, _pairs(document, "edges"), _pairs(document, "undirected"))
 
 

@@ -92,7 +92,10 @@ def outcome_of_order(columns: Columns, order: list[int], run: Run, words: str) -
     residuals = columns.values - weights.T @ columns.values
     graph = DAG.from_numpy(weights != 0, columns.names)
     if run.budget.exhausted:
-        words = f"stopped early: {run.budget.reason}; order and edges are those found until then"
+        words = (
+            f"stopped early: {run.budget.reason}; columns that were not reached have no edges into them but "
+            "required ones"
+        )
     return Outcome(
         graph,
         "time-limit" if run.budget.exhausted else "finished",

@@ -38,8 +38,10 @@ def direct_order(columns: Columns, run: Run) -> list[int]:
         while len(left):
             allowed = np.zeros(d, dtype=np.bool_)
             allowed[left] = ~columns.before[np.ix_(left, left)].any(axis=0)
-            left = left[np.argsort(losses[left], kind="stable")]
-            first = int(first_column(values, left, allowed, losses, known, stop))
+            first = -1
+            if not stop[0]:
+                left = left[np.argsort(losses[left], kind="stable")]
+                first = int(first_column(values, left, allowed, losses, known, stop))
             if first < 0:
                 first = int(left[allowed[left]].min())
             order.append(first)

@@ -52,6 +52,8 @@ def first_column(
     count, n = len(left), columns.shape[1]
     own = np.empty(count)
     for a in range(count):
+        if stop[0]:
+            return -1
         own[a] = entropy(columns[left[a]], columns[left[a]], 0.0, 1.0)
         for b in range(count):
             known[left[a], left[b]] = np.nan
@@ -61,13 +63,13 @@ def first_column(
         if not allowed[i]:
             losses[i] = np.inf
             continue
-        if stop[0]:
-            return -1
         loss = 0.0
         for b in range(count):
             j = left[b]
             if a == b:
                 continue
+            if stop[0]:
+                return -1
             if np.isnan(known[i, j]):
                 weight = 0.0
                 for k in range(n):

@@ -61,9 +61,10 @@ def read(stream: BinaryIO) -> object:
 
 def serve() -> None:
     """Learn from samples until the parent closes the pipe, or ends."""
-    # What libraries print goes to standard error: standard output is for answers.
+    # What libraries print goes to standard error, if there is one: standard output is for answers.
+    errors = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    os.dup2(errors, sys.stdout.fileno())
     received: SimpleQueue[object] = SimpleQueue()
     threading.Thread(target=listen, args=(received,), daemon=True).start()
     work = received.get()

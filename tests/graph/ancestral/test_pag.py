@@ -77,6 +77,11 @@ def test_formats_without_marks_refuse(extension, tmp_path):
     ("name", "text", "words"),
     [
         ("g.json", '{"nodes": ["a"], "edges": [], "marked_edges": [["a", "b"]]}', "triples like"),
+        (
+            "g.json",
+            '{"nodes": ["a", "b"], "edges": [["b", "a"]], "marked_edges": [["a", "-->", "b"]]}',
+            '"edges" must have the edges a --> b of "marked_edges"',
+        ),
         ("g.json", '{"nodes": ["a", "b"], "edges": [], "marked_edges": [["a", "~", "b"]]}', "'~' is no edge"),
         ("g.dot", "digraph { a -> b [dir=both, arrowtail=crow, arrowhead=none] }", "ends in 'crow'"),
         ("g.dagitty", "pag { a @-> b  b -> a }", "two edges between"),
@@ -133,3 +138,9 @@ def test_a_report_says_what_marks_mean():
         assert words in page
     assert "class of equivalent" not in page
     assert np.array_equal(graph.to_numpy(), Result.from_dict(result.to_dict()).graph.to_numpy())
+
+
+def test_json_needs_no_edges_beside_marked_ones(tmp_path):
+    file = tmp_path / "g.json"
+    file.write_text('{"nodes": ["a", "b"], "marked_edges": [["a", "o->", "b"]]}')
+    assert read_graph(file) == PAG("ab", [("a", "o->", "b")])

@@ -13,12 +13,18 @@ if TYPE_CHECKING:
 
 IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
 MICROSECONDS_A_DAY = 86_400_000_000
+# Parts of seconds, in some cells at least: Arrow reads them as they stand, by no form.
+PARTS_OF_SECONDS = "%Y-%m-%d %H:%M:%S.%f"
 # Texts that can be read in one way only.
 READABLE = (
     (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})$", "%Y-%m-%d"),
     (r"^(?P<day>[0-9]{1,2})[.][0-9]{1,2}[.][0-9]{4}$", "%d.%m.%Y"),
     (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})[T ][0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M"),
     (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})[T ][0-9]{2}:[0-9]{2}:[0-9]{2}$", "%Y-%m-%d %H:%M:%S"),
+    (
+        r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})[T ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?$",
+        PARTS_OF_SECONDS,
+    ),
 )
 
 
@@ -60,6 +66,8 @@ def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
     for pattern, form in READABLE:
         if pc.all(pc.match_substring_regex(column, pattern)).as_py():
             spaced = pc.replace_substring(column, "T", " ") if "%H" in form else column
+            if form == PARTS_OF_SECONDS:
+                return spaced.cast(pa.timestamp("us"))
             moments = pc.strptime(spaced, format=form, unit="us")
             days = pc.struct_field(pc.extract_regex(column, pattern), "day").cast(pa.int64())
             if not pc.all(pc.equal(pc.day(moments), days)).as_py():

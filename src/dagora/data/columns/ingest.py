@@ -118,7 +118,7 @@ def type_columns(
     typed, overview = type_all(raw, kept, reading, row_number, dropped)
     if dropped:
         overview = replace(overview, kept=positions.tolist())
-    made = tuple(add_missing_level(column, cuts=reading.cuts) for column in typed)
+    made = tuple(add_missing_level(column, reading) for column in typed)
     with_level = {column.variable.name: column.variable for column in made if reading.missing == "level"}
     return made, overview.with_levels(with_level)
 
@@ -130,15 +130,12 @@ def keep_holes(
     reading: ReadingOptions,
 ) -> tuple[tuple[Column, ...], Overview]:
     """Type columns whose missing cells will be modelled; refuse them where that cannot be done."""
-    refusal = refusing_missing(filled)
+    refusal = refusing_missing(filled, reading)
     typed, overview = type_all(raw, kept, reading, count_from_one, 0)
     kinds = frozenset(column.variable.kind for column in typed)
     why_not = "" if reading.why_not_model is None else reading.why_not_model(kinds)
     if why_not and reading.missing == "model":
-        raise DataError(
-            f"{why_not}, so missing cells cannot be modelled: choose {option('missing', 'drop')} to leave "
-            f"out such rows, or {option('missing', 'level')} to make missing a level of a discrete column"
-        )
+        raise DataError(f"{why_not}, so missing cells cannot be modelled: {instead_of_missing(reading)}")
     if why_not:
         raise DataError(f"{why_not}, and {refusal}{numbers_too(typed, reading)}")
     names = [column.variable.name for column in typed]
@@ -286,7 +283,8 @@ def prepare(
 ) -> RawColumn:
     """Find the missing cells of a column, numbers in text, and whether it should be left out."""
     wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
-    if is_temporal(raw.cells.type) and raw.name not in (*reading.discrete, *reading.continuous):
+    said = (*reading.discrete, *reading.continuous, *reading.numbers)
+    if is_temporal(raw.cells.type) and raw.name not in said:
         raw.left_out = DATES
         return raw
     if raw.declared is Kind.CONTINUOUS and (is_temporal(raw.cells.type) or spells_dates(raw.cells)):
@@ -357,7 +355,7 @@ def refuse_missing(
     reading: ReadingOptions,
 ) -> NoReturn:
     """Refuse missing cells: how many there are, where the first one is, and all that is to be chosen."""
-    refusal = refusing_missing(filled)
+    refusal = refusing_missing(filled, reading)
     typed, _ = type_all(raw, kept, reading, count_from_one, 0)
     kinds = frozenset(column.variable.kind for column in typed)
     model = (
@@ -368,7 +366,7 @@ def refuse_missing(
     raise DataError(f"{refusal}{numbers_too(typed, reading)}{model}")
 
 
-def refusing_missing(kept: Sequence[RawColumn]) -> str:
+def refusing_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
     """The sentence that refuses missing cells, while the cells are still there."""
     incomplete = [column for column in kept if column.missing]
     first, total = incomplete[0], sum(column.missing for column in incomplete)
@@ -377,8 +375,17 @@ def refusing_missing(kept: Sequence[RawColumn]) -> str:
     also = f" ({read} among numbers counts as missing)" if read else ""
     return (
         f"{total} {'cell is' if total == 1 else 'cells are'} missing{also}, the first in column "
-        f"'{first.name}', data row {row}: choose {option('missing', 'drop')} to leave out such rows, or "
-        f"{option('missing', 'level')} to make missing a level of a discrete column"
+        f"'{first.name}', data row {row}: {instead_of_missing(reading)}"
+    )
+
+
+def instead_of_missing(reading: ReadingOptions) -> str:
+    """What is to be done about missing cells; a series must keep every step."""
+    if reading.in_time:
+        return "fill in what is missing, leave its column out, or make two series of what is before and after"
+    return (
+        f"choose {option('missing', 'drop')} to leave out such rows, or {option('missing', 'level')} to make "
+        "missing a level of a discrete column"
     )
 
 
@@ -386,7 +393,7 @@ def numbers_too(typed: Sequence[Column], reading: ReadingOptions) -> str:
     """A hint for tables with holes in a column of numbers, in which missing cannot be a level as it is."""
     holes = any(c.variable.kind is Kind.CONTINUOUS and c.missing is not None for c in typed)
     cut_too = f"numbers have to be cut for that ({option('discretise', 'quantile')})"
-    return f"; {cut_too}" if holes and reading.cuts else ""
+    return f"; {cut_too}" if holes and reading.cuts and not reading.in_time else ""
 
 
 def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
@@ -420,19 +427,19 @@ def cut_column(column: Column, method: str, bins: int) -> Column:
     return Column(Variable(column.variable.name, Kind.DISCRETE, levels), values, column.missing, why)
 
 
-def add_missing_level(column: Column, *, cuts: bool) -> Column:
-    """Make missing cells a level "missing", with underscores added while that name is taken.
-
-    `cuts` says whether a column of numbers could be cut into intervals instead.
-    """
+def add_missing_level(column: Column, reading: ReadingOptions) -> Column:
+    """Make missing cells a level "missing", with underscores added while that name is taken."""
     if column.missing is None:
         return column
     name, levels = column.variable.name, column.variable.levels
     if column.variable.kind is Kind.CONTINUOUS:
-        cut_it = f", cut it into intervals ({option('discretise', 'quantile')})," if cuts else ""
+        cut_it = f", cut it into intervals ({option('discretise', 'quantile')})," if reading.cuts else ""
+        instead = f"choose {option('missing', 'drop')}{cut_it} or leave it out ({option('drop', name)})"
+        if reading.in_time:
+            instead = instead_of_missing(reading)
         raise DataError(
             f"column '{name}' is continuous and has {int(column.missing.sum())} missing values, which cannot "
-            f"be a level: choose {option('missing', 'drop')}{cut_it} or leave it out ({option('drop', name)})"
+            f"be a level: {instead}"
         )
     word = "missing"
     while word in levels:

@@ -50,6 +50,7 @@ class ReadingOptions:
     before any is read, and may refuse it. `why_not_model` says whether missing cells can be modelled (None:
     never). `constants` says whether a number that never changes is kept,
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
+    `in_time` says that rows follow each other in time, so that none can be left out.
 
     >>> ReadingOptions(discrete="age", missing="drop").stated()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -74,6 +75,7 @@ class ReadingOptions:
     why_not_model: WhyNotModel | None = field(default=None, compare=False)
     constants: bool = True
     cuts: bool = True
+    in_time: bool = False
 
     def __post_init__(self) -> None:
         for name in ("discrete", "continuous", "drop"):
@@ -118,6 +120,7 @@ class Purpose(TypedDict, total=False):
     why_not_model: WhyNotModel | None
     constants: bool
     cuts: bool
+    in_time: bool
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
