@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
@@ -15,18 +13,14 @@ from dagora.data.columns.reading_warnings import reading_warnings
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.stats.scan.codebook import Coding, code_column
-from dagora.stats.scan.profile import Profile, cleaned, look_at_all, new_profiles
-from dagora.stats.scan.row_stream import RowStream
+from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
+from dagora.stats.scan.row_stream import RowStream, Words, complete_part
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.wording import option
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from dagora.data.columns.reading_options import ReadingOptions
     from dagora.stats.scan.row_source import RowSource
-
-Words = dict[str, tuple[str, ...]]
 
 
 @dataclass
@@ -83,7 +77,7 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
             f"no column can be used: '{first}' ({decided[first]}); {option('discrete', first)} keeps it"
         )
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
-    stream = RowStream(source, list(kept.values()), complete, state, drop=bool(incomplete))
+    stream = RowStream(source, list(kept.values()), complete, state, words if incomplete else None)
     stream.passes = 2 if incomplete else 1
     return ScanStatistics(
         stream, Schema(coding.variable for coding in kept.values()), complete, overview, jobs
@@ -95,18 +89,6 @@ def look(source: RowSource, profiles: dict[str, Profile], words: Words, *, compl
     for batch in source.batches(list(profiles)):
         if batch.num_rows:
             look_at_all(profiles.values(), complete_part(batch, words) if complete else batch, words)
-
-
-def complete_part(batch: pa.RecordBatch, words: Words) -> pa.RecordBatch:
-    """The rows of a batch without a missing cell."""
-    import pyarrow as pa
-
-    mask = np.ones(batch.num_rows, dtype=np.bool_)
-    for name in batch.schema.names:
-        column = cleaned(batch.column(name), words[name])
-        if column.null_count:
-            mask &= np.asarray(column.is_valid())
-    return batch.filter(pa.array(mask))
 
 
 def decide(
