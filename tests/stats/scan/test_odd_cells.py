@@ -34,3 +34,69 @@ def test_a_level_of_dropped_rows_only_is_no_level(tmp_path):
     assert scanned.schema[0].levels == ("p", "q")
     assert dagora.learn(scanned, "hill-climb").graph.edges == (("a", "b"),)
     both(parquet(tmp_path, {"a": ["p", "q"] * 20 + ["r"], "b": ["x", "y"] * 20 + [None]}), missing="drop")
+
+
+def test_infinite_numbers_are_refused(tmp_path):
+    path = parquet(tmp_path, {"a": [0.1, None, float("inf")] * 20, "b": ["x", "y", "y"] * 20})
+    said = r"column 'a' has infinite values \(20\), the first in data row 3: correct them"
+    with pytest.raises(DataError, match=said):
+        dagora.open_rows(path)
+    path = parquet(tmp_path, {"a": [*map(float, range(60)), -float("inf")], "b": ["x"] * 61})
+    with pytest.raises(DataError, match=r"infinite values \(1\), the first in data row 61"):
+        dagora.open_rows(path)
+
+
+def test_negative_zero_is_zero(tmp_path):
+    both(parquet(tmp_path, {"a": [0.0, -0.0, 0.5, 0.5] * 10, "b": ["x", "y", "y", "x"] * 10}))
+
+
+def test_whole_numbers_that_no_float_holds_stay_apart(tmp_path):
+    scanned = both(written(tmp_path, "a,b\n" + "9007199254740993,x\n9007199254740992,y\n" * 20))
+    assert scanned.schema[0].cardinality == 2
+
+
+@pytest.mark.parametrize(
+    "form", ["{:.1f} %", "${:.2f}", "({:.2f})", "−{:.2f}", '"{:.2f}"', '"{:,.0f}"', "{:.0f} %"]
+)
+def test_numbers_as_people_write_them(form, tmp_path):
+    rng = np.random.default_rng(0)
+    numbers = rng.uniform(1, 99, 200) * (100_000 if ",.0f" in form else 1)
+    cells = [form.format(x) for x in numbers]
+    if form == '"{:.2f}"':
+        cells = [cell.replace(".", ",") for cell in cells]
+    rows = "".join(
+        f"{cell},{x + e:.4f}\n" for cell, x, e in zip(cells, numbers, rng.normal(size=200), strict=True)
+    )
+    path = written(tmp_path, "m,b\n" + rows)
+    scanned = both(path)
+    known = dagora.read_table(path)
+    assert scanned.overview.columns[0].why == known.overview.columns[0].why
+    assert scanned.moments().mean[0] == pytest.approx(np.mean(known.values(0)), rel=1e-12)
+
+
+def test_too_many_such_numbers_are_refused(tmp_path):
+    path = written(tmp_path, "m,b\n" + "".join(f"{k / 10} %,{k % 3}\n" for k in range(10_002)))
+    with pytest.raises(DataError, match=r"column 'm' has more than 10000 numbers such as '0\.0 %'"):
+        dagora.open_rows(path)
+    assert dagora.open_rows(path, drop=["m"]).schema.names == ("b",)
+
+
+def test_declared_dates_are_days(tmp_path):
+    days = np.datetime64("2024-01-01") + np.random.default_rng(0).integers(0, 80, 60)
+    numbers = np.random.default_rng(1).normal(size=60)
+    stored = parquet(tmp_path, {"d": days, "b": numbers})
+    text = "".join(f"{day},{x}\n" for day, x in zip(days, numbers, strict=True))
+    for path in (stored, written(tmp_path, "d,b\n" + text)):
+        scanned = both(path, continuous=["d"])
+        assert scanned.moments().mean[0] == pytest.approx(days.astype(float).mean())
+    with pytest.raises(DataError, match="column 'd' holds dates or times"):
+        dagora.open_rows(stored, discrete=["d"])
+
+
+@pytest.mark.parametrize("numbers", [60, 10_100])
+def test_only_integers_number_the_rows(numbers, tmp_path):
+    noise = np.random.default_rng(0).normal(size=numbers)
+    for form, names in (("{}.0", ("t", "b")), ("{}", ("b",))):
+        rows = "".join(f"{form.format(k)},{x}\n" for k, x in enumerate(noise))
+        path = written(tmp_path, "t,b\n" + rows)
+        assert dagora.open_rows(path).schema.names == dagora.read_table(path).schema.names == names
