@@ -7,14 +7,18 @@ import pytest
 
 import dagora
 from dagora.errors import DataError
+from dagora.stats.table import TableStatistics
 
 
 def both(path, **options):
-    """The rows in memory and scanned: the same columns and the same graph; the scanned ones."""
+    """The rows in memory and scanned: the same columns, and the same graph or moments; the scanned ones."""
     known, scanned = dagora.read_table(path, **options), dagora.open_rows(path, **options)
     assert scanned.schema.variables == known.schema.variables
     assert scanned.n_rows == known.n_rows
-    assert dagora.learn(scanned, "hill-climb").graph == dagora.learn(known, "hill-climb").graph
+    if len({variable.kind for variable in known.schema}) == 1:
+        assert dagora.learn(scanned, "hill-climb").graph == dagora.learn(known, "hill-climb").graph
+    else:
+        assert scanned.moments().mean.tolist() == TableStatistics(known).moments().mean.tolist()
     return scanned
 
 
@@ -100,3 +104,61 @@ def test_only_integers_number_the_rows(numbers, tmp_path):
         rows = "".join(f"{form.format(k)},{x}\n" for k, x in enumerate(noise))
         path = written(tmp_path, "t,b\n" + rows)
         assert dagora.open_rows(path).schema.names == dagora.read_table(path).schema.names == names
+
+
+def test_a_function_may_return_a_table_or_views_of_text():
+    rows = pa.table({"a": pa.array(["x", "y"] * 20, pa.string_view()), "b": ["1", "2"] * 20})
+    for made in (rows, rows.to_batches(), rows.to_batches()[0]):
+        scanned = dagora.open_rows(lambda made=made: made)
+        assert scanned.schema[0].levels == ("x", "y")
+        assert dagora.learn(scanned, "hill-climb").graph.edges == (("a", "b"),)
+
+
+@pytest.mark.parametrize(("made", "named"), [(None, "NoneType"), (["abc"], "str"), (3, "int")])
+def test_a_function_that_returns_something_else_is_told_so(made, named):
+    with pytest.raises(DataError, match=f"^the function returned .*{named}: it must return Arrow record"):
+        dagora.open_rows(lambda: made)
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"), [("error", "cells are missing, the first in column 'a'"), ("drop", "no row is left")]
+)
+def test_an_empty_column_that_was_declared_is_refused(missing, said, tmp_path):
+    path = written(tmp_path, "a,b,c\n" + ",x,1\n,y,2\n" * 20)
+    for kind in ("discrete", "continuous"):
+        with pytest.raises(DataError, match=said):
+            dagora.open_rows(path, missing=missing, **{kind: ["a"]})
+    assert dagora.open_rows(path).schema.names == ("b", "c")
+
+
+def test_an_empty_name_is_refused():
+    with pytest.raises(DataError, match=r"^the name of what is to be opened is empty"):
+        dagora.open_rows("")
+
+
+def test_a_pattern_keeps_the_columns_of_partitions(tmp_path):
+    for year, word in ((2023, "p"), (2024, "q")):
+        folder = tmp_path / "sales" / f"year={year}"
+        folder.mkdir(parents=True)
+        parquet(folder, {"a": ["x", "y"] * 20, "b": [word, "r"] * 20})
+    whole = dagora.open_rows(tmp_path / "sales")
+    for pattern in ("sales/*/*.parquet", "sales/**/*.parquet", "sales/year=*/rows.parquet", "s*/*/*.parquet"):
+        assert dagora.open_rows(str(tmp_path / pattern)).schema.variables == whole.schema.variables
+    assert whole.schema.names == ("a", "b", "year")
+    assert dagora.open_rows(str(tmp_path / "sales/year=2023/*.parquet")).schema.names == ("a", "b")
+
+
+def test_what_is_wrong_with_dropped_rows_does_not_matter(tmp_path):
+    rows = [f"{k}.5,{k % 2}.25" for k in range(60)]
+    both(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,"])), missing="drop")
+    both(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,NA", "NA,0.25"])), missing="drop")
+    both(parquet(tmp_path, {"a": [0.1, 0.2, np.inf] * 20, "b": [1, 2, None] * 20}), missing="drop")
+    with pytest.raises(DataError, match="column 'a' would be numbers but for 'few'"):
+        dagora.open_rows(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,1", "2,"])), missing="drop")
+    with pytest.raises(DataError, match="column 'a' would be numbers but for 'few'"):
+        dagora.open_rows(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,1"])), missing="drop")
+    per_cent = [f"{k} %,{k % 2}" for k in range(15)] * 4
+    both(
+        written(tmp_path, "a,b\n" + "\n".join([*per_cent, *(f"{k} %," for k in range(15, 30))])),
+        missing="drop",
+    )

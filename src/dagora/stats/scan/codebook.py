@@ -203,6 +203,13 @@ def is_whole_type(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind))
 
 
+def hole_words(profile: Profile, *, expected: bool) -> tuple[str, ...]:
+    """Words of a column that mean missing."""
+    if not profile.firsts:
+        return ()
+    return tuple(find_holes(distinct_cells(profile)[0], wanted=expected, declared=profile.declared).holes)
+
+
 def distinct_cells(profile: Profile) -> tuple[pa.ChunkedArray, list[int]]:
     """The distinct values of a column as one, and the first row of each."""
     import pyarrow as pa

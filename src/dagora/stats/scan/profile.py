@@ -35,10 +35,11 @@ class Profile:
 
     `firsts` are the distinct values with the first row of each, in order of appearance; None once they are
     too many. `numbers` says whether all cells are numbers, or text that spells numbers; `whole` whether all
-    are whole, `integers` whether they are also written or stored so. `repeats` says that a number was seen twice in one batch. `odd` is the first text that spells
-    no number, with its row, in a column most of whose values do; `spelled` an example of numbers that are
-    written otherwise (12 %), where they are too many to be kept. `days` says that dates are read as numbers,
-    `fewest` up to how many texts are never rewritten as numbers.
+    are whole, `integers` whether they are also written or stored so. `repeats` says that a number was seen
+    twice in one batch. `odd` is the first text that spells no number, with its row, in a column most of whose
+    values do; `spelled` an example of numbers that are written otherwise (12 %), where they are too many to
+    be kept. `days` says that dates are read as numbers, `fewest` up to how many texts are never rewritten as
+    numbers.
     """
 
     name: str
