@@ -79,6 +79,8 @@ def source_of(source: Any, table: str | None, query: str | None, separator: str 
         return QueriedRows(source, query_of(table, query), "the query" if table is None else f"table {table}")
     if table is not None or query is not None:
         raise OptionError("table and query are for databases: leave them out")
+    if isinstance(source, str) and not source:
+        raise DataError("the name of what is to be opened is empty: give a file, a folder or a pattern")
     if isinstance(source, str | os.PathLike):
         return open_files(Path(source), separator)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):

@@ -60,7 +60,8 @@ def require_indicator_moments(statistics: Statistics) -> IndicatorMoments:
         return statistics.indicator_moments()
     raise RowsUnavailableError(
         "columns of both kinds need moments of indicators of levels, which these statistics do not give: "
-        f"discretise the continuous columns ({option('discretise', 'quantile')}), or leave one kind out"
+        f"discretise the continuous columns (a table's by {option('discretise', 'quantile')}, those of rows "
+        "that are scanned in a query), or leave one kind out"
     )
 
 

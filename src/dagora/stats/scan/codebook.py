@@ -14,7 +14,7 @@ import numpy as np
 
 from dagora.data.columns.cells import is_text, parse_floats, parse_numbers
 from dagora.data.columns.column_type import DECLARED, Column, are_codes, type_column
-from dagora.data.columns.dates import IS_DATE
+from dagora.data.columns.dates import IS_DATE, as_days, spells_dates
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import (
     CONSTANT,
@@ -26,6 +26,7 @@ from dagora.data.columns.identifiers import (
     UNNAMED,
 )
 from dagora.data.columns.ingest import is_temporal
+from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
 from dagora.stats.scan.profile import Profile, cleaned
@@ -35,13 +36,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+DAYS = "dates as days since 1970"
+
 
 @dataclass(frozen=True)
 class Coding:
     """How a column's cells become codes (or numbers, where it is continuous).
 
     `values` are the cells that a discrete column may have, `codes` the codes of those. `words` are cells that
-    mean missing.
+    mean missing. `numbers` are the numbers that those cells stand for, in a continuous column whose numbers
+    are written in a way of their own (12 %, dates); `days` says that dates are read as days.
     """
 
     variable: Variable
@@ -50,18 +54,23 @@ class Coding:
     doubtful: Mapping[str, int] | None = None
     values: pa.Array | None = None
     codes: NDArray[np.uint16] | None = None
+    numbers: NDArray[np.float64] | None = None
+    days: bool = False
 
     def read(self, cells: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """Codes or numbers of some cells, and which of them are missing (None where none is)."""
-        column = cleaned(cells, self.words)
+        column = cleaned(cells, self.words, days_of=self.variable.name if self.days else None)
         missing = np.asarray(column.is_null()) if column.null_count else None
         if self.variable.kind is Kind.CONTINUOUS:
-            return self._numbers(column), missing
-        return self._codes(column, missing), missing
+            return self._numbers(column, missing), missing
+        assert self.codes is not None
+        return self.codes[self._places(column, missing)], missing
 
-    def _numbers(self, column: pa.Array) -> NDArray[np.float64]:
+    def _numbers(self, column: pa.Array, missing: NDArray[np.bool_] | None) -> NDArray[np.float64]:
         import pyarrow as pa
 
+        if self.numbers is not None:
+            return self.numbers[self._places(column, missing)]
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         if is_text(column.type):
@@ -74,12 +83,12 @@ class Coding:
             raise self.changed()
         return values
 
-    def _codes(self, column: pa.Array, missing: NDArray[np.bool_] | None) -> NDArray[np.uint16]:
+    def _places(self, column: pa.Array, missing: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+        """Where among the known values each cell is."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         assert self.values is not None
-        assert self.codes is not None
         if pa.types.is_dictionary(column.type):
             places = np.asarray(
                 pc.index_in(column.dictionary, value_set=self.dictionary_values(column)).fill_null(-1)
@@ -93,8 +102,8 @@ class Coding:
             unknown &= ~missing
         if unknown.any():
             raise self.changed()
-        codes: NDArray[np.uint16] = self.codes[places]
-        return codes
+        found: NDArray[np.int64] = places
+        return found
 
     def dictionary_values(self, column: pa.DictionaryArray) -> pa.Array:
         """The known values in the type of a dictionary's own."""
@@ -116,41 +125,89 @@ def code_column(
 
     `words` mean missing; None says to find such words, `expected` that there may be any.
     """
+    import pyarrow as pa
+
     cells = profile.rows - profile.missing
     if is_temporal(profile.type):
         return DATES
     if not cells:
-        return EMPTY
+        # One that was asked for stays, so that its missing cells are refused, or leave no row.
+        return Coding(Variable(profile.name, Kind.CONTINUOUS), DECLARED) if wanted else EMPTY
+    refuse_infinite(profile)
     if profile.firsts is None:
         return code_many(profile, cells, wanted=wanted)
     column, rows = distinct_cells(profile)
+    words_seen = plain_values(column.combine_chunks())
+    column, spelling = plain_numbers(profile, column)
     found = find_holes(column, wanted=expected, declared=profile.declared) if words is None else None
     holes = tuple(found.holes) if found else ()
     if found is not None:
         column = found.cells
     if profile.text_cells and is_text(column.type):
         column = parse_numbers(column)
-        if not is_text(column.type):
-            profile.measure_distinct(column.cast("float64").drop_null().to_numpy())
+    if is_text(profile.type) and not is_text(column.type):
+        profile.integers = is_whole_type(column.type)
+        profile.measure_distinct(column.drop_null().to_numpy())
+        profile.infinite, profile.infinities = -1, 0  # refused below, by the right row
     typed = type_distinct(profile, column, cells, rows)
+    kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
     if typed.variable.kind is Kind.CONTINUOUS:
         if not wanted and constant(column):
             return CONSTANT
         reason = None if wanted else why_identifies(profile, cells)
-        return reason or Coding(typed.variable, typed.why, holes)
+        if reason is None and spelling:
+            values, numbers = words_seen.filter(pa.array(kept)), typed.values[kept]
+            why = f"{typed.why}: {spelling}"
+            return Coding(typed.variable, why, holes, None, values, numbers=numbers)
+        why = f"{typed.why}: {DAYS}" if profile.days else typed.why
+        return reason or Coding(typed.variable, why, holes, days=profile.days)
     if not wanted and is_text(column.type) and all_dates(column):
         return DATES
     if not wanted and is_text(column.type) and len(column) > max(FEWEST_VALUES, cells / 2):
         return f"{len(column)} levels in {cells} rows: names or free text"
-    kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
-    values, _ = distinct_cells(profile)
-    raw = values.combine_chunks()
-    if holes:
-        import pyarrow as pa
-
-        raw = raw.filter(pa.array(kept))
+    values = words_seen.filter(pa.array(kept)) if holes else words_seen
     doubtful = found.doubtful if found else None
-    return Coding(typed.variable, typed.why, holes, doubtful, plain_values(raw), typed.values[kept])
+    why = f"{typed.why}: {spelling}" if spelling else typed.why
+    return Coding(typed.variable, why, holes, doubtful, values, typed.values[kept])
+
+
+def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
+    """Distinct texts as plain numbers, and how they were written; as they are where they are of no such kind.
+
+    Dates count where the column was declared continuous.
+    """
+    if not is_text(column.type):
+        return column, ""
+    if profile.declared is Kind.CONTINUOUS and spells_dates(column):
+        return as_days(profile.name, column), DAYS
+    rewritten = None
+    if profile.text_cells and profile.declared is not Kind.DISCRETE:
+        rewritten = rewrite_numbers(column, profile.fewest)
+    return (column, "") if rewritten is None else rewritten
+
+
+def refuse_infinite(profile: Profile) -> None:
+    """Refuse infinite numbers."""
+    if profile.infinite >= 0:
+        raise DataError(
+            f"column '{profile.name}' has infinite values ({profile.infinities}), the first in data row "
+            f"{profile.infinite + 1}: correct them, or leave those cells empty and choose "
+            f"{option('missing', 'drop')}"
+        )
+
+
+def is_whole_type(kind: pa.DataType) -> bool:
+    """Whether a type is one of whole numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind))
+
+
+def hole_words(profile: Profile, *, expected: bool) -> tuple[str, ...]:
+    """Words of a column that mean missing."""
+    if not profile.firsts:
+        return ()
+    return tuple(find_holes(distinct_cells(profile)[0], wanted=expected, declared=profile.declared).holes)
 
 
 def distinct_cells(profile: Profile) -> tuple[pa.ChunkedArray, list[int]]:
@@ -196,6 +253,18 @@ def code_many(profile: Profile, cells: int, *, wanted: bool) -> Coding | str:
     """Code a column of too many values to be levels: numbers are continuous, other columns are left out."""
     text = is_text(profile.type)
     spelled = text and profile.text_cells and profile.numbers
+    if profile.spelled is not None and profile.declared is not Kind.DISCRETE:
+        raise DataError(
+            f"column '{profile.name}' has more than {MAX_LEVELS} numbers such as '{profile.spelled}', which "
+            "are not read where they are so many: write them plainly (1234.5), convert them in a query, or "
+            f"leave the column out ({option('drop', profile.name)})"
+        )
+    if profile.declared is Kind.CONTINUOUS and text and not spelled and profile.odd is None:
+        raise DataError(
+            f"column '{profile.name}' is declared continuous, but its texts are no plain numbers, and more "
+            f"than {MAX_LEVELS} of them: write them as numbers, convert them in a query, or leave the column "
+            f"out ({option('drop', profile.name)})"
+        )
     if profile.declared is Kind.DISCRETE or (wanted and text and not spelled):
         raise DataError(
             f"column '{profile.name}' has more than {MAX_LEVELS} levels: leave it out if it identifies rows "
@@ -210,14 +279,10 @@ def code_many(profile: Profile, cells: int, *, wanted: bool) -> Coding | str:
         )
     if (text and not spelled) or is_categorical(profile.type):
         return f"more than {MAX_LEVELS} levels in {cells} rows: names or free text"
-    if profile.infinite >= 0:
-        raise DataError(
-            f"column '{profile.name}' has infinite values, the first in data row {profile.infinite + 1}: "
-            f"correct them, or leave those cells empty and choose {option('missing', 'drop')}"
-        )
     reason = None if wanted else why_identifies(profile, cells)
     why = DECLARED if profile.declared else "whole numbers" if profile.whole else "numbers"
-    return reason or Coding(Variable(profile.name, Kind.CONTINUOUS), why)
+    why = f"{why}: {DAYS}" if profile.days else why
+    return reason or Coding(Variable(profile.name, Kind.CONTINUOUS), why, days=profile.days)
 
 
 def is_categorical(kind: pa.DataType) -> bool:
@@ -231,12 +296,21 @@ def why_identifies(profile: Profile, cells: int) -> str | None:
     """Why whole numbers only tell rows apart; None where they do not, as far as one pass can tell."""
     if cells <= FEWEST_VALUES or not profile.whole:
         return None
-    if profile.numbers_the_rows:
-        return "numbers the rows"
+    if is_decimal(profile.type):
+        return None
     called_so = IS_ID.search(profile.name) or IS_CAMEL_ID.search(profile.name)
+    if (profile.integers or called_so) and profile.numbers_the_rows:
+        return "numbers the rows"
     if (called_so or profile.name.startswith(UNNAMED)) and not profile.repeats:
         return "whole numbers that hardly repeat, and called an identifier"
     return None
+
+
+def is_decimal(kind: pa.DataType) -> bool:
+    """Whether a type is one of decimals."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_decimal(kind))
 
 
 def constant(column: pa.ChunkedArray) -> bool:

@@ -54,8 +54,23 @@ def open_files(place: str | Path, separator: str | None = None) -> RowSource:
     ending = endings.pop()
     if ending in SEPARATORS:
         return DelimitedFiles(files, mark or SEPARATORS[ending])
-    root = Path(place) if Path(place).is_dir() else None
-    return ArrowFiles(files, FORMATS[ending], root)
+    return ArrowFiles(files, FORMATS[ending], str(place), partition_root(place))
+
+
+def partition_root(place: str | Path) -> Path | None:
+    """The folder below which parts of paths are columns: a folder itself, of a pattern what has no wildcard.
+
+    >>> str(partition_root("sales/*/part-*.parquet"))
+    'sales'
+    """
+    path = Path(place)
+    if path.is_dir():
+        return path
+    if path.exists():
+        return None
+    parts = path.parts
+    fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
+    return Path(*parts[:fixed])
 
 
 def find_files(place: str | Path) -> list[Path]:
@@ -93,16 +108,16 @@ def state_of(files: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
 class ArrowFiles:
     """Parquet, Feather or Arrow files with the same columns.
 
-    In a folder, parts such as `year=2024` of a path are columns.
+    Below `root`, parts such as `year=2024` of a path are columns.
     """
 
     text_cells = False
 
-    def __init__(self, files: Sequence[Path], form: str, root: Path | None = None) -> None:
+    def __init__(self, files: Sequence[Path], form: str, title: str, root: Path | None) -> None:
         import pyarrow.dataset as ds
 
         self._files = files
-        self.title = str(root or (files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"))
+        self.title = title
         with naming(files[0]):
             self._dataset: ds.Dataset = ds.dataset(
                 [str(file) for file in files],

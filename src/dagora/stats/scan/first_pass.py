@@ -6,27 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import DataError, OptionError
-from dagora.stats.scan.codebook import Coding, code_column
-from dagora.stats.scan.profile import Profile, cleaned, look_at_all, new_profiles
-from dagora.stats.scan.row_stream import RowStream
+from dagora.stats.scan.codebook import Coding, code_column, hole_words
+from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
+from dagora.stats.scan.row_stream import RowStream, Words, complete_part
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.wording import option
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from dagora.data.columns.reading_options import ReadingOptions
     from dagora.stats.scan.row_source import RowSource
-
-Words = dict[str, tuple[str, ...]]
 
 
 @dataclass
@@ -57,16 +51,24 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
     rows = next(iter(profiles.values())).rows
     if not rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
-    decided = decide(profiles.values(), said, expected=reading.missing == "drop")
+    # What is wrong with a column may stand in rows that are dropped.
+    postponed: list[DataError] = []
+    drop = reading.missing == "drop"
+    decided = decide(profiles.values(), said, expected=drop, postponed=postponed if drop else None)
     kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
     holes = {name: coding.words for name, coding in kept.items() if coding.words}
     incomplete = [name for name in kept if profiles[name].missing or name in holes]
     if incomplete and reading.missing == "error":
         refuse_missing(profiles[incomplete[0]], holes.get(incomplete[0], ()))
     complete = rows
+    if postponed and not incomplete:
+        raise postponed[0]
     if incomplete:
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
+        for name in again:
+            if kept[name].numbers is not None:  # rewritten because of all rows
+                again[name].fewest = 0
         look(source, again, words, complete=True)
         complete = next(iter(again.values())).rows
         if not complete:
@@ -83,7 +85,7 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
             f"no column can be used: '{first}' ({decided[first]}); {option('discrete', first)} keeps it"
         )
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
-    stream = RowStream(source, list(kept.values()), complete, state, drop=bool(incomplete))
+    stream = RowStream(source, list(kept.values()), complete, state, words if incomplete else None)
     stream.passes = 2 if incomplete else 1
     return ScanStatistics(
         stream, Schema(coding.variable for coding in kept.values()), complete, overview, jobs
@@ -97,26 +99,29 @@ def look(source: RowSource, profiles: dict[str, Profile], words: Words, *, compl
             look_at_all(profiles.values(), complete_part(batch, words) if complete else batch, words)
 
 
-def complete_part(batch: pa.RecordBatch, words: Words) -> pa.RecordBatch:
-    """The rows of a batch without a missing cell."""
-    import pyarrow as pa
-
-    mask = np.ones(batch.num_rows, dtype=np.bool_)
-    for name in batch.schema.names:
-        column = cleaned(batch.column(name), words[name])
-        if column.null_count:
-            mask &= np.asarray(column.is_valid())
-    return batch.filter(pa.array(mask))
-
-
 def decide(
-    profiles: Iterable[Profile], words: tuple[str, ...] | None, *, expected: bool
+    profiles: Iterable[Profile],
+    words: tuple[str, ...] | None,
+    *,
+    expected: bool,
+    postponed: list[DataError] | None = None,
 ) -> dict[str, Coding | str]:
-    """The coding of each column, or why it is left out."""
-    return {
-        profile.name: code_column(profile, words, wanted=profile.declared is not None, expected=expected)
-        for profile in profiles
-    }
+    """The coding of each column, or why it is left out; errors are noted in `postponed`, where that is given.
+
+    A column with a postponed error has a coding that only says what means missing in it.
+    """
+    decided: dict[str, Coding | str] = {}
+    for profile in profiles:
+        wanted = profile.declared is not None
+        try:
+            decided[profile.name] = code_column(profile, words, wanted=wanted, expected=expected)
+        except DataError as problem:
+            if postponed is None:
+                raise
+            postponed.append(problem)
+            holes = hole_words(profile, expected=expected) if words is None else ()
+            decided[profile.name] = Coding(Variable(profile.name, Kind.CONTINUOUS), "", holes)
+    return decided
 
 
 def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:

@@ -14,6 +14,8 @@ from dagora.stats.scan.file_sources import BATCH_ROWS, state_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+WANTED = "it must return Arrow record batches, such as a list of them"
+
 
 class LazyRows:
     """A polars lazy frame; its columns are projected before it is run."""
@@ -86,7 +88,7 @@ class QueriedRows:
     def _run(self, query: str) -> Iterator[pa.RecordBatch]:
         try:
             cursor = self._connection.cursor()
-            yield from arrow_batches(cursor, query) or fetched(cursor, query, self._schema)
+            yield from map(plain_text, arrow_batches(cursor, query) or fetched(cursor, query, self._schema))
             cursor.close()
         except (DataError, GeneratorExit):
             raise
@@ -159,6 +161,19 @@ def query_of(table: str | None, query: str | None) -> str:
     return f"SELECT * FROM {quoted}"  # noqa: S608 - quoted
 
 
+def plain_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch whose views of text are text."""
+    import pyarrow as pa
+
+    if not any(pa.types.is_string_view(kind) for kind in batch.schema.types):
+        return batch
+    columns = [
+        column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+
 class MadeRows:
     """Rows that a function makes: each call returns record batches, the same rows every time."""
 
@@ -172,7 +187,7 @@ class MadeRows:
     def schema(self) -> pa.Schema:
         """Names and types of the first batch."""
         if self._schema is None:
-            first = next(iter(self._make()), None)
+            first = next(self._made(), None)
             if first is None:
                 raise DataError(f"{self.title} returned no record batch: at least one is needed")
             self._schema = first.schema
@@ -181,10 +196,26 @@ class MadeRows:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns."""
         expected = self.schema()
-        for batch in self._make():
+        for batch in self._made():
             if batch.schema.names != expected.names or batch.schema.types != expected.types:
                 raise DataError(f"{self.title} returned batches whose columns or types differ")
             yield batch.select(list(columns))
+
+    def _made(self) -> Iterator[pa.RecordBatch]:
+        """What the function returns, if that is record batches, a table or one batch."""
+        import pyarrow as pa
+
+        made = self._make()
+        if isinstance(made, pa.RecordBatch):
+            made = [made]
+        elif isinstance(made, pa.Table):
+            made = made.to_batches() or [pa.RecordBatch.from_pylist([], made.schema)]
+        if not isinstance(made, Iterable):
+            raise DataError(f"{self.title} returned {type(made).__name__}: {WANTED}")
+        for batch in made:
+            if not isinstance(batch, pa.RecordBatch):
+                raise DataError(f"{self.title} returned something with a {type(batch).__name__}: {WANTED}")
+            yield plain_text(batch)
 
     def state(self) -> object:
         """Unknown."""

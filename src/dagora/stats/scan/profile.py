@@ -6,6 +6,7 @@ only be numbers, or text that is not worth learning from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.data.columns.cells import is_text, null_missing, parse_floats
-from dagora.data.columns.column_type import LIKE_CODES, check_type, first_without_number
+from dagora.data.columns.column_type import LIKE_CODES, MAX_INTEGER_LEVELS, check_type, first_without_number
+from dagora.data.columns.dates import as_days
 from dagora.data.columns.ingest import is_temporal
-from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.levels import DECIMAL_COMMA, IS_NUMBER, THOUSANDS
+from dagora.data.columns.spelled_numbers import plainly
 from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WRAP = (1 << 64) - 1
+WITH_COMMAS = re.compile(rf"[+-]? ?({THOUSANDS}|{DECIMAL_COMMA})|\({THOUSANDS}\)")
 
 
 @dataclass
@@ -31,8 +35,11 @@ class Profile:
 
     `firsts` are the distinct values with the first row of each, in order of appearance; None once they are
     too many. `numbers` says whether all cells are numbers, or text that spells numbers; `whole` whether all
-    are whole. `repeats` says that a number was seen twice in one batch. `odd` is the first text that spells
-    no number, with its row, in a column most of whose values do.
+    are whole, `integers` whether they are also written or stored so. `repeats` says that a number was seen
+    twice in one batch. `odd` is the first text that spells no number, with its row, in a column most of whose
+    values do; `spelled` an example of numbers that are written otherwise (12 %), where they are too many to
+    be kept. `days` says that dates are read as numbers, `fewest` up to how many texts are never rewritten as
+    numbers.
     """
 
     name: str
@@ -45,9 +52,14 @@ class Profile:
     firsts: dict[Any, int] | None = field(default_factory=dict)
     numbers: bool = True
     whole: bool = True
+    integers: bool = True
     repeats: bool = False
     odd: tuple[str, int] | None = None
+    spelled: str | None = None
+    days: bool = False
+    fewest: int = MAX_INTEGER_LEVELS
     infinite: int = -1
+    infinities: int = 0
     low: float = np.inf
     high: float = -np.inf
     _sums: list[int] = field(default_factory=lambda: [0, 0])
@@ -71,7 +83,7 @@ class Profile:
         begin, self.rows = self.rows, self.rows + len(cells)
         if is_temporal(self.type):
             return
-        column = cleaned(cells, words)
+        column = cleaned(cells, words, days_of=self.name if self.days else None)
         if column.null_count:
             self.missing += column.null_count
             if self.first_missing < 0:
@@ -89,7 +101,10 @@ class Profile:
         elif self.text_cells and before is None and self.numbers:
             if pa.types.is_dictionary(column.type):
                 column = column.dictionary_decode()
-            numbers = parse_floats(pa.chunked_array([column]))
+            texts = pa.chunked_array([column])
+            numbers = parse_integers(texts) if self.integers else None
+            self.integers = numbers is not None
+            numbers = parse_floats(texts) if numbers is None else numbers
             self.numbers = numbers is not None
             if numbers is not None:
                 self._measure(numbers.combine_chunks(), begin)
@@ -122,14 +137,23 @@ class Profile:
 
     def _judge_text(self, values: dict[str, int]) -> None:
         """Say whether values that are too many to be levels are numbers, or would be but for a word."""
+        import pyarrow as pa
+
         odd = [value for value in values if not IS_NUMBER.fullmatch(value)]
         self.numbers = not odd
         if self.numbers:
-            self.measure_distinct(np.array([float(value) for value in values]))
+            texts = pa.chunked_array([pa.array(list(values))])
+            numbers = parse_integers(texts)
+            self.integers = numbers is not None
+            exact = parse_floats(texts) if numbers is None else numbers
+            if exact is not None:
+                self.measure_distinct(exact.to_numpy())
+        elif plainly(list(values)) is not None or spoilt_by_commas(odd, len(values)):
+            self.spelled = odd[0]
         elif 2 * len(odd) < len(values):
             self.odd = (odd[0], values[odd[0]])
 
-    def measure_distinct(self, values: NDArray[np.float64]) -> None:
+    def measure_distinct(self, values: NDArray[Any]) -> None:
         """Note the range of numbers that text spells, given all distinct ones so far."""
         import pyarrow as pa
 
@@ -139,7 +163,6 @@ class Profile:
     def _measure(self, column: pa.Array, begin: int) -> None:
         """Note the range of numbers, and what tells whether they number the rows."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         if pa.types.is_boolean(column.type):
             return
@@ -148,8 +171,14 @@ class Profile:
         values = np.asarray(column.drop_null())
         if values.dtype.kind == "f":
             infinite = np.isinf(values)
-            if infinite.any() and self.infinite < 0:
-                self.infinite = begin + pc.is_inf(column).fill_null(value=False).index(value=True).as_py()
+            if infinite.any():
+                if self.infinite < 0:
+                    place = int(infinite.argmax())
+                    self.infinite = begin + int(np.flatnonzero(np.asarray(column.is_valid()))[place])
+                self.infinities += int(infinite.sum())
+                values = values[~infinite]
+            if not len(values):
+                return
             self.whole = self.whole and bool((values == np.floor(values)).all())
         self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
         if self.whole and not self.repeats:
@@ -179,11 +208,36 @@ def sum_of_squares(number: int) -> int:
     return number * (number + 1) * (2 * number + 1) // 6
 
 
-def cleaned(cells: pa.Array, words: Collection[str]) -> pa.Array:
-    """Cells whose missing ones are null, text without margins."""
+def parse_integers(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Texts as whole numbers; None where one of them is written otherwise, such as 1.0."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    column = null_missing(pa.chunked_array([cells]), words)
+    if not pc.all(pc.match_substring_regex(texts, "^-?[0-9]+$")).as_py():
+        return None
+    try:
+        return texts.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return None
+
+
+def spoilt_by_commas(odd: Sequence[str], number: int) -> bool:
+    """Whether most of so many texts are numbers with commas, which can be read in two ways."""
+    return 2 * sum(bool(WITH_COMMAS.fullmatch(text)) for text in odd) > number
+
+
+def cleaned(cells: pa.Array, words: Collection[str], days_of: str | None = None) -> pa.Array:
+    """Cells whose missing ones are null, text without margins; those of a column of dates as days.
+
+    Negative zeros become zeros, so that they are found among the values seen before.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    raw = pa.chunked_array([cells])
+    column = null_missing(raw if days_of is None else as_days(days_of, raw), words)
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, 0.0)
     found = column.combine_chunks()
     return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
 
@@ -192,12 +246,20 @@ def new_profiles(
     schema: pa.Schema, names: Sequence[str], declared: dict[str, Kind], *, text_cells: bool
 ) -> dict[str, Profile]:
     """A profile for each column; types that no table can hold are refused, unless they will be left out."""
+    import pyarrow as pa
+
     found = {}
     for name in names:
         kind = schema.field(name).type
-        if not is_temporal(kind):
+        wanted = declared.get(name)
+        days = is_temporal(kind) and wanted is Kind.CONTINUOUS
+        if days:
+            kind = pa.float64()
+        if not is_temporal(kind) or wanted is not None:
             check_type(name, kind)
-        found[name] = Profile(name, kind, declared.get(name), text_cells)
+        fewest = 0 if wanted is Kind.CONTINUOUS else MAX_INTEGER_LEVELS
+        found[name] = Profile(name, kind, wanted, text_cells, days=days, fewest=fewest)
+        found[name].integers = is_text(kind) or bool(pa.types.is_integer(kind))
     return found
 
 

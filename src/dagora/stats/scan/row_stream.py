@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from dagora.errors import DataError
 from dagora.stats.moments import BLOCK_ROWS
+from dagora.stats.scan.profile import cleaned
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from dagora.stats.scan.codebook import Coding
     from dagora.stats.scan.row_source import RowSource
 
@@ -20,19 +23,26 @@ if TYPE_CHECKING:
 PIECE_ROWS = 8 * BLOCK_ROWS
 
 Piece = list[NDArray[Any]]
+# Words that mean missing, by column.
+Words = dict[str, tuple[str, ...]]
 
 
 class RowStream:
     """A source and the coding of its columns; `rows` is how many complete rows its first pass had.
 
-    With `drop`, rows with a missing cell in any column are left out.
+    With `filled`, rows with a missing cell in any of its columns are left out before they are judged.
     """
 
     def __init__(
-        self, source: RowSource, codings: Sequence[Coding], rows: int, state: object, *, drop: bool
+        self,
+        source: RowSource,
+        codings: Sequence[Coding],
+        rows: int,
+        state: object,
+        filled: Words | None = None,
     ) -> None:
         self._source, self._codings, self._rows, self._state = source, codings, rows, state
-        self._drop = drop
+        self._filled = filled
         self.passes = 0
 
     @property
@@ -44,13 +54,10 @@ class RowStream:
         """Codes or numbers of some columns: pieces of `PIECE_ROWS` rows, and the rest."""
         self._check_state()
         self.passes += 1
-        # Whether a row is complete depends on all columns.
-        read = range(len(self._codings)) if self._drop else columns
-        places = [list(read).index(column) for column in columns]
         waiting: list[Piece] = []
         length, total = 0, 0
-        for piece in self._read(read):
-            waiting.append([piece[place] for place in places])
+        for piece in self._read(columns):
+            waiting.append(piece)
             length += len(piece[0])
             total += len(piece[0])
             while length >= PIECE_ROWS:
@@ -66,21 +73,19 @@ class RowStream:
 
     def _read(self, columns: Sequence[int]) -> Iterator[Piece]:
         names = [self._codings[column].variable.name for column in columns]
-        for batch in self._source.batches(names):
+        read = names if self._filled is None else list(dict.fromkeys([*names, *self._filled]))
+        for batch in self._source.batches(read):
+            if self._filled is not None:
+                batch = complete_part(batch, self._filled)  # noqa: PLW2901
             if not batch.num_rows:
                 continue
             made = [
                 self._codings[column].read(batch.column(name))
                 for column, name in zip(columns, names, strict=True)
             ]
-            lost = [missing for _, missing in made if missing is not None]
-            if lost and not self._drop:
+            if any(missing is not None for _, missing in made):
                 raise self.changed("a cell is missing that was not before")
-            if lost:
-                complete = ~np.logical_or.reduce(lost)
-                yield [values[complete] for values, _ in made]
-            else:
-                yield [values for values, _ in made]
+            yield [values for values, _ in made]
 
     def _check_state(self) -> None:
         if self._source.state() != self._state:
@@ -91,6 +96,18 @@ class RowStream:
         return DataError(
             f"{self.title} changed during the run ({how}): start again when nothing writes to it"
         )
+
+
+def complete_part(batch: pa.RecordBatch, words: Words) -> pa.RecordBatch:
+    """The rows of a batch without a missing cell."""
+    import pyarrow as pa
+
+    mask = np.ones(batch.num_rows, dtype=np.bool_)
+    for name in words:
+        column = cleaned(batch.column(name), words[name])
+        if column.null_count:
+            mask &= np.asarray(column.is_valid())
+    return batch if mask.all() else batch.filter(pa.array(mask))
 
 
 def join(pieces: list[Piece]) -> Piece:
