@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FLOWER := .venv-flower
 
-.PHONY: demo test test-slow test-flower coverage lint types bench requirements clean help
+.PHONY: demo test test-slow test-flower coverage lint types wheel bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
@@ -33,6 +33,10 @@ lint: $(READY)  ## ruff: rules and format
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
+
+wheel: $(READY)  ## dist/: a wheel for this Python and kind of processor that brings its kernels compiled
+	$(BIN)/python building/compile_kernels.py build/kernels
+	$(BIN)/python -m hatchling build -t wheel
 
 # Peers are installed in environments of their own; the tables in the README and docs/ come from here.
 bench: $(READY)  ## install the peers and measure everything against them

@@ -1,14 +1,18 @@
 """Compiled kernels on disk: a kept one is used again, never an outdated one, and nothing fails without a folder."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 import dagora
+from dagora.kernel_cache import PORTABLE, source_file
 
 PACKAGE = Path(dagora.__file__).resolve().parent
 GROUND = ("__init__", "version", "loading", "errors", "compiling", "compiled", "kernel_cache")
@@ -64,6 +68,65 @@ def test_a_moved_callee_is_noticed(package):
     (package / "callee.py").rename(package / "elsewhere.py")
     (package / "caller.py").write_text(CALLER.format("elsewhere"))
     assert ask(package)[:2] == (2, 0)
+
+
+def bring(package, tmp_path, **environment):
+    """Compile the kernels as `make wheel` does, and put them where a wheel would."""
+    compiled = {"NUMBA_CACHE_DIR": str(tmp_path / "made"), "NUMBA_CPU_FEATURES": ""}
+    ask(package, **{**compiled, "NUMBA_CPU_NAME": PORTABLE[platform.machine()][0], **environment})
+    (made,) = (tmp_path / "made").glob("dagora-*")
+    shutil.copytree(made, package / "compiled_kernels")
+
+
+def test_a_brought_kernel_is_used(package, tmp_path):
+    bring(package, tmp_path)
+    assert ask(package) == (2, 1, [])
+    assert not list((package / "__pycache__").glob("*.nbi"))
+
+
+def test_a_brought_kernel_of_other_sources_is_not_used(package, tmp_path):
+    bring(package, tmp_path)
+    (package / "callee.py").write_text(CALLEE.format(5))
+    assert ask(package)[:2] == (10, 0)
+
+
+def test_a_brought_kernel_is_not_used_on_a_processor_that_may_lack_something(package, tmp_path):
+    """The kernel is there, but this processor has not all that it was compiled for."""
+    bring(package, tmp_path)
+    cache = package / "kernel_cache.py"
+    cache.write_text(cache.read_text().replace('frozenset({"', 'frozenset({"telepathy", "'))
+    assert ask(package)[:2] == (2, 0)
+
+
+def test_the_stamp_of_a_kernel_covers_all_that_it_uses():
+    """Whatever a kernel finds among the names of its file comes from a file that its stamp covers."""
+    for place in sorted(PACKAGE.rglob("*.py")):
+        if "@kernel" in (text := place.read_text()) or "@inlined" in text:
+            import_module(".".join(["dagora", *place.relative_to(PACKAGE).with_suffix("").parts]))
+    kernels = [
+        (module, each)
+        for name, module in sorted(sys.modules.items())
+        if name.startswith("dagora.")
+        for each in vars(module).values()
+        if isinstance(each, Dispatcher) and each.py_func.__module__ == name
+    ]
+    assert len(kernels) > 300
+    for module, each in kernels:
+        covered = files_covered(module.__name__.removeprefix("dagora."))
+        for name in each.py_func.__code__.co_names:
+            used = vars(module).get(name)
+            home = getattr(getattr(used, "py_func", used), "__module__", None) or ""
+            if home.startswith("dagora."):
+                assert home.removeprefix("dagora.") in covered, (module.__name__, name)
+
+
+def files_covered(name):
+    waiting, seen = [name], {name}
+    while waiting:
+        fresh = set(source_file(waiting.pop()).imports) - seen
+        seen |= fresh
+        waiting += fresh
+    return seen
 
 
 def test_read_only_installation(package, tmp_path):

@@ -50,7 +50,9 @@ def compiled(function: F, **options: bool) -> F:
     takes longer to compile than a small kernel itself, and is not kept on disk on its own.
     """
     shared = {"nogil": True, "no_cfunc_wrapper": True, **options}
-    entry = numba.njit(cache=can_keep(function), **shared)(function)
+    entry = numba.njit(**shared)(function)
+    if can_keep(function):
+        entry._cache = kernel_cache.KernelCache(function)  # noqa: SLF001 - as njit(cache=True) sets numba's own
     part = numba.njit(no_cpython_wrapper=True, **shared)(function)
 
     def call_template(arguments: Iterable[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401

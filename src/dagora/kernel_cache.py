@@ -4,27 +4,36 @@ numba keeps a compiled kernel beside its source and uses it as long as that one 
 notice when a kernel that is called from there, in another file, has changed or moved: after an upgrade a kept
 kernel could fail to load, or compute what an older version computed. Kernels of dagora therefore carry a
 stamp of their own: a digest of their file and of all files of dagora that it imports, directly or indirectly.
+Imports within functions do not count, as a kernel can only use what its file has from the start; nor does the
+package's own `__init__`, which imports nothing at the start.
 
 Kernels are kept in the first folder that can be written: `NUMBA_CACHE_DIR` where that is set, `__pycache__`
 beside the source, the user's cache folder, a private folder for temporary files. Where none of these can be
 written, every process compiles anew. In the last two cases dagora warns once.
+
+A wheel built by `make wheel` brings kernels with it (`BROUGHT`), compiled for any processor of its kind that has
+what `PORTABLE` says. Those are used where they fit; a kernel that is not among them, or that was compiled by
+another version of numba or from other sources, is compiled here as ever.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import stat
 import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numba.core import caching
+import llvmlite.binding
+from numba.core import caching, config
 
 from dagora.compiling import compilation
 from dagora.errors import DagoraWarning
@@ -34,39 +43,72 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).resolve().parent
 IMPORTS = re.compile(
-    rf"^\s*(?:from|import)\s+{PACKAGE.name}((?:\.\w+)*)(?:\s+import\s+([\w, ]+))?", re.MULTILINE
+    rf"^(?:from|import)[ \t]+{PACKAGE.name}((?:\.\w+)*)(?:[ \t]+import[ \t]+([\w, ]+))?".encode(),
+    re.MULTILINE,
 )
 
+# Kernels that came with the installation, in folders as those of the package.
+BROUGHT = PACKAGE / "compiled_kernels"
+# What such kernels are compiled for, by kind of processor: a name that LLVM knows, and features that it implies.
+# Processors of 2013 and later have those of x86-64-v3; elsewhere kernels are compiled where they run.
+PORTABLE = {
+    "aarch64": ("generic", frozenset({"neon"})),
+    "arm64": ("generic", frozenset({"neon"})),
+    "x86_64": ("x86-64-v3", frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"})),
+    "AMD64": ("x86-64-v3", frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"})),
+}
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """What the stamps of kernels need of a file: the digest of its content, and what it imports of this package."""
+
+    digest: bytes
+    imports: tuple[str, ...]
+
 
 @cache
-def imported_files(file: Path) -> tuple[Path, ...]:
-    """Files of this package that a file of it imports anywhere."""
-    found = []
-    for path, names in IMPORTS.findall(file.read_text(encoding="utf-8")):
-        place = PACKAGE.joinpath(*path.split(".")[1:])
-        inside = [place / f"{name.strip()}.py" for name in names.split(",") if name.strip()]
-        found += [place.with_suffix(".py"), place / "__init__.py", *inside]
-    return tuple(sorted({each for each in found if each.is_file()}))
+def source_file(name: str) -> SourceFile:
+    """Read a file of this package, by its name without .py and with dots, as in an import.
+
+    Modules are looked for among the names of files: asking the disk about every imported name would take longer
+    than reading.
+    """
+    content = PACKAGE.joinpath(*file_names()[name]).read_bytes()
+    found = set()
+    for path, names in IMPORTS.findall(content):
+        place = path.decode()[1:]
+        dot = "." if place else ""
+        found |= {place, *(f"{place}{dot}{each.strip()}" for each in names.decode().split(","))}
+    return SourceFile(hashlib.sha256(content).digest(), tuple(found & file_names().keys() - {""}))
 
 
 @cache
-def content_digest(file: Path) -> bytes:
-    """Digest of a file's content."""
-    return hashlib.sha256(file.read_bytes()).digest()
+def file_names() -> dict[str, tuple[str, ...]]:
+    """Where every module of this package lies, by its name within the package ("" is the package itself)."""
+    found = {}
+    for folder, _, files in os.walk(PACKAGE):
+        inside = Path(folder).relative_to(PACKAGE).parts
+        for file in files:
+            if file.endswith(".py"):
+                stem = file[:-3]
+                found[".".join(inside if stem == "__init__" else (*inside, stem))] = (*inside, file)
+    return found
 
 
 @cache
 def source_stamp(file: Path) -> str:
     """Digest of a file and of everything that it imports from this package."""
-    seen = {file}
-    waiting = [file]
+    parts = file.relative_to(PACKAGE).with_suffix("").parts
+    waiting = [".".join(parts[:-1] if parts[-1] == "__init__" else parts)]
+    seen = set(waiting)
     while waiting:
-        fresh = [each for each in imported_files(waiting.pop()) if each not in seen]
+        fresh = [each for each in source_file(waiting.pop()).imports if each not in seen]
         seen.update(fresh)
         waiting += fresh
     whole = hashlib.sha256()
     for each in sorted(seen):
-        whole.update(str(each.relative_to(PACKAGE)).encode() + b"\0" + content_digest(each))
+        whole.update(each.encode() + b"\0" + source_file(each).digest)
     return whole.hexdigest()
 
 
@@ -178,6 +220,58 @@ class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: 
     def get_disambiguator(self) -> str:
         """Return what tells functions of one name in one file apart."""
         return str(self._line)
+
+
+class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no types
+    """The kept machine code of one kernel: looked for when it is first called, among the brought ones first."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        # numba's own looks at the disk here: for every kernel of every file that is imported, called or not.
+        self._name = repr(py_func)
+        self._py_func = py_func
+        self.enable()
+
+    @cached_property
+    def _impl(self) -> Any:  # noqa: ANN401
+        return self._impl_class(self._py_func)
+
+    @cached_property
+    def _cache_path(self) -> str:
+        return str(self._impl.locator.get_cache_path())
+
+    @cached_property
+    def _cache_file(self) -> Any:  # noqa: ANN401
+        return self._file_in(self._cache_path)
+
+    def _file_in(self, folder: str) -> Any:  # noqa: ANN401
+        return caching.IndexDataCacheFile(
+            folder, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+    def _load_overload(self, sig: object, target_context: Any) -> Any:  # noqa: ANN401
+        if (folder := self._brought_folder()) is not None:
+            codegen = target_context.codegen()
+            _, (triple, *_), hashes = self._index_key(sig, codegen)
+            data = self._file_in(folder).load((sig, (triple, portable_name(), ""), hashes))
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return super()._load_overload(sig, target_context)
+
+    def _brought_folder(self) -> str | None:
+        file = Path(self._py_func.__code__.co_filename).resolve()
+        if not file.is_relative_to(PACKAGE) or portable_name() is None:
+            return None
+        return str(BROUGHT / file.parent.relative_to(PACKAGE))
+
+
+@cache
+def portable_name() -> str | None:
+    """What brought kernels were compiled for; None where there are none, or this processor cannot run them."""
+    if not BROUGHT.is_dir() or config.CPU_NAME or platform.machine() not in PORTABLE:
+        return None
+    name, needed = PORTABLE[platform.machine()]
+    present = {each for each, has in llvmlite.binding.get_host_cpu_features().items() if has}
+    return name if needed <= present else None
 
 
 def install() -> None:

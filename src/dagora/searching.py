@@ -6,15 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from dagora.compiling import compilation
 from dagora.errors import OptionError
 from dagora.events import ignore
 from dagora.graph.dag import DAG
 from dagora.method import Method
-from dagora.network.incomplete.completion import Completion
-from dagora.network.incomplete.filling import filling_of
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidate_score import CandidateScore
@@ -26,12 +24,14 @@ from dagora.search.auto import ColumnOrders
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
-from dagora.search.structural_em import structural_em
 from dagora.source import Source
 from dagora.stats.name_order import in_name_order
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import HasFederation, Statistics
 from dagora.wording import spoken
+
+if TYPE_CHECKING:
+    from dagora.network.incomplete.completion import Completion
 
 # Beyond this many columns candidates are rarely complete.
 WIDE = 100
@@ -78,6 +78,9 @@ class Searching:
             holes = cast("IncompleteStatistics", in_name_order(holes))
         if holes is None or not rounds or self.score is None:
             return self.once(source, local, run)
+        from dagora.network.incomplete.filling import filling_of
+        from dagora.search.structural_em import structural_em
+
         seen = self.make(holes)
         filling = filling_of(holes, run.seed, penalty, partial(graph_score, seen))
 

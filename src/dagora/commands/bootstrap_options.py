@@ -68,10 +68,10 @@ class BootstrapRequest:
 
     def run(self, rows: Statistics, on_event: Observer, asked: Mapping[str, Any]) -> Strengths | None:
         """The strengths, where they were asked for."""
-        from dagora.resampling import bootstrap
-
         if self.bootstrap is None:
             return None
+        from dagora.resampling import bootstrap
+
         return bootstrap(
             rows,
             samples=self.bootstrap,
