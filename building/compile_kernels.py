@@ -2,9 +2,9 @@
 
     python building/compile_kernels.py FOLDER
 
-Every method, score and sampler runs once on tables of a few hundred rows; whatever numba compiles meanwhile is
-left in FOLDER, from where `hatch_build.py` puts it into the wheel. A kernel that no such run needs is compiled
-when somebody needs it. Two processes share the work, as numba compiles one kernel at a time in each.
+Every method, score and sampler runs once on tables of a few hundred rows; whatever numba compiles meanwhile
+is left in FOLDER, from where `hatch_build.py` puts it into the wheel. A kernel that no such run needs is
+compiled when somebody needs it. Two processes share the work, as numba compiles one kernel at a time in each.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def main(folder: Path) -> None:
             subprocess.Popen([sys.executable, __file__, "--share", str(share)], env=environment)  # noqa: S603
             for share in range(PROCESSES)
         ]
-        if any([process.wait() for process in started]):
+        if max(process.wait() for process in started):
             sys.exit("compiling failed")
         (kept,) = Path(cache).glob("dagora-*")
         shutil.rmtree(folder, ignore_errors=True)

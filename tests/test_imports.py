@@ -37,6 +37,7 @@ FLOORS = (
         "compiling",
         "memory",
     ),
+    ("kernel_stamp",),
     ("kernel_cache",),
     ("compiled",),
     ("kernel_random", "kernel_rows"),

@@ -13,6 +13,7 @@ from numba.core import event
 
 from dagora import kernel_cache
 from dagora.compiling import compilation
+from dagora.kernel_stamp import PACKAGE
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -68,4 +69,4 @@ def compiled(function: F, **options: bool) -> F:
 def can_keep(function: Callable[..., object]) -> bool:
     """Whether there is a folder for the compiled function; without one numba would refuse to compile it."""
     file = Path(inspect.getfile(function)).resolve()
-    return not file.is_relative_to(kernel_cache.PACKAGE) or kernel_cache.cache_folder(file) is not None
+    return not file.is_relative_to(PACKAGE) or kernel_cache.cache_folder(file) is not None

@@ -1,19 +1,14 @@
 """Where compiled kernels are kept on disk, and when a kept one is out of date.
 
-numba keeps a compiled kernel beside its source and uses it as long as that one file is unchanged. It does not
-notice when a kernel that is called from there, in another file, has changed or moved: after an upgrade a kept
-kernel could fail to load, or compute what an older version computed. Kernels of dagora therefore carry a
-stamp of their own: a digest of their file and of all files of dagora that it imports, directly or indirectly.
-Imports within functions do not count, as a kernel can only use what its file has from the start; nor does the
-package's own `__init__`, which imports nothing at the start.
+Whether it is, `kernel_stamp.py` says.
 
 Kernels are kept in the first folder that can be written: `NUMBA_CACHE_DIR` where that is set, `__pycache__`
 beside the source, the user's cache folder, a private folder for temporary files. Where none of these can be
 written, every process compiles anew. In the last two cases dagora warns once.
 
-A wheel built by `make wheel` brings kernels with it (`BROUGHT`), compiled for any processor of its kind that has
-what `PORTABLE` says. Those are used where they fit; a kernel that is not among them, or that was compiled by
-another version of numba or from other sources, is compiled here as ever.
+A wheel built by `make wheel` brings kernels with it (`BROUGHT`), compiled for any processor of its kind that
+has what `PORTABLE` says. Those are used where they fit; a kernel that is not among them, or that was compiled
+by another version of numba or from other sources, is compiled here as ever.
 """
 
 from __future__ import annotations
@@ -21,13 +16,11 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 import stat
 import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,79 +30,21 @@ from numba.core import caching, config
 
 from dagora.compiling import compilation
 from dagora.errors import DagoraWarning
+from dagora.kernel_stamp import PACKAGE, source_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PACKAGE = Path(__file__).resolve().parent
-IMPORTS = re.compile(
-    rf"^(?:from|import)[ \t]+{PACKAGE.name}((?:\.\w+)*)(?:[ \t]+import[ \t]+([\w, ]+))?".encode(),
-    re.MULTILINE,
-)
-
 # Kernels that came with the installation, in folders as those of the package.
 BROUGHT = PACKAGE / "compiled_kernels"
-# What such kernels are compiled for, by kind of processor: a name that LLVM knows, and features that it implies.
-# Processors of 2013 and later have those of x86-64-v3; elsewhere kernels are compiled where they run.
+# What such kernels are compiled for, by kind of processor: a name that LLVM knows, and what it implies.
+# Most processors since 2013 have what x86-64-v3 implies; on others kernels are compiled where they run.
 PORTABLE = {
     "aarch64": ("generic", frozenset({"neon"})),
     "arm64": ("generic", frozenset({"neon"})),
     "x86_64": ("x86-64-v3", frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"})),
     "AMD64": ("x86-64-v3", frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"})),
 }
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """What the stamps of kernels need of a file: the digest of its content, and what it imports of this package."""
-
-    digest: bytes
-    imports: tuple[str, ...]
-
-
-@cache
-def source_file(name: str) -> SourceFile:
-    """Read a file of this package, by its name without .py and with dots, as in an import.
-
-    Modules are looked for among the names of files: asking the disk about every imported name would take longer
-    than reading.
-    """
-    content = PACKAGE.joinpath(*file_names()[name]).read_bytes()
-    found = set()
-    for path, names in IMPORTS.findall(content):
-        place = path.decode()[1:]
-        dot = "." if place else ""
-        found |= {place, *(f"{place}{dot}{each.strip()}" for each in names.decode().split(","))}
-    return SourceFile(hashlib.sha256(content).digest(), tuple(found & file_names().keys() - {""}))
-
-
-@cache
-def file_names() -> dict[str, tuple[str, ...]]:
-    """Where every module of this package lies, by its name within the package ("" is the package itself)."""
-    found = {}
-    for folder, _, files in os.walk(PACKAGE):
-        inside = Path(folder).relative_to(PACKAGE).parts
-        for file in files:
-            if file.endswith(".py"):
-                stem = file[:-3]
-                found[".".join(inside if stem == "__init__" else (*inside, stem))] = (*inside, file)
-    return found
-
-
-@cache
-def source_stamp(file: Path) -> str:
-    """Digest of a file and of everything that it imports from this package."""
-    parts = file.relative_to(PACKAGE).with_suffix("").parts
-    waiting = [".".join(parts[:-1] if parts[-1] == "__init__" else parts)]
-    seen = set(waiting)
-    while waiting:
-        fresh = [each for each in source_file(waiting.pop()).imports if each not in seen]
-        seen.update(fresh)
-        waiting += fresh
-    whole = hashlib.sha256()
-    for each in sorted(seen):
-        whole.update(each.encode() + b"\0" + source_file(each).digest)
-    return whole.hexdigest()
 
 
 def folders_for(file: Path) -> Iterator[tuple[Path, str]]:
@@ -223,7 +158,7 @@ class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: 
 
 
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no types
-    """The kept machine code of one kernel: looked for when it is first called, among the brought ones first."""
+    """The kept machine code of a kernel: looked for at its first call, among the brought ones first."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         # numba's own looks at the disk here: for every kernel of every file that is imported, called or not.
@@ -266,7 +201,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
 
 @cache
 def portable_name() -> str | None:
-    """What brought kernels were compiled for; None where there are none, or this processor cannot run them."""
+    """What brought kernels were compiled for; None where there are none that this processor can run."""
     if not BROUGHT.is_dir() or config.CPU_NAME or platform.machine() not in PORTABLE:
         return None
     name, needed = PORTABLE[platform.machine()]

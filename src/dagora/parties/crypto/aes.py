@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
