@@ -12,6 +12,7 @@ from dagora.data.columns.reading_options import split_reading
 from dagora.data.interventions import Said
 from dagora.data.series import Timing
 from dagora.events import Budget, Event, Observer, ignore
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.method_registry import method_named
@@ -20,6 +21,7 @@ from dagora.result import Result, TracePoint
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.level_search import find_candidates
+from dagora.scores.edge_gains import edge_gains
 from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import LocalScore, check_possible, graph_score
 from dagora.scores.registry import default_score, score_named
@@ -126,6 +128,9 @@ def learn(
     check_possible(local, known)
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
+    gains = {}
+    if local is not None and source.in_memory and not isinstance(outcome.graph, PAG):
+        gains = edge_gains(local, outcome.graph, run)
     settings = prepared.settings(time_limit)
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
@@ -161,6 +166,7 @@ def learn(
         dropped=outcome.dropped,
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,
+        edge_gains=gains,
         separating_sets=outcome.separating_sets,
         data=source.account,
         interventions=source.regimes,

@@ -19,9 +19,11 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
-from dagora.graph.interventions import interventional_cpdag
+from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.graph.picture import Picture
 from dagora.parsing import parse_json
+from dagora.showing import Shown
 
 T = TypeVar("T")
 
@@ -89,7 +91,7 @@ class TracePoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Shown):
     """A learned graph with everything needed to judge and to repeat it.
 
     >>> import dagora
@@ -128,6 +130,8 @@ class Result:
     """The weights before any threshold or cut, where the method keeps them; they may hold cycles."""
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
+    edge_gains: Mapping[Edge, float] = field(default_factory=dict)
+    """What the score would lose without an edge, in nats, for each edge; empty where that is not known."""
     separating_sets: tuple[SeparatingSet, ...] = ()
     """What makes variables independent, where that was tested; pairs that are independent given nothing are
     not listed."""
@@ -155,6 +159,24 @@ class Result:
         (('x', 'x', 1),)
         """
         return LaggedGraph.of_window(self.graph)
+
+    def plot(self) -> Picture:
+        """The graph as far as the data decide it: an edge that they cannot direct has no arrow.
+
+        Where strengths of edges or weights are known, they are the width of the lines.
+
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").plot().svg[:4]
+        '<svg'
+        """
+        from dagora.graph.drawing import draw_svg
+
+        graph, weights = self.graph, self.weights
+        if isinstance(graph, DAG) and self.lagged_graph is None:
+            graph = self.cpdag
+            weights = None if weights is None else np.where(weights == 0, weights.T, weights)
+        shown = () if isinstance(graph, PAG) else shown_by_interventions(graph, self.interventions)
+        weights = None if isinstance(graph, PAG) else weights
+        return Picture(draw_svg(graph, weights=weights, shown=shown, strengths=self.edge_gains or None))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -190,6 +212,8 @@ class Result:
             content["dropped"] = [list(edge) for edge in self.dropped]
         if self.interventions:
             content["interventions"] = [list(targets) for targets in self.interventions]
+        if self.edge_gains:
+            content["edge_gains"] = [[*edge, gain] for edge, gain in self.edge_gains.items()]
         if self.separating_sets:
             content["separating_sets"] = [
                 [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
@@ -213,6 +237,7 @@ class Result:
             data=content.get("data", {}),
             command=content.get("command"),
             interventions=tuple(tuple(targets) for targets in content.get("interventions", ())),
+            edge_gains={(tail, head): float(gain) for tail, head, gain in content.get("edge_gains", ())},
             separating_sets=tuple(
                 SeparatingSet(first, second, tuple(given), float(p))
                 for first, second, given, p in content.get("separating_sets", ())
