@@ -10,6 +10,7 @@ from typing import Any
 from dagora.choices import check_circumstances, numbers_for
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.interventions import Said
+from dagora.data.schema import Kind
 from dagora.data.series import Timing
 from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.ancestral.pag import PAG
@@ -166,6 +167,7 @@ def learn(
         dropped=outcome.dropped,
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,
+        class_only=chosen is not None and (chosen.equivalent or chosen.kind is Kind.DISCRETE),
         edge_gains=gains,
         separating_sets=outcome.separating_sets,
         data=source.account,

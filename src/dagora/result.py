@@ -130,6 +130,9 @@ class Result(Shown):
     """The weights before any threshold or cut, where the method keeps them; they may hold cycles."""
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
+    class_only: bool = True
+    """Whether all graphs with the same independences fit the data equally well, so that what they have in common
+    is all that is known; some methods and scores assume more, and direct every edge by it."""
     edge_gains: Mapping[Edge, float] = field(default_factory=dict)
     """What the score would lose without an edge, in nats, for each edge; empty where that is not known."""
     separating_sets: tuple[SeparatingSet, ...] = ()
@@ -160,6 +163,19 @@ class Result(Shown):
         """
         return LaggedGraph.of_window(self.graph)
 
+    @property
+    def open_edges(self) -> tuple[Edge, ...]:
+        """The edges that the data cannot direct, as the method reads them.
+
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").open_edges
+        (('a', 'b'),)
+        >>> Result(DAG("ab", [("a", "b")]), "lingam", "finished", "", class_only=False).open_edges
+        ()
+        """
+        if isinstance(self.graph, DAG) and self.class_only and self.lagged_graph is None:
+            return self.cpdag.undirected
+        return self.graph.undirected
+
     def plot(self) -> Picture:
         """The graph as far as the data decide it: an edge that they cannot direct has no arrow.
 
@@ -171,7 +187,7 @@ class Result(Shown):
         from dagora.graph.drawing import draw_svg
 
         graph, weights = self.graph, self.weights
-        if isinstance(graph, DAG) and self.lagged_graph is None:
+        if self.open_edges:
             graph = self.cpdag
             weights = None if weights is None else np.where(weights == 0, weights.T, weights)
         shown = () if isinstance(graph, PAG) else shown_by_interventions(graph, self.interventions)
@@ -212,6 +228,8 @@ class Result(Shown):
             content["dropped"] = [list(edge) for edge in self.dropped]
         if self.interventions:
             content["interventions"] = [list(targets) for targets in self.interventions]
+        if not self.class_only:
+            content["class_only"] = False
         if self.edge_gains:
             content["edge_gains"] = [[*edge, gain] for edge, gain in self.edge_gains.items()]
         if self.separating_sets:
@@ -237,6 +255,7 @@ class Result(Shown):
             data=content.get("data", {}),
             command=content.get("command"),
             interventions=tuple(tuple(targets) for targets in content.get("interventions", ())),
+            class_only=bool(content.get("class_only", True)),
             edge_gains={(tail, head): float(gain) for tail, head, gain in content.get("edge_gains", ())},
             separating_sets=tuple(
                 SeparatingSet(first, second, tuple(given), float(p))

@@ -95,10 +95,13 @@ def in_words(result: Result) -> str:
         return "No edge was found: nothing in these data suggests that the variables depend on each other."
     words = []
     if not isinstance(graph, PAG) and result.lagged_graph is None:
-        still_open = len(result.cpdag.undirected)
+        still_open = len(result.open_edges)
         words.append(
             f"Of {counted(edges, 'edge')}, the data decide the direction of {edges - still_open} and leave "
             f"{still_open} open."
+            if result.class_only
+            else f"The direction of {counted(edges, 'edge')} rests on what the method assumes, not on "
+            "independences alone."
         )
     if gains:
         strongest = max(gains, key=lambda edge: gains[edge])
@@ -145,7 +148,7 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
     )
     drawings = [found]
     words = ""
-    if truth is None and has_open_directions(result):
+    if truth is None and isinstance(graph, DAG) and result.open_edges:
         # An arrow that the data cannot direct would say more than is known.
         drawings = [result.plot().svg, found]
         words = (
@@ -154,11 +157,6 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
         )
     strengths = slider(list(result.edge_gains.values()))
     return Section("The graph", strengths + canvas(drawings) + words + f'<p class="soft">{text(CAUTION)}</p>')
-
-
-def has_open_directions(result: Result) -> bool:
-    """Whether the graph has arrows that another graph with the same independences has the other way round."""
-    return isinstance(result.graph, DAG) and result.lagged_graph is None and bool(result.cpdag.undirected)
 
 
 def slider(strengths: Sequence[float]) -> str:
