@@ -131,8 +131,8 @@ class Result(Shown):
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
     class_only: bool = True
-    """Whether all graphs with the same independences fit the data equally well, so that what they have in common
-    is all that is known; some methods and scores assume more, and direct every edge by it."""
+    """Whether all graphs with the same independences fit the data equally well: then what they have in common
+    is all that is known. Some methods and scores assume more, and direct every edge by it."""
     edge_gains: Mapping[Edge, float] = field(default_factory=dict)
     """What the score would lose without an edge, in nats, for each edge; empty where that is not known."""
     separating_sets: tuple[SeparatingSet, ...] = ()
