@@ -119,3 +119,17 @@ def test_every_example_is_tested_listed_and_short() -> None:
         assert f"examples/{name}.py" in readme
         assert len(text.splitlines()) < 60
         assert text.endswith('\n\nif __name__ == "__main__":\n    main()\n')
+
+
+def test_notebook(tmp_path: Path) -> None:
+    """Every cell of the notebook runs, and every last line shows itself as HTML or SVG."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    notebook = nbformat.read(FOLDER / "notebook.ipynb", as_version=4)
+    nbclient.NotebookClient(
+        notebook, timeout=PATIENCE, resources={"metadata": {"path": str(tmp_path)}}, kernel_name="python3"
+    ).execute(env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore"})
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in cells:
+        (output,) = cell.outputs  # nothing else is printed
+        assert {"text/html", "image/svg+xml"} & set(output.data), cell.source
+    assert {file.name for file in tmp_path.iterdir()} == {"network.svg", "network.html"}

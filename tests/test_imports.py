@@ -36,6 +36,7 @@ FLOORS = (
         "wording",
         "compiling",
         "memory",
+        "showing",
     ),
     ("kernel_stamp",),
     ("kernel_cache",),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora import showing
 from dagora.loading import load
 from dagora.version import __version__ as __version__
 
@@ -176,3 +177,10 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def _html(shown: object) -> str:
+    return str(load("dagora.report.snippets:snippet")(shown))
+
+
+showing.provide(_html)  # what notebooks show of graphs, tables and results

@@ -10,8 +10,10 @@ from typing import Any
 from dagora.choices import check_circumstances, numbers_for
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.interventions import Said
+from dagora.data.schema import Kind
 from dagora.data.series import Timing
 from dagora.events import Budget, Event, Observer, ignore
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.method_registry import method_named
@@ -20,6 +22,7 @@ from dagora.result import Result, TracePoint
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.level_search import find_candidates
+from dagora.scores.edge_gains import edge_gains
 from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import LocalScore, check_possible, graph_score
 from dagora.scores.registry import default_score, score_named
@@ -126,6 +129,9 @@ def learn(
     check_possible(local, known)
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
+    gains = {}
+    if local is not None and source.in_memory and not isinstance(outcome.graph, PAG):
+        gains = edge_gains(local, outcome.graph, run)
     settings = prepared.settings(time_limit)
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
@@ -161,6 +167,8 @@ def learn(
         dropped=outcome.dropped,
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,
+        class_only=chosen is not None and (chosen.equivalent or chosen.kind is Kind.DISCRETE),
+        edge_gains=gains,
         separating_sets=outcome.separating_sets,
         data=source.account,
         interventions=source.regimes,

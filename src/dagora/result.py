@@ -19,9 +19,11 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
-from dagora.graph.interventions import interventional_cpdag
+from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.graph.picture import Picture
 from dagora.parsing import parse_json
+from dagora.showing import Shown
 
 T = TypeVar("T")
 
@@ -89,7 +91,7 @@ class TracePoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Shown):
     """A learned graph with everything needed to judge and to repeat it.
 
     >>> import dagora
@@ -128,6 +130,11 @@ class Result:
     """The weights before any threshold or cut, where the method keeps them; they may hold cycles."""
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
+    class_only: bool = True
+    """Whether all graphs with the same independences fit the data equally well: then what they have in common
+    is all that is known. Some methods and scores assume more, and direct every edge by it."""
+    edge_gains: Mapping[Edge, float] = field(default_factory=dict)
+    """What the score would lose without an edge, in nats, for each edge; empty where that is not known."""
     separating_sets: tuple[SeparatingSet, ...] = ()
     """What makes variables independent, where that was tested; pairs that are independent given nothing are
     not listed."""
@@ -155,6 +162,37 @@ class Result:
         (('x', 'x', 1),)
         """
         return LaggedGraph.of_window(self.graph)
+
+    @property
+    def open_edges(self) -> tuple[Edge, ...]:
+        """The edges that the data cannot direct, as the method reads them.
+
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").open_edges
+        (('a', 'b'),)
+        >>> Result(DAG("ab", [("a", "b")]), "lingam", "finished", "", class_only=False).open_edges
+        ()
+        """
+        if isinstance(self.graph, DAG) and self.class_only and self.lagged_graph is None:
+            return self.cpdag.undirected
+        return self.graph.undirected
+
+    def plot(self) -> Picture:
+        """The graph as far as the data decide it: an edge that they cannot direct has no arrow.
+
+        Where strengths of edges or weights are known, they are the width of the lines.
+
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").plot().svg[:4]
+        '<svg'
+        """
+        from dagora.graph.drawing import draw_svg
+
+        graph, weights = self.graph, self.weights
+        if self.open_edges:
+            graph = self.cpdag
+            weights = None if weights is None else np.where(weights == 0, weights.T, weights)
+        shown = () if isinstance(graph, PAG) else shown_by_interventions(graph, self.interventions)
+        weights = None if isinstance(graph, PAG) else weights
+        return Picture(draw_svg(graph, weights=weights, shown=shown, strengths=self.edge_gains or None))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -190,6 +228,10 @@ class Result:
             content["dropped"] = [list(edge) for edge in self.dropped]
         if self.interventions:
             content["interventions"] = [list(targets) for targets in self.interventions]
+        if not self.class_only:
+            content["class_only"] = False
+        if self.edge_gains:
+            content["edge_gains"] = [[*edge, gain] for edge, gain in self.edge_gains.items()]
         if self.separating_sets:
             content["separating_sets"] = [
                 [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
@@ -213,6 +255,8 @@ class Result:
             data=content.get("data", {}),
             command=content.get("command"),
             interventions=tuple(tuple(targets) for targets in content.get("interventions", ())),
+            class_only=bool(content.get("class_only", True)),
+            edge_gains={(tail, head): float(gain) for tail, head, gain in content.get("edge_gains", ())},
             separating_sets=tuple(
                 SeparatingSet(first, second, tuple(given), float(p))
                 for first, second, given, p in content.get("separating_sets", ())

@@ -54,6 +54,11 @@ class Source:
         return [] if self.rows is None or self.noise is not None else data_warnings(self.rows)
 
     @property
+    def in_memory(self) -> bool:
+        """Whether all rows are here, so that one question more costs little and tells nobody anything."""
+        return isinstance(self.rows, TableStatistics | InterventionalStatistics | IncompleteStatistics)
+
+    @property
     def noise(self) -> HasPrivacy | None:
         """The statistics, where they carry noise for privacy."""
         return self.rows if isinstance(self.rows, HasPrivacy) else None

@@ -71,11 +71,28 @@ def test_a_click_chooses_and_a_heading_sorts(report, tmp_path):
     page = opened(report, tmp_path, script=script)
     assert "soil" in near(page)
     start = next(k for k, row in enumerate(page.rows) if row[:2] == ["from", "to"])
-    edges = [row for row in page.rows[start + 1 :] if len(row) == 3 and row[2] in {"either", "determined"}]
+    edges = [row for row in page.rows[start + 1 :] if len(row) == 4 and row[2] in {"either", "determined"}]
     tails = [row[0] for row in edges]
     assert tails == sorted(tails, reverse=True)
     hidden = [tags for tag, tags in page.tags if tag == "tr" and "hidden" in tags]
     assert len(hidden) == sum("growth" not in row for row in edges)
+
+
+def test_the_switch_and_the_slider(report, tmp_path):
+    """One picture at a time; at the right end of the slider only the strongest edge is left in each."""
+    script = """
+      document.querySelector("button.switch").click();
+      const slider = document.querySelector("input.least");
+      slider.value = slider.max; slider.dispatchEvent(new Event("input"));
+      const pictures = [...document.querySelectorAll(".canvas")];
+      const seen = (picture) => [...picture.querySelectorAll("g[data-strength]:not(.weak)")].length;
+      document.body.setAttribute("data-hidden", pictures.map((picture) => picture.offsetHeight > 0).join());
+      document.body.setAttribute("data-left", pictures.map(seen).join());
+    """
+    page = opened(report, tmp_path, script=script)
+    (body,) = [tags for _, tags in page.tags if "data-left" in tags]
+    assert body["data-hidden"] == "false,true"
+    assert body["data-left"] == "1,1"
 
 
 def test_functions_are_shown(tmp_path):

@@ -42,7 +42,7 @@ def test_the_page_of_a_discrete_result(garden):
     edges = table_under(page, "from", "to", "direction")
     assert [tuple(row[:2]) for row in edges] == list(result.graph.edges)
     comparison = dagora.compare(result.graph, truth.graph)
-    verdicts = [row[3] for row in edges]
+    verdicts = [row[-1] for row in edges]
     assert verdicts.count("correct") == round(comparison.dag.tpr * len(truth.graph.edges))
     assert table_under(page, "compared as")[0][1] == str(comparison.shd)
     (drawing,) = [k for k, (tag, _) in enumerate(page.tags) if tag == "div" and "canvas" in str(page.tags[k])]

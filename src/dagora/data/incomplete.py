@@ -21,11 +21,12 @@ from dagora.data.columns.overview import Overview
 from dagora.data.schema import Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
+from dagora.showing import Shown
 from dagora.wording import announce
 
 
 @dataclass(frozen=True, eq=False)
-class IncompleteTable:
+class IncompleteTable(Shown):
     """Typed columns of equal length; `seen[i, row]` says whether column i was seen in that row.
 
     What stands in a hole means nothing: the code 0, or the number 0.

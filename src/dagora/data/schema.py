@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError
+from dagora.showing import Shown
 from dagora.wording import among
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
@@ -48,7 +49,7 @@ class Variable:
         return len(self.levels)
 
 
-class Schema:
+class Schema(Shown):
     """The variables of a data set, in column order.
 
     >>> schema = Schema([Variable("a", Kind.DISCRETE, ("no", "yes")), Variable("x", Kind.CONTINUOUS)])

@@ -21,6 +21,7 @@ from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.exports import arrow_table, pandas_frame, polars_frame
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 from dagora.errors import DataError
+from dagora.showing import Shown
 from dagora.wording import announce
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Shown):
     """Typed columns of equal length.
 
     >>> table = Table.from_numpy([[0, 1.5], [1, 2.5], [1, 0.5]], names=["a", "x"], discrete=["a"])

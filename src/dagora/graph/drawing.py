@@ -10,11 +10,12 @@ one page can hold many pictures. At an end that a PAG leaves open stands a circl
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
@@ -68,6 +69,7 @@ class _Stroke:
     sign: str
     verdict: Verdict
     weight: float | None
+    strength: float | None = None
 
 
 LineOf = Callable[[Edge, float, float], Line]
@@ -80,9 +82,11 @@ def draw_svg(
     weights: ArrayLike | None = None,
     title: str | None = None,
     shown: Collection[Edge] = (),
+    strengths: Mapping[Edge, float] | None = None,
 ) -> str:
     """Draw a graph; `truth` colours the edges by verdict, `weights` ([i, j] for i → j) sets their width.
 
+    `strengths` sets their width too, where there are no weights: what the score would lose without an edge.
     `shown` are edges whose direction an intervention shows: without a truth, they have a colour of their own.
 
     >>> from dagora.graph.dag import DAG
@@ -93,7 +97,7 @@ def draw_svg(
         strokes = _marked_strokes(graph, truth)
     else:
         known = None if truth is None else without_pag(truth, "the truth of a DAG or CPDAG")
-        strokes = _strokes(graph, known, weights, shown)
+        strokes = [_with_strength(each, strengths or {}) for each in _strokes(graph, known, weights, shown)]
     widths = _box_widths(graph.nodes, strokes)
     plan, line = _placed(graph.outline() if isinstance(graph, PAG) else graph, strokes, widths)
     words = MARKED if isinstance(graph, PAG) else JUDGED
@@ -121,10 +125,11 @@ def draw_svg(
     parts.append(f'<g transform="translate({left:.1f} {MARGIN + heading:.1f})">')
     scale = max((abs(s.weight) for s in strokes if s.weight is not None), default=0.0)
     labelled = len(strokes) <= LABELLED_EDGES
+    strongest = max((s.strength for s in strokes if s.strength is not None), default=0.0)
     # Correct edges are drawn last, on top of the others.
     ranks = list(STYLES)
     parts += [
-        _edge(stroke, line, scale, words, labelled=labelled)
+        _edge(stroke, line, scale, strongest, words, labelled=labelled)
         for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict))
     ]
     parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, Slices) else []
@@ -201,6 +206,14 @@ def _strokes(
     return found
 
 
+def _with_strength(stroke: _Stroke, strengths: Mapping[Edge, float]) -> _Stroke:
+    """The stroke with its strength, which is that of the edge in either direction."""
+    if stroke.verdict == "missing":
+        return stroke
+    tail, head = stroke.edge
+    return replace(stroke, strength=strengths.get((tail, head), strengths.get((head, tail))))
+
+
 def _marked_strokes(graph: PAG, truth: AnyGraph | None) -> list[_Stroke]:
     if truth is None:
         return [_Stroke((one, other), sign, "plain", None) for one, sign, other in graph.marked_edges]
@@ -261,11 +274,20 @@ def _node(name: str, centre: Point, width: float) -> str:
 
 
 def _edge(
-    stroke: _Stroke, line: LineOf, scale: float, words: Mapping[Verdict, str], *, labelled: bool
+    stroke: _Stroke,
+    line: LineOf,
+    scale: float,
+    strongest: float,
+    words: Mapping[Verdict, str],
+    *,
+    labelled: bool,
 ) -> str:
     tail, head = stroke.edge
     colour, _ = STYLES[stroke.verdict]
     share = abs(stroke.weight) / scale if stroke.weight is not None and scale > 0 else None
+    if share is None and stroke.strength is not None and strongest > 0:
+        # Of the root, as strengths in one graph are often a hundred times as large as others.
+        share = math.sqrt(max(stroke.strength, 0.0) / strongest)
     thickness = 1.9 if share is None else 1.0 + 2.6 * share
     if stroke.verdict == "missing":
         thickness = 1.6
@@ -275,13 +297,16 @@ def _edge(
     )
     mark = f" {SHOWN_SIGNS[stroke.sign]} "
     note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
+    lost = "" if stroke.strength is None else f", {stroke.strength:.1f} nats"
     verdict = "" if stroke.verdict == "plain" else f" ({words.get(stroke.verdict, stroke.verdict)})"
     drawing = f'<path d="{path}" fill="none" {_line(stroke.verdict, thickness)}/>'
     drawing += _mark(*first, left, thickness, colour) + _mark(*last, right, thickness, colour)
     if labelled and stroke.weight is not None:
         drawing += _weight_label(middle, stroke.weight, colour)
     ends = f"data-tail={quoteattr(clean_letters(tail))} data-head={quoteattr(clean_letters(head))}"
-    return f"<g {ends}><title>{clean_text(tail + mark + head + note + verdict)}</title>{drawing}</g>"
+    if stroke.strength is not None:
+        ends += f' data-strength="{stroke.strength:.6g}"'
+    return f"<g {ends}><title>{clean_text(tail + mark + head + note + lost + verdict)}</title>{drawing}</g>"
 
 
 def _mark_length(mark: int, thickness: float) -> float:

@@ -21,6 +21,7 @@ from dagora.errors import GraphError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.interventions import interventional_cpdag
+from dagora.showing import Shown
 
 LAGGED = re.compile(r"(?P<variable>.*)\[t-(?P<lag>[1-9][0-9]*)\]", re.DOTALL)
 
@@ -59,7 +60,7 @@ def window_names(variables: Sequence[str], lags: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class LaggedGraph:
+class LaggedGraph(Shown):
     """Edges within a step (lag 0) and from up to `lags` steps earlier.
 
     >>> graph = LaggedGraph(("rain", "river"), 1, [("rain", "river", 0), ("river", "river", 1)])

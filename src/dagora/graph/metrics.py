@@ -35,6 +35,7 @@ from dagora.graph.cpdag import Graph, require_graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time, split_name
+from dagora.showing import Shown
 
 Matrix = NDArray[np.bool_]
 
@@ -60,7 +61,7 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Shown):
     """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
 
     `raw` judges it as it was before edges were dropped to make it acyclic, where that is known; `within` and

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.errors import GraphError
+from dagora.showing import Shown
 from dagora.wording import among
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-class NamedGraph(ABC):
+class NamedGraph(Shown, ABC):
     """A graph over named nodes, with a boolean matrix whose entry [i, j] is a mark from i to j."""
 
     _nodes: tuple[str, ...]

@@ -18,6 +18,7 @@ from dagora.graph.ancestral.true_pag import true_pag
 from dagora.graph.cpdag import CPDAG, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import Metrics, Verdicts, align_names, measure
+from dagora.showing import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class MarkCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class PAGComparison:
+class PAGComparison(Shown):
     """A PAG judged by its edges, by its skeleton, and mark by mark."""
 
     pag: Metrics

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.comparing import compare
-from dagora.graph.dag import Edge
+from dagora.graph.dag import DAG, Edge
 from dagora.graph.drawing import draw_svg
 from dagora.graph.interventions import shown_by_interventions
 from dagora.graph.lagged_graph import split_name
@@ -18,12 +18,20 @@ from dagora.network.networks import Network
 from dagora.report import pag_section
 from dagora.report.data_section import data_section
 from dagora.report.line_chart import Line, draw_lines
-from dagora.report.page import Content, Section, facts, number, page, table, text
+from dagora.report.page import Cell, Content, Section, attribute, facts, number, page, table, text
 from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
 from dagora.result import Result
 from dagora.scores.prior_words import parameter_prior
+from dagora.wording import counted
 
+WEAK = 3.0  # nats
+
+LOST = (
+    "Nats lost without it: by how much the score would fall if this edge alone were left out. Under BIC and "
+    "the Bayesian scores, 3 nats make the graph with the edge about 20 times as probable as the one without. "
+    "Where two paths say the same, both look weak, and only one could go."
+)
 CAUTION = (
     "An edge is an association that improved the method's objective. Data often do not determine its "
     "direction. Do not call an edge causal without further evidence."
@@ -39,7 +47,7 @@ def result_page(
     strengths: Sequence[Section] = (),
 ) -> str:
     """A whole HTML document about a result; `strengths` are sections about its edges in samples."""
-    sections = [*warnings(result.warnings), graph_section(result, truth)]
+    sections = [*warnings(result.warnings), *data_section(result.data), graph_section(result, truth)]
     if truth is not None:
         comparison = compare(result.graph, truth, result.dropped)
         sections.append(Section("Against the truth", comparison_table(comparison)))
@@ -50,7 +58,6 @@ def result_page(
         sections.append(curve_section(result))
     if network is not None:
         sections.append(parameters(network))
-    sections += data_section(result.data)
     if "leakage" in result.settings:
         sections.append(Section("Who learned what", listed(result.settings["leakage"])))
     sections.append(repeating(result.settings, result.seed, result.stats, result.versions, result.to_dict()))
@@ -76,7 +83,40 @@ def lead(result: Result) -> str:
     named += [("seconds", number(result.seconds)), ("status", result.status)]
     assumed = parameter_prior(result.score_name, result.settings)
     said = [result.message, *([f"prior of parameters: {assumed}"] if assumed else [])]
-    return "".join(f"<p>{sentence(words)}</p>\n" for words in said) + facts(named)
+    told = "".join(f"<p>{sentence(words)}</p>\n" for words in said)
+    return told + facts(named) + f"<p>{text(in_words(result))}</p>\n"
+
+
+def in_words(result: Result) -> str:
+    """What was learned, how far it can be trusted, and what it does not say."""
+    graph, gains = result.graph, result.edge_gains
+    edges = number_of_edges(graph)
+    if not edges:
+        return "No edge was found: nothing in these data suggests that the variables depend on each other."
+    words = []
+    if not isinstance(graph, PAG) and result.lagged_graph is None:
+        still_open = len(result.open_edges)
+        words.append(
+            f"Of {counted(edges, 'edge')}, the data decide the direction of {edges - still_open} and leave "
+            f"{still_open} open."
+            if result.class_only
+            else f"The direction of {counted(edges, 'edge')} rests on what the method assumes, not on "
+            "independences alone."
+        )
+    if gains:
+        strongest = max(gains, key=lambda edge: gains[edge])
+        weak = sum(gain < WEAK for gain in gains.values())
+        words.append(f"The strongest links {strongest[0]} and {strongest[1]} ({gains[strongest]:.1f} nats).")
+        if weak:
+            words.append(
+                f"{counted(weak, 'edge')} would cost less than {WEAK:g} nats: other rows of the same kind "
+                "may not show them."
+            )
+    words.append(
+        "Two variables without an edge may still depend on each other, through those between them; an edge "
+        "does not say that one causes the other."
+    )
+    return " ".join(words)
 
 
 def sentence(words: str) -> str:
@@ -95,28 +135,56 @@ def listed(lines: Sequence[str]) -> str:
 
 
 def graph_section(result: Result, truth: AnyGraph | None) -> Section:
-    """The picture of the graph."""
-    drawing = draw_svg(
-        result.graph,
-        truth=truth,
-        weights=result.weights,
-        shown=shown_by_interventions(result.graph, result.interventions),
-    )
+    """The picture of the graph: as far as the data decide it, and as it was found."""
     graph = result.graph
-    if not isinstance(graph, PAG):
-        return Section("The graph", canvas(drawing) + f'<p class="soft">{text(CAUTION)}</p>')
-    said = [pag_section.CAUTION, *([pag_section.SELECTED] if result.settings.get("selection") else [])]
-    words = "".join(f'<p class="soft">{text(one)}</p>' for one in said)
-    return Section("The graph", canvas(drawing) + pag_section.marks_explained(graph) + words)
+    if isinstance(graph, PAG):
+        said = [pag_section.CAUTION, *([pag_section.SELECTED] if result.settings.get("selection") else [])]
+        words = "".join(f'<p class="soft">{text(one)}</p>' for one in said)
+        drawing = draw_svg(graph, truth=truth)
+        return Section("The graph", canvas([drawing]) + pag_section.marks_explained(graph) + words)
+    shown = shown_by_interventions(graph, result.interventions)
+    found = draw_svg(
+        graph, truth=truth, weights=result.weights, shown=shown, strengths=result.edge_gains or None
+    )
+    drawings = [found]
+    words = ""
+    if truth is None and isinstance(graph, DAG) and result.open_edges:
+        # An arrow that the data cannot direct would say more than is known.
+        drawings = [result.plot().svg, found]
+        words = (
+            '<p class="soft">A line without an arrow: the data do not tell its direction. The other picture '
+            "is the graph that was found, one of those that they cannot tell apart.</p>"
+        )
+    strengths = slider(list(result.edge_gains.values()))
+    return Section("The graph", strengths + canvas(drawings) + words + f'<p class="soft">{text(CAUTION)}</p>')
 
 
-def canvas(drawing: str) -> str:
-    """A picture that is fitted to the page and can be shown in full size."""
+def slider(strengths: Sequence[float]) -> str:
+    """A slider that hides weak edges; it stops at the strength of every edge."""
+    stops = sorted({round(strength, 1) for strength in strengths})
+    if len(stops) < 2:
+        return ""
+    listed = " ".join(f"{stop:.1f}" for stop in stops)
+    return (
+        '<div class="tools"><label>only edges worth at least <input class="least" type="range" min="0" '
+        f'max="{len(stops) - 1}" value="0" data-stops={attribute(listed)}></label> '
+        f"<output>{stops[0]:.1f}</output> nats</div>"
+    )
+
+
+def canvas(drawings: Sequence[str]) -> str:
+    """A picture that is fitted to the page and can be shown in full size; of two, one at a time."""
+    switch = '<button class="switch" type="button">as the data tell / as found</button>' * (len(drawings) > 1)
     tools = (
-        '<div class="tools"><button class="size" type="button">fitted / full size</button>'
+        f'<div class="tools">{switch}<button class="size" type="button">fitted / full size</button>'
         '<span class="soft">click on a variable to highlight its neighbours</span></div>'
     )
-    return f'{tools}<div class="canvas fitted">{drawing}</div>'
+    hidden = ("", " hidden")
+    pictures = "".join(
+        f'<div class="canvas fitted"{hidden[place > 0]}>{drawing}</div>'
+        for place, drawing in enumerate(drawings)
+    )
+    return tools + pictures
 
 
 def comparison_table(comparison: Comparison | PAGComparison) -> str:
@@ -142,7 +210,9 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         return Section("Edges", searchable(table(titles, marked, sortable=True)))
     graph = result.graph
     head = ["from", "to", "direction"]
-    head += ["weight"] * (result.weights is not None) + ["verdict"] * (truth is not None)
+    gains = result.edge_gains
+    head += ["weight"] * (result.weights is not None) + ["nats lost without it"] * bool(gains)
+    head += ["verdict"] * (truth is not None)
     certain, shown = set(result.cpdag.edges), shown_by_interventions(graph, result.interventions)
     verdicts = None if truth is None else judge(graph, without_pag(truth, "the truth of a DAG or CPDAG"))
     in_time = result.lagged_graph is not None
@@ -152,6 +222,8 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         row: list[Content] = [*edge, "by time" if by_time else direction(edge, certain, shown)]
         if result.weights is not None:
             row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
+        if gains:
+            row.append(Cell(f"{gains[edge]:.1f}".replace("-", "−"), gains[edge]))
         if truth is not None and verdicts is not None:
             row.append(verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1])))
         rows.append(row)
@@ -159,6 +231,8 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         '<p class="soft">“either”: another graph with the same independences has the edge the other way '
         "round.</p>"
     )
+    if gains:
+        note += f'<p class="soft">{text(LOST)}</p>'
     return Section("Edges", searchable(table(head, rows, sortable=True)) + note)
 
 

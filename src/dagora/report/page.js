@@ -31,8 +31,28 @@ for (const input of document.querySelectorAll("input.filter")) {
 }
 // Graphs: fitted into the page or in their own size; a chosen node keeps its neighbours and fades the rest.
 for (const button of document.querySelectorAll("button.size")) {
-  const canvas = button.closest("section").querySelector(".canvas");
-  button.addEventListener("click", () => canvas.classList.toggle("fitted"));
+  const pictures = button.closest("section").querySelectorAll(".canvas");
+  button.addEventListener("click", () => {
+    for (const picture of pictures) picture.classList.toggle("fitted");
+  });
+}
+for (const button of document.querySelectorAll("button.switch")) {
+  const pictures = [...button.closest("section").querySelectorAll(".canvas")];
+  button.addEventListener("click", () => {
+    for (const picture of pictures) picture.hidden = !picture.hidden;
+  });
+}
+// Strengths: edges that are worth less than the slider says are not drawn.
+for (const slider of document.querySelectorAll("input.least")) {
+  const section = slider.closest("section");
+  const stops = slider.dataset.stops.split(" ");
+  slider.addEventListener("input", () => {
+    const least = stops[slider.value];
+    section.querySelector("output").textContent = least;
+    for (const edge of section.querySelectorAll("g[data-strength]")) {
+      edge.classList.toggle("weak", Number(edge.dataset.strength) < Number(least) - 0.05);
+    }
+  });
 }
 const choose = (name) => {
   for (const picture of document.querySelectorAll(".canvas svg")) {

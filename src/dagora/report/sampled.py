@@ -87,7 +87,7 @@ def consensus_section(posterior: Posterior, truth: Graph | None) -> Section:
         f"{counted(len(graph.edges), 'edge')} more probable than not, without a cycle; the numbers are "
         "probabilities."
     )
-    return Section("The consensus graph", f'<p class="soft">{text(note)}</p>{canvas(drawing)}')
+    return Section("The consensus graph", f'<p class="soft">{text(note)}</p>{canvas([drawing])}')
 
 
 def edge_section(posterior: Posterior, truth: Graph | None) -> Section:

@@ -62,7 +62,7 @@ def strength_sections(strengths: Strengths, truth: Graph | None) -> list[Section
     words = "Pairs that more than half of the samples join; the numbers are the shares that do."
     return [
         Section("Strengths of edges", note),
-        Section("What most samples agree on", f'<p class="soft">{text(words)}</p>{canvas(picture)}'),
+        Section("What most samples agree on", f'<p class="soft">{text(words)}</p>{canvas([picture])}'),
         strength_table(strengths, agreed, truth),
     ]
 

@@ -30,6 +30,7 @@ from dagora.posterior.summary.draws_json import parent_lists, parent_rows
 from dagora.posterior.summary.features import PAIRS, DistinctGraphs, Estimate, adjacent, distinct_graphs
 from dagora.resample.agreed_graph import agreed_class, agreed_dag
 from dagora.result import from_json_text
+from dagora.showing import Shown
 
 Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
@@ -39,7 +40,7 @@ OF_ANY_GRAPH = ("edge", "adjacent", COMPELLED)
 
 
 @dataclass(frozen=True, eq=False)
-class Strengths:
+class Strengths(Shown):
     """Graphs learned from samples of the rows, with everything needed to judge and to repeat them.
 
     `marks` holds them as bit rows `[samples, nodes, words]`: bit i of row j is a mark i → j, and an

@@ -24,6 +24,7 @@ from dagora.errors import GraphError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import Edge
 from dagora.graph.named_graph import find_node, index_nodes, list_nodes
+from dagora.showing import Shown
 
 Marks = NDArray[np.int8]
 MarkedEdge = tuple[str, str, str]
@@ -42,7 +43,7 @@ FORWARD = ("-->", "<->", "o->", "o-o", "---", "--o")
 SHOWN = {"-->": "→", "<->": "↔", "o->": "o→", "o-o": "o–o", "---": "—", "--o": "–o"}
 
 
-class PAG:
+class PAG(Shown):
     """An immutable graph over named nodes whose edges have a mark at each end.
 
     >>> graph = PAG("abcd", [("a", "o->", "c"), ("b", "o->", "c"), ("d", "<--", "c")])

@@ -39,6 +39,7 @@ from dagora.posterior.summary.features import (
 from dagora.posterior.summary.mixing import NOT_MIXED, UNKNOWN, Diagnostics, diagnose
 from dagora.result import from_json_text
 from dagora.scores.prior_words import parameter_prior
+from dagora.showing import Shown
 
 if TYPE_CHECKING:
     from dagora.posterior.summary.inference_data import InferenceData
@@ -47,7 +48,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Shown):
     """Graphs drawn from a posterior, with everything needed to assess and to reproduce them.
 
     >>> import dagora

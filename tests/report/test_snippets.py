@@ -1,0 +1,103 @@
+"""What a notebook shows: HTML of every kind of object, well formed, without scripts, and nothing unescaped."""
+
+import html.parser
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.data.table import Table
+from dagora.report.snippets import MOST_NODES, MOST_ROWS
+
+VOID = {"br", "img", "input", "meta"}
+HOSTILE = "<script>alert(1)</script>"
+
+
+class Strict(html.parser.HTMLParser):
+    """Reads HTML and notes tags that are not closed as they were opened."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def shown(thing):
+    page = Strict()
+    page.feed(thing._repr_html_())
+    page.close()
+    assert not page.open
+    assert "script" not in page.tags
+    return page
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 200)
+    b = np.where(rng.random(200) < 0.9, a, 1 - a)
+    return Table.from_numpy(
+        np.column_stack([a, b, rng.integers(0, 3, 200)]),
+        names=[HOSTILE, "b", "c"],
+        discrete=[HOSTILE, "b", "c"],
+    )
+
+
+def test_a_result_shows_its_picture_and_says_what_is_open(table):
+    result = dagora.learn(table)
+    page = shown(result)
+    words = " ".join(page.words)
+    assert "svg" in page.tags
+    assert "the data decide the direction of 0 and leave 1 open" in words
+    assert "--&gt;" not in result.plot().svg
+    assert "nats" in result.plot().svg
+
+
+@pytest.mark.parametrize(
+    "what", ["table", "schema", "dag", "cpdag", "pag", "comparison", "strengths", "posterior", "lagged"]
+)
+def test_every_kind_of_object_shows_itself(table, what):
+    dag = dagora.DAG([HOSTILE, "b", "c"], [(HOSTILE, "b")])
+    things = {
+        "table": lambda: table,
+        "schema": lambda: table.schema,
+        "dag": lambda: dag,
+        "cpdag": lambda: dagora.CPDAG.from_dag(dag),
+        "pag": lambda: dagora.PAG([HOSTILE, "b"], [(HOSTILE, "o->", "b")]),
+        "comparison": lambda: dagora.compare(dag, dag),
+        "strengths": lambda: dagora.bootstrap(table, "hill-climb", samples=5),
+        "posterior": lambda: dagora.sample(table, "exact", draws=20),
+        "lagged": lambda: dagora.LaggedGraph([HOSTILE, "b"], 1, [(HOSTILE, "b", 1)]),
+    }
+    page = shown(things[what]())
+    if what != "comparison":
+        assert any(HOSTILE in words for words in page.words)
+
+
+def test_large_things_are_not_drawn():
+    many = dagora.DAG([f"v{i}" for i in range(MOST_NODES + 1)])
+    assert "svg" not in shown(many).tags
+    wide = Table.from_numpy(np.random.default_rng(1).standard_normal((9, MOST_ROWS + 5)))
+    assert "… and 5 columns more" in shown(wide).words
+
+
+def test_a_picture_is_saved(table, tmp_path):
+    picture = dagora.learn(table).plot()
+    picture.save(tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text() == picture.svg == picture._repr_svg_()
+    with pytest.raises(dagora.DagoraError, match=r"saved as \.svg"):
+        picture.save(tmp_path / "graph.png")
+    assert not (tmp_path / "graph.png").exists()
