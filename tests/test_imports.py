@@ -70,6 +70,7 @@ FLOORS = (
     ("sampling",),
     ("federated",),
     ("vertical",),
+    ("several_owners",),
     ("report",),
     ("papers",),
     ("",),

@@ -247,13 +247,19 @@ def receive_edges(channel: Channel, terms: GroupTerms) -> NDArray[np.integer]:
 def leakage(terms: GroupTerms, rows: int) -> tuple[str, ...]:
     """Who learned what, in sentences."""
     one, two, three = terms.computing
-    return (
+    told = []
+    told.append(
         f"All {len(terms.owners)} owners learned the names of all columns, the number of rows ({rows}), and "
-        "that they have the same keys.",
-        "From the columns all learned the edges of the result, and nothing about how it was found.",
+        "that they have the same keys."
+    )
+    told.append("From the columns all learned the edges of the result, and nothing about how it was found.")
+    told.append(
         f"{one}, {two} and {three} computed on shares of all columns. None of them alone learned a value, a "
         "count or a score of another owner, if all followed the protocol (semi-honest; 128 bits "
-        f"computational). Any two of {one}, {two} and {three} together can see every column of everybody.",
-        "What follows from the result and one's own columns is not hidden, and each further run with other "
-        "columns reveals more.",
+        f"computational). Any two of {one}, {two} and {three} together can see every column of everybody."
     )
+    told.append(
+        "What follows from the result and one's own columns is not hidden, and each further run with other "
+        "columns reveals more."
+    )
+    return tuple(told)

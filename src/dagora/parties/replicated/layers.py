@@ -29,8 +29,11 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Ands:
-    """AND gates by layer: word positions of inputs and output, bytes that hold the batch, and where they lie
-    among the bytes of all messages; layer r has the gates [ends[r − 1], ends[r])."""
+    """AND gates by layer; layer r has the gates [ends[r − 1], ends[r]).
+
+    Of each: word positions of inputs and output, the number of bytes that hold its batch, and where these
+    begin among the bytes of all messages.
+    """
 
     a: Places
     b: Places
@@ -139,11 +142,11 @@ def in_layers(stages: Sequence[Stage], n_slots: int) -> Program:
     ends = np.searchsorted(and_layer[sequence], np.arange(depth + 1), side="right")
     start = np.cumsum(count) - count
     sequence = np.argsort(free_layer, kind="stable")
-    op, *rest = (part[sequence] for part in free_parts)
+    op, free_a, free_b, free_out, free_count = (part[sequence] for part in free_parts)
     free_ends = np.searchsorted(free_layer[sequence], np.arange(depth + 1), side="right")
     return Program(
         Ands(a, b, out, count, start, ends),
-        FreeGates(op.astype(np.uint8), *rest, free_ends),
+        FreeGates(op.astype(np.uint8), free_a, free_b, free_out, free_count, free_ends),
         np.concatenate(slots).astype(np.int32),
         first_word,
         n_slots,

@@ -7,8 +7,8 @@ message. For a product party i computes
     z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i,
 
 and z_0 + z_1 + z_2 = x y. It sends z_i to party i − 1, so that all hold (z_i, z_{i+1}) again: one element per
-party and product. α_0 + α_1 + α_2 = 0 hides z_i: α_i = F(k_i) − F(k_{i+1}), where F is AES-128 in counter mode
-and party i drew k_i and gave it to party i − 1, which knows the key of one of the two terms only.
+party and product. α_0 + α_1 + α_2 = 0 hides z_i: α_i = F(k_i) − F(k_{i+1}), where F is AES-128 in counter
+mode and party i drew k_i and gave it to party i − 1, which knows the key of one of the two terms only.
 
 Two of the three together hold all parts of everything: the sharing protects against one.
 """
@@ -44,7 +44,9 @@ class Stream:
         """The next bytes."""
         return np.frombuffer(self._cipher.update(bytes(count)), dtype=np.uint8)
 
-    def integers(self, shape: tuple[int, ...], dtype: np.dtype[np.unsignedinteger]) -> NDArray[np.integer]:
+    def integers(
+        self, shape: tuple[int, ...], dtype: np.dtype[np.unsignedinteger]
+    ) -> NDArray[np.unsignedinteger]:
         """The next integers, uniform over the type."""
         content = self.bytes(int(np.prod(shape)) * dtype.itemsize)
         return content.view(dtype.newbyteorder("<")).astype(dtype).reshape(shape)
@@ -91,7 +93,7 @@ class ReplicatedParty:
 
     def zero_integers(
         self, shape: tuple[int, ...], dtype: np.dtype[np.unsignedinteger]
-    ) -> NDArray[np.integer]:
+    ) -> NDArray[np.unsignedinteger]:
         """This party's part of zero, modulo the size of the type."""
         return self._own.integers(shape, dtype) - self._other.integers(shape, dtype)
 
