@@ -204,7 +204,7 @@ def simulate(
         return
     if min_rows is not None:
         raise OptionError("--min-rows is for three and more owners")
-    simulate_two(*files, request, in_memory=in_memory)
+    simulate_two(files[0], files[1], request, in_memory=in_memory)
 
 
 def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in_memory: bool) -> None:

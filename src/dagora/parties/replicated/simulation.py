@@ -1,4 +1,4 @@
-"""Three and more owners on one machine, each a `dagora private group` command in its own process, over TLS."""
+"""Three and more owners on one machine, each a `dagora private group` command in its own process over TLS."""
 
 from __future__ import annotations
 

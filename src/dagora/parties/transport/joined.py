@@ -1,4 +1,4 @@
-"""Several transports of one party as one: for networks that are no star, where parties connect among each other."""
+"""Several transports of one party as one, for networks that are no star: parties that connect among them."""
 
 from __future__ import annotations
 
