@@ -139,6 +139,7 @@ def test_all_that_a_party_receives_is_the_same_for_inputs_of_the_same_output():
         assert alike(one, other) > 1e-6
 
 
+@pytest.mark.slow  # as many sessions again
 def test_columns_without_a_mask_would_tell(monkeypatch):
     monkeypatch.setattr(moments, "Stream", lambda seed: replicated_party.Stream(bytes(16)))
     seen = sessions()

@@ -143,6 +143,7 @@ class LogarithmShares:
 def first_shares(
     garbler: Garbler,
     channel: Channel,
+    helper: Multiplier,
     public: PublicKey,
     series: Series,
     shares: NDArray[np.uint64],
@@ -157,7 +158,6 @@ def first_shares(
     other = garbler.peer_inputs(bits, count)
     garbler.reveal(garbler.run(circuit, np.concatenate([labels, other])), "evaluator")
     alphas, gammas, rhos = masks
-    helper = Multiplier(public)
     logarithms, answers = [], []
     for alpha, gamma, powers in zip(
         alphas,

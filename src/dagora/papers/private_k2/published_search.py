@@ -27,9 +27,11 @@ from dagora.run import Run
 from dagora.scores.local_score import TIE
 from dagora.search.k2 import run_k2
 
-NETWORK, LIMIT = "asia", 2
+NETWORK = "asia"
 SERIES_TERMS, SERIES_ROWS = (2, 4, 8, 12, 16, 20), (100, 1000)
-QUICK, FULL = ((100, 4), (100, 8)), ((100, 4), (100, 8), (100, 16), (1000, 8), (1000, 16))
+# Searches: rows, terms, the most parents.
+QUICK = ((100, 4, 1), (100, 8, 1), (100, 16, 1))
+FULL = (*QUICK, (100, 8, 2), (100, 16, 2), (1000, 8, 2), (1000, 16, 2))
 
 NOTES = paragraphs("""
 ln x = e ln 2 + ln(1 + ε) for the power of two 2^e nearest to x, and k terms of the Taylor series of the
@@ -56,8 +58,8 @@ def published(size: Size) -> Experiment:
     reference_file(f"networks/{NETWORK}.bif.gz")
     cells: list[Parameters] = [{"k": k, "n": n} for n in SERIES_ROWS for k in SERIES_TERMS]
     cells += [
-        {"network": NETWORK, "n": n, "k": k, "limit": LIMIT, "seed": size.seed}
-        for n, k in (FULL if size.full else QUICK)
+        {"network": NETWORK, "n": n, "k": k, "limit": limit, "seed": size.seed}
+        for n, k, limit in (FULL if size.full else QUICK)
     ]
     return Experiment("private-k2/published", tuple(cells), measure, report)
 
@@ -107,7 +109,7 @@ class LogarithmPair:
 
     def __init__(self, k: int, rows: int) -> None:
         from dagora.parties.crypto.channel import Channel
-        from dagora.parties.crypto.encryption.paillier import SecretKey
+        from dagora.parties.crypto.encryption.paillier import Multiplier, SecretKey
         from dagora.parties.crypto.garbling.yao import Evaluator, Garbler
         from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
         from dagora.parties.transport.in_memory import memory_network
@@ -115,6 +117,7 @@ class LogarithmPair:
         self._series = Series(k)
         self._bits = (rows + 1).bit_length()
         self._key = SecretKey.generate()
+        self._helper = Multiplier(self._key.public)
         self._network = memory_network(["one", "two"], timeout=3600.0)
         self._pool = ThreadPoolExecutor(2)
         one, two = self._network["one"], self._network["two"]
@@ -149,6 +152,7 @@ class LogarithmPair:
             first_shares,
             self._garbler,
             self._channels[0],
+            self._helper,
             self._key.public,
             self._series,
             shared[0],
@@ -162,7 +166,7 @@ class LogarithmPair:
         public, scale = self._key.public, self._series.scale
         logarithms = np.array(opened(ours.logarithm, theirs.logarithm, public, scale))
         products = np.array(opened(ours.product, theirs.product, public, scale))
-        return 0.5 * logarithms + products - np.array(opened(ours.x, theirs.x, public, 1))
+        return np.asarray(0.5 * logarithms + products - np.array(opened(ours.x, theirs.x, public, 1)))
 
 
 class PublishedSearch:
@@ -225,6 +229,7 @@ def our_session(rows: Drawn, limit: int, run: Run) -> dict[str, float]:
 def report(measured: Sequence[Measured]) -> Report:
     """The errors of the series, and the searches."""
     tables = []
+    columns: tuple[str, ...]
     series = [cell for cell in measured if "network" not in cell.parameters]
     if series:
         rows: list[tuple[Entry, ...]] = [

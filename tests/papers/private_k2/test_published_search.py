@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dagora.papers.private_k2 import published, published_logarithms
+from dagora.papers.private_k2 import published_logarithms, published_search
 from dagora.papers.private_k2.central import k2_parents
 from dagora.papers.private_k2.networks import drawn
-from dagora.papers.private_k2.published import LogarithmPair, PublishedSearch, series_errors
 from dagora.papers.private_k2.published_logarithms import FRACTION, Series, split, splitting_circuit
+from dagora.papers.private_k2.published_search import LogarithmPair, PublishedSearch, series_errors
 from dagora.parties.crypto.encryption import paillier
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.counts import to_bits
@@ -79,9 +79,9 @@ def test_a_search_by_shares(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_end_to_end(run: Callable, tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAGORA_DATA", str(data_dir))
-    monkeypatch.setattr(published, "QUICK", ())
+    monkeypatch.setattr(published_search, "QUICK", ())
     ran = run("reproduce", "private-k2/published", "-o", tmp_path, "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
     (table,) = json.loads(ran.out)["tables"]
-    assert len(table["rows"]) == len(published.SERIES_TERMS) * len(published.SERIES_ROWS)
+    assert len(table["rows"]) == len(published_search.SERIES_TERMS) * len(published_search.SERIES_ROWS)
     assert (tmp_path / "private-k2-published.md").read_text().startswith("## private-k2/published")
