@@ -20,7 +20,7 @@ which of the others the highest beside it. Let D be those differences. T is a fu
 
     I(D; T | graph) = H(T | graph) − H(T | D, graph) = H(T | graph):
 
-the entropy above is also how many bits the sequence tells about the score differences. How much of the
+an entropy of sequences is also how many bits they tell about the score differences. How much of the
 posterior distribution of D that takes away is the share of its variance that is left once T is known,
 
     E[tr Var(D_i | sequence of i)] / tr Var(D_i),                                          (“left”)
@@ -68,13 +68,13 @@ with three at most 2.58.
 samples of the same network: what the sequences tell on average to somebody who knows the network that the
 rows were drawn from, but not the rows. It is estimated from shares, and too low where few samples agree in a
 variable's parents: “seen again” is the share of parent sets (of two or more) that another sample has as well.
-The sequence is a function of differences of scores, so this is also the mutual information, in bits, between
-the sequences and these differences, given the graph.
+The sequence is a function of differences of scores, so the sequences tell as many bits about these
+differences: their mutual information, given the parents, variable by variable.
 
 “variance left”: how much of the variance of the score differences among a variable's parents (each alone)
 remains once the sequence is known, to the same reader; 100 % where it tells nothing, 36 % where it tells the
 sign of a normal difference with mean 0. Mean over parent sets that three or more samples have, each with the
-weight of its samples.
+weight of its samples; it is an estimate, and may come out a little above 100 %.
 
 “random” are networks of 20 binary variables with up to 3 parents each and uniform probabilities.
 

@@ -36,7 +36,7 @@ FULL = (*QUICK, (100, 8, 2), (100, 16, 2), (1000, 8, 2), (1000, 16, 2))
 NOTES = paragraphs("""
 ln x = e ln 2 + ln(1 + ε) for the power of two 2^e nearest to x, and k terms of the Taylor series of the
 second part. The bound on the error of x ln x is x / (2^k (k + 1)), which is what Lindell & Pinkas give for
-|ε| ≤ ½. From 16 terms on, what is left is mostly the rounding of e ln 2 to 30 bits.
+|ε| ≤ ½; the rounding of e ln 2 to 30 bits adds at most x / 2^31.
 
 The protocol, for each ln x: a garbled circuit gives the parties shares of ε and of e ln 2, one evaluates a
 polynomial of degree k on powers that the other has encrypted by Paillier's scheme (3072 bits), and a second
