@@ -44,8 +44,8 @@ QUICK = (
     (r" --jobs 2| --full", ""),
     (r"--draws 2000", "--draws 100"),
 )
-PARTY = re.compile(r"dagora (?:federate (?:coordinator|client)|private (?:host|join)) ")
-LISTENS = re.compile(r"dagora (?:federate coordinator|private host) ")
+PARTY = re.compile(r"dagora (?:federate (?:coordinator|client)|private (?:group )?(?:host|join)) ")
+LISTENS = re.compile(r"dagora (?:federate coordinator|private (?:group )?host) ")
 
 
 @dataclass(frozen=True)

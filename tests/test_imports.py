@@ -72,6 +72,7 @@ FLOORS = (
     ("sampling",),
     ("federated",),
     ("vertical",),
+    ("several_owners",),
     ("report",),
     ("papers",),
     ("",),

@@ -1,4 +1,4 @@
-"""`dagora private`: learn from columns that belong to two owners, who do not show them to each other."""
+"""`dagora private`: learn from columns of two or more owners, who do not show them to each other."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands.live_line import live_line, quiet_option
+from dagora.commands.own_log import own_log
 from dagora.commands.party_options import (
     DAYS,
     IN_MEMORY,
@@ -19,12 +20,13 @@ from dagora.commands.party_options import (
     tidy_end,
     warn,
 )
+from dagora.commands.private_group import command as group_command
+from dagora.commands.private_group import min_rows_option
 from dagora.commands.private_options import PrivateRequest, private_options
 from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS
 
 if TYPE_CHECKING:
     from dagora.parties.transport.certificates import Credentials
-    from dagora.parties.vertical.session_log import SessionLog
     from dagora.result import Result
 
 HOST, GUEST = "host", "guest"
@@ -35,7 +37,7 @@ Examples: two terminals, one for each owner
   dagora private host --data a.csv --key ID --max-parents 3 --certificates run/host
   dagora private join --data b.csv --key ID --connect 127.0.0.1:7200 --certificates run/guest
 \b
-Both at once, to try it out:
+Both at once, to try it out (three and more files: `dagora private group`):
   dagora private simulate a.csv b.csv --key ID --max-parents 3
 """
 
@@ -64,8 +66,12 @@ def command() -> None:
 
     Both files have a key column; rows whose key is in both files are used. All other columns must have two
     levels. Both owners learn the names of all columns, the common keys and the graph; each run prints who
-    learned what. Options that the guest gives must agree with the host's; the host decides the others.
+    learned what. Options that the guest gives must agree with the host's; the host decides the others. Three
+    and more owners: see `dagora private group --help`.
     """
+
+
+command.add_command(group_command)
 
 
 @command.command("certificates", short_help="Make certificates for both parties.")
@@ -178,17 +184,33 @@ def join(
     request.present(result)
 
 
-@command.command("simulate", short_help="Run both owners on this machine.")
-@click.argument("host_data")
-@click.argument("guest_data")
+@command.command("simulate", short_help="Run all owners on this machine.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE FILE [FILE]...")
+@min_rows_option(None)
 @IN_MEMORY
 @private_options
-def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: PrivateRequest) -> None:
-    """Run both owners as separate processes that talk over TLS, with temporary certificates."""
+def simulate(
+    *, files: tuple[str, ...], min_rows: int | None, in_memory: bool, request: PrivateRequest
+) -> None:
+    """Run two or more owners as separate processes that talk over TLS, with temporary certificates."""
     request.check_packages()
-    from dagora.parties.vertical.agreement import combine_proposals
+    from dagora.errors import OptionError
 
     request.check()
+    if len(files) < 2:
+        raise OptionError("there is one file: name one for each of two or more owners")
+    if len(files) > 2:
+        simulate_group(files, min_rows, request, in_memory=in_memory)
+        return
+    if min_rows is not None:
+        raise OptionError("--min-rows is for three and more owners")
+    simulate_two(files[0], files[1], request, in_memory=in_memory)
+
+
+def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in_memory: bool) -> None:
+    """Run host and guest."""
+    from dagora.parties.vertical.agreement import combine_proposals
+
     # Bad files and terms are refused here, in one line, before anything is started.
     host, guest = request.party_data(host_data), request.party_data(guest_data)
     combine_proposals(host.table.names, guest.table.names, request.proposal.complete(), request.proposal)
@@ -202,6 +224,50 @@ def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: Priva
         with tidy_end():
             result = run_parties(host_data, guest_data, request)
     request.present(result)
+
+
+def simulate_group(
+    files: tuple[str, ...], min_rows: int | None, request: PrivateRequest, *, in_memory: bool
+) -> None:
+    """Run three and more owners."""
+    from dagora.commands.private_group import present
+    from dagora.errors import OptionError
+    from dagora.parties.replicated.simulation import owner_names, run_group
+    from dagora.parties.replicated.terms import LEAST_ROWS, GroupProposal, check_owners, combine
+    from dagora.several_owners import learn_all
+
+    if request.mode == "adaptive" or request.crypto is not None:
+        raise OptionError(
+            "three and more owners compute on shares in hidden mode: leave out --mode, --crypto"
+        )
+    least = LEAST_ROWS if min_rows is None else min_rows
+    proposal = GroupProposal(request.order, request.max_parents, request.score, least)
+    names = check_owners(owner_names(len(files)))
+    # Bad files and terms are refused here, in one line, before anything is started.
+    brought = {name: request.party_data(file) for name, file in zip(names, files, strict=True)}
+    combine({name: each.table.names for name, each in brought.items()}, proposal, {})
+    for each in brought.values():
+        request.show_reading(each)
+    if in_memory:
+        result = learn_all(brought, proposal, on_event=live_line())
+    else:
+        told = ("dagora: listening", "dagora: 'owner", "dagora: error", "dagora: warning")
+        pass_on = live_line().pass_on
+
+        def relay(party: str, line: str) -> None:
+            # Errors are printed once, at the end; how the columns were understood was told already.
+            if party == names[0] and not line.startswith(told):
+                pass_on(line)
+
+        both = (*request.reading_arguments(), "--min-rows", str(least))
+        with tidy_end():
+            result = run_group(
+                files,
+                [*both, *request.group_terms(), *(["--quiet"] if request.quiet else [])],
+                [*both, "--quiet"],
+                on_line=None if request.quiet else relay,
+            )[names[0]]
+    present(result, request.output, request.report, as_json=request.as_json, quiet=request.quiet)
 
 
 def run_parties(host_data: str, guest_data: str, request: PrivateRequest) -> Result:
@@ -224,21 +290,6 @@ def run_parties(host_data: str, guest_data: str, request: PrivateRequest) -> Res
         on_line=None if request.quiet else relay,
     )
     return both.host
-
-
-def own_log(log: str | None, folder: str, limit: int, columns: tuple[str, ...]) -> SessionLog:
-    """Open a party's log; refuse columns that were in too many sessions, warn of any that were in one."""
-    from dagora.parties.vertical.session_log import FILE_NAME, SessionLog
-
-    sessions = SessionLog(Path(log) if log else Path(folder) / FILE_NAME, limit)
-    count = sessions.check(columns)
-    if count:
-        times = "1 session" if count == 1 else f"{count} sessions"
-        warn(
-            f"these columns were in {times} before (limit {limit}), and each session reveals more about them "
-            f"({sessions.path})"
-        )
-    return sessions
 
 
 def own_credentials(folder: str, name: str) -> Credentials:

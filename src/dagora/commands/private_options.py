@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,13 +115,7 @@ class PrivateRequest:
 
     def arguments(self, *, host: bool) -> list[str]:
         """The command-line arguments for one party of a simulation."""
-        given: list[tuple[str, object]] = [
-            ("--key", self.key),
-            ("--missing", self.missing),
-            ("--na", self.na),
-            ("--separator", self.separator),
-            ("--patience", self.patience),
-        ]
+        given: list[tuple[str, object]] = []
         if host:
             given += [
                 ("--max-parents", self.max_parents),
@@ -129,8 +124,34 @@ class PrivateRequest:
                 ("--mode", self.mode),
                 ("--crypto", self.crypto),
             ]
-        line = [part for flag, value in given if value is not None for part in (flag, str(value))]
+        line = [*self.reading_arguments(), *as_line(given)]
         return [*line, *(["--quiet"] if self.quiet or not host else [])]
+
+    def reading_arguments(self) -> list[str]:
+        """The command-line arguments that every party of a simulation is given."""
+        return as_line(
+            [
+                ("--key", self.key),
+                ("--missing", self.missing),
+                ("--na", self.na),
+                ("--separator", self.separator),
+                ("--patience", self.patience),
+            ]
+        )
+
+    def group_terms(self) -> list[str]:
+        """The command-line arguments with the terms of three and more owners."""
+        terms = [("--max-parents", self.max_parents), ("--order", self.order), ("--score", self.score)]
+        return as_line(terms)
+
+
+def as_line(given: Sequence[tuple[str, object]]) -> list[str]:
+    """Flags and their values, without those that were not given.
+
+    >>> as_line([("--order", None), ("--max-parents", 2)])
+    ['--max-parents', '2']
+    """
+    return [part for flag, value in given if value is not None for part in (flag, str(value))]
 
 
 def private_options(command: F) -> F:

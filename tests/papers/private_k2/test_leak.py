@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dagora.graph.dag import DAG
@@ -52,6 +53,22 @@ def test_the_steps_measured_are_those_of_k2() -> None:
     assert numbers["edges"] == len(graph.edges)
     assert numbers["most_bits"] > 0
     assert any(parents != sorted(parents) for parents in numbers["sequences"]), "a sequence, not a set"
+
+
+def test_a_sign_leaves_a_third_of_the_variance() -> None:
+    """Normal differences with mean 0 of which the sequence tells the sign: 1 − 2/π; far from 0: everything."""
+    rng = np.random.default_rng(1)
+    for mean, expected in ((0.0, 1 - 2 / math.pi), (9.0, 1.0)):
+        differences = rng.normal(mean, 1.0, 4000)
+        samples = [[[0, 1] if difference > 0 else [1, 0]] for difference in differences]
+        left = leak.variance_left(samples, [[[float(each), 0.0]] for each in differences])
+        assert left == pytest.approx(expected, abs=0.02)
+    assert leak.variance_left([[[0]]], [[[]]]) is None
+
+
+def test_random_networks_are_the_same_in_all_samples() -> None:
+    assert leak.rows_of("random 2", 20, 1).truth == leak.rows_of("random 2", 20, 5).truth
+    assert leak.rows_of("random 2", 20, 1).truth != leak.rows_of("random 3", 20, 1).truth
 
 
 def test_end_to_end(run: Callable, tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
