@@ -19,7 +19,8 @@ from dagora.events import Budget, Observer, ignore
 from dagora.federated import with_traffic
 from dagora.files import naming
 from dagora.parties.processes.peak_memory import peak_megabytes
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, binary_columns
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role
+from dagora.parties.vertical.columns import column_levels
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from dagora.result import Result
@@ -53,7 +54,7 @@ def read_party_data(
     table.announced()
     texts = key_texts(keys, source)
     with naming(data) if isinstance(data, str | Path) else nullcontext():
-        binary_columns(table)
+        column_levels(table)
     return PartyData(table, texts, source)
 
 
@@ -64,12 +65,14 @@ def learn_with(
     proposal: Proposal,
     *,
     on_event: Observer = ignore,
+    on_offer: Callable[[AgreedTerms], None] | None = None,
     on_terms: Callable[[AgreedTerms], None] | None = None,
     log: SessionLog | None = None,
 ) -> Result:
     """Learn with the peer of a transport, and close the transport at the end, with the reason of an error.
 
-    Once the terms are agreed, `log` records this party's session, or refuses it beyond the limit.
+    `on_offer` hears of the terms before this party agrees to them, `on_terms` once they are agreed. Then
+    `log` records this party's session, or refuses it beyond the limit.
     """
     clock, used = Budget(), time.process_time()
     with ExitStack() as stack:
@@ -84,7 +87,9 @@ def learn_with(
             if on_terms is not None:
                 on_terms(terms)
 
-        learned = private_k2(transport, role, brought, proposal, on_event=on_event, on_terms=agreed)
+        learned = private_k2(
+            transport, role, brought, proposal, on_event=on_event, on_offer=on_offer, on_terms=agreed
+        )
         if session is not None:
             session.learned = learned
     terms, overview = learned.terms, brought.table.overview
@@ -95,6 +100,7 @@ def learn_with(
         "role": role,
         "order": [terms.names[variable] for variable in terms.order],
         "columns": {"host": list(terms.host), "guest": list(terms.guest)},
+        "levels": dict(zip(terms.names, terms.levels, strict=True)),
         "max_parents": terms.max_parents,
         "score": terms.score,
         "mode": terms.mode,
@@ -142,6 +148,7 @@ def learn_private(
     score: str = "f",
     mode: str = "hidden",
     crypto: str = "rlwe",
+    min_rows: int = 2,
     drop: Iterable[str] = (),
     missing: str = "error",
     na: str | Iterable[str] = "auto",
@@ -149,9 +156,9 @@ def learn_private(
 ) -> Result:
     """Learn from two tables that share a key, as two owners would; the host's result is returned.
 
-    Tables may be files, data frames or `Table`s; every column but the key has two levels. `order` names the
-    variables, parents first; without it, the host's columns come first. `missing` is that of
-    `read_party_data`.
+    Tables may be files, data frames or `Table`s; every column but the key has 2 to 5 levels. `order` names
+    the variables, parents first; without it, the host's columns come first. `min_rows` is the fewest common
+    rows that are enough; `missing` is that of `read_party_data`.
 
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
@@ -162,7 +169,7 @@ def learn_private(
     ((('a', 'b'),), 15.0)
     """
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
-    proposal = Proposal(written, max_parents, score, mode, crypto)
+    proposal = Proposal(written, max_parents, score, mode, crypto, min_rows=min_rows)
     host, guest = (
         read_party_data(table, key, drop=drop, missing=missing, na=na) for table in (host_table, guest_table)
     )

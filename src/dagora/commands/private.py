@@ -62,9 +62,10 @@ MAX_SESSIONS = click.option(
 def command() -> None:
     """Learn a network (K2) from the columns of two owners who do not show them to each other.
 
-    Both files have a key column; rows whose key is in both files are used. All other columns must have two
-    levels. Both owners learn the names of all columns, the common keys and the graph; each run prints who
-    learned what. Options that the guest gives must agree with the host's; the host decides the others.
+    Both files have a key column; rows whose key is in both files are used. All other columns must have 2 to 5
+    levels. Both owners learn the names of all columns and how many levels each has, the common keys and the
+    graph; each run prints who learned what. Options that the guest gives must agree with the host's; the host
+    decides the others.
     """
 
 
@@ -127,6 +128,7 @@ def host(
         party_data,
         request.proposal,
         on_event=live_line(),
+        on_offer=lambda terms: request.state_costs(terms, party_data),
         on_terms=lambda terms: request.tell(terms, party_data),
         log=sessions,
     )
@@ -172,6 +174,7 @@ def join(
         party_data,
         request.proposal,
         on_event=live_line(),
+        on_offer=lambda terms: request.state_costs(terms, party_data),
         on_terms=lambda terms: request.tell(terms, party_data),
         log=sessions,
     )
@@ -187,11 +190,14 @@ def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: Priva
     """Run both owners as separate processes that talk over TLS, with temporary certificates."""
     request.check_packages()
     from dagora.parties.vertical.agreement import combine_proposals
+    from dagora.parties.vertical.columns import column_levels
 
     request.check()
     # Bad files and terms are refused here, in one line, before anything is started.
     host, guest = request.party_data(host_data), request.party_data(guest_data)
-    combine_proposals(host.table.names, guest.table.names, request.proposal.complete(), request.proposal)
+    levels = column_levels(host.table) + column_levels(guest.table)
+    proposal = request.proposal
+    combine_proposals(host.table.names, guest.table.names, proposal.complete(), proposal, levels)
     for brought in (host, guest):
         request.show_reading(brought)
     if in_memory:

@@ -34,6 +34,8 @@ class PrivateRequest:
     score: str | None
     mode: str | None
     crypto: str | None
+    levels: str | None
+    min_rows: int | None
     patience: float
     output: str | None
     report: str | None
@@ -45,7 +47,9 @@ class PrivateRequest:
         """The terms that this party wants."""
         from dagora.parties.vertical.agreement import Proposal
 
-        return Proposal(self.order, self.max_parents, self.score, self.mode, self.crypto)
+        return Proposal(
+            self.order, self.max_parents, self.score, self.mode, self.crypto, self.levels, self.min_rows
+        )
 
     def check_packages(self) -> None:
         """Refuse to go on without what the protocol needs, or the encryption that was asked for."""
@@ -76,6 +80,14 @@ class PrivateRequest:
         """Say whose certificate was shown: its owner can compare it with what the peer says it has."""
         if not self.quiet:
             click.echo(f"dagora: the {peer} shows the certificate {fingerprint}", err=True)
+
+    def state_costs(self, terms: AgreedTerms, brought: PartyData) -> None:
+        """Print what the run will cost at most, before this party agrees to the terms."""
+        if not self.quiet:
+            from dagora.parties.vertical.costs import stated_costs
+
+            costs = stated_costs(terms, len(brought.keys)).describe()
+            click.echo(f"dagora: with {len(brought.keys)} common rows it would take {costs}", err=True)
 
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
@@ -120,6 +132,8 @@ class PrivateRequest:
             ("--na", self.na),
             ("--separator", self.separator),
             ("--patience", self.patience),
+            ("--levels", self.levels),
+            ("--min-rows", self.min_rows),
         ]
         if host:
             given += [
@@ -163,6 +177,17 @@ def private_options(command: F) -> F:
             "--crypto",
             type=click.Choice(["rlwe", "paillier"]),
             help="Encryption for dot products (default: rlwe).",
+        ),
+        click.option(
+            "--levels",
+            metavar="A=3,B=2",
+            help="Numbers of levels that columns must have, one's own or the other's; else nobody goes on.",
+        ),
+        click.option(
+            "--min-rows",
+            type=int,
+            metavar="N",
+            help="Fewest common rows to go on with; the larger number of both parties counts (default: 2).",
         ),
         seconds_option("--patience", 600.0, "Seconds to wait for each message of the other party."),
         click.option("-o", "--output", metavar="FILE", help="Write the graph: .json .dot .graphml .csv"),

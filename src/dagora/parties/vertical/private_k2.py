@@ -1,6 +1,6 @@
 """Private K2 of two owners, from the agreement to the graph; both sides run the same code with their role.
 
-    agreement      names, order, limit, score, mode, encryption; digests of them
+    agreement      names, numbers of levels, order, limit, score, mode, encryption; digests of them
     transfer       128 base transfers, from which all later ones are extended
     intersection   which keys both have; both sort the common rows by key
     moments        dot products of product columns, as shares
@@ -33,22 +33,23 @@ from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
 from dagora.parties.transport.messages import encode
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree, binary_columns
-from dagora.parties.vertical.dot_products import MAX_MODULUS
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree
+from dagora.parties.vertical.columns import column_levels, indicator_columns
+from dagora.parties.vertical.costs import check_gates, widths_for
 from dagora.parties.vertical.intersection import intersect
 from dagora.parties.vertical.moments import share_moments
 from dagora.parties.vertical.round_counter import RoundCounter
 from dagora.parties.vertical.secret_search import FoundParents, adaptive_search, hidden_search
-from dagora.parties.vertical.widths import BitWidths
+from dagora.parties.vertical.widths import most_rows
 from dagora.result import Outcome
 
 RandomBytes = Callable[[int], bytes]
-MOST_ROWS = MAX_MODULUS - 2
+MOST_ROWS = most_rows(2)
 
 
 @dataclass(frozen=True, eq=False)
 class PartyData:
-    """A party's data: a table of columns with two levels, and a key for each row.
+    """A party's data: a table of columns with 2 to 5 levels, and a key for each row.
 
     `source` begins the message of an error about the keys.
     """
@@ -92,19 +93,24 @@ def private_k2(
     proposal: Proposal,
     *,
     on_event: Observer = ignore,
+    on_offer: Callable[[AgreedTerms], None] | None = None,
     on_terms: Callable[[AgreedTerms], None] | None = None,
     random: RandomBytes = secrets.token_bytes,
 ) -> PrivateOutcome:
     """Learn with the only peer of the transport, which calls the same with the other role.
 
-    The caller closes the transport, with the reason if this raises. `on_terms` is called with the agreed
-    terms before anything that depends on rows is sent, and may raise to end the run.
+    The caller closes the transport, with the reason if this raises. `on_offer` is called with the terms
+    before this party agrees to them, and `on_terms` with the agreed terms before anything that depends on
+    rows is sent; both may raise to end the run.
     """
-    columns = binary_columns(party_data.table)
+    levels = column_levels(party_data.table)
+    columns = indicator_columns(party_data.table)
     line = RoundCounter(transport)
     clock = PhaseClock(line, on_event)
     with clock.phase("agreement"):
-        terms = agree(line, role, party_data.table.names, proposal)
+        terms = agree(
+            line, role, party_data.table.names, proposal, levels=levels, on_offer=on_offer
+        )  # fmt: skip
         if on_terms is not None:
             on_terms(terms)
     with clock.phase("transfer"):
@@ -120,8 +126,9 @@ def private_k2(
             transfer=sender or receiver,
             random=random,
         )
-        check_rows(len(rows))
-    widths = BitWidths(len(rows), terms.limit, "g" if terms.score == "g" else "f")
+        check_rows(terms, len(rows))
+        check_gates(terms, len(rows))
+    widths = widths_for(terms, len(rows))
     with clock.phase("moments"):
         common = np.ascontiguousarray(columns[:, rows])
         moments = share_moments(line, role, terms, common, widths, on_event=on_event)
@@ -145,14 +152,17 @@ def private_k2(
     )
 
 
-def check_rows(rows: int) -> None:
+def check_rows(terms: AgreedTerms, rows: int) -> None:
     """Refuse too few common rows, or more than shares can count; both parties see the number."""
     if rows == 0:
         raise DisagreementError("the two parties have no key in common: is it the same key on both sides?")
-    if rows == 1:
-        raise DisagreementError("the two parties have one key in common: at least 2 are needed")
-    if rows > MOST_ROWS:
-        raise DisagreementError(f"{rows} common rows are too many (at most {MOST_ROWS}): take a sample")
+    if rows < terms.min_rows:
+        have = "one key" if rows == 1 else f"{rows} keys"
+        raise DisagreementError(
+            f"the two parties have {have} in common: at least {terms.min_rows} are needed"
+        )
+    if rows > (most := most_rows(max(terms.levels))):
+        raise DisagreementError(f"{rows} common rows are too many (at most {most}): take a sample")
 
 
 def confirm(transport: Transport, role: Role, terms: AgreedTerms, graph: DAG) -> None:
@@ -193,8 +203,8 @@ def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
     """Who learned what, in sentences."""
     told = []
     told.append(
-        f"Both parties learned the names of all columns, how many keys each has, and which {rows} keys they "
-        "have in common; they learned nothing about other keys."
+        "Both parties learned the names of all columns and how many levels each has, how many keys each has, "
+        f"and which {rows} keys they have in common; they learned nothing about other keys."
     )
     if terms.mode == "hidden":
         told.append(
