@@ -131,6 +131,7 @@ def host(
         on_offer=lambda terms: request.state_costs(terms, party_data),
         on_terms=lambda terms: request.tell(terms, party_data),
         log=sessions,
+        shares=request.shares,
     )
     request.present(result)
 
@@ -177,6 +178,7 @@ def join(
         on_offer=lambda terms: request.state_costs(terms, party_data),
         on_terms=lambda terms: request.tell(terms, party_data),
         log=sessions,
+        shares=request.shares,
     )
     request.present(result)
 
@@ -203,7 +205,7 @@ def simulate(*, host_data: str, guest_data: str, in_memory: bool, request: Priva
     if in_memory:
         from dagora.vertical import learn_both
 
-        result = learn_both(host, guest, request.proposal, on_event=live_line())
+        result = learn_both(host, guest, request.proposal, on_event=live_line(), shares=request.shares)
     else:
         with tidy_end():
             result = run_parties(host_data, guest_data, request)

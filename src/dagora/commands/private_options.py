@@ -36,6 +36,8 @@ class PrivateRequest:
     crypto: str | None
     levels: str | None
     min_rows: int | None
+    parameters: str | None
+    shares: str | None
     patience: float
     output: str | None
     report: str | None
@@ -48,7 +50,14 @@ class PrivateRequest:
         from dagora.parties.vertical.agreement import Proposal
 
         return Proposal(
-            self.order, self.max_parents, self.score, self.mode, self.crypto, self.levels, self.min_rows
+            self.order,
+            self.max_parents,
+            self.score,
+            self.mode,
+            self.crypto,
+            self.levels,
+            self.min_rows,
+            self.parameters,
         )
 
     def check_packages(self) -> None:
@@ -59,13 +68,27 @@ class PrivateRequest:
 
     def check(self) -> None:
         """Refuse invalid options and files before any data are read."""
-        from dagora.commands.outputs import check_output, check_report
+        from dagora.commands.outputs import check_output, check_report, check_target
+        from dagora.errors import OptionError
 
         _ = self.proposal
-        if self.output:
+        if self.output and not self._writes_network:
             check_output(self.output, (), None)
+        elif self.output:
+            check_target(self.output)
+        if self.shares:
+            check_target(self.shares)
+        if self.parameters == "shares" and not self.shares:
+            raise OptionError(f"{option('parameters', 'shares')} needs a file: give {option('shares')}")
         if self.report:
             check_report(self.report)
+
+    @property
+    def _writes_network(self) -> bool:
+        """Whether the output holds a network and nothing else."""
+        from dagora.formats.registry import find_format
+
+        return self.parameters == "open" and find_format(self.output or ".json").name == "BIF"
 
     def party_data(self, path: str, drop: str = "") -> PartyData:
         """Read a file with its key column."""
@@ -107,12 +130,12 @@ class PrivateRequest:
 
     def present(self, result: Result) -> None:
         """Write files, print the result, and print who learned what."""
-        from dagora.commands.outputs import show_result, write_result
+        from dagora.commands.outputs import show_result
         from dagora.commands.writing import Files
         from dagora.report import write_report
 
         files = Files()
-        files.write(self.output, lambda path: write_result(result, None, path))
+        files.write(self.output, lambda path: write_private(result, path))
         files.write(self.report, lambda path: write_report(result, path, source="columns of two owners"))
         if self.as_json:
             click.echo(result.to_json())
@@ -135,8 +158,13 @@ class PrivateRequest:
             ("--levels", self.levels),
             ("--min-rows", self.min_rows),
         ]
+        if self.shares:
+            from dagora.opened_parameters import shares_file
+
+            given.append(("--shares", shares_file(self.shares, "host" if host else "guest")))
         if host:
             given += [
+                ("--parameters", self.parameters),
                 ("--max-parents", self.max_parents),
                 ("--order", self.order),
                 ("--score", self.score),
@@ -145,6 +173,29 @@ class PrivateRequest:
             ]
         line = [part for flag, value in given if value is not None for part in (flag, str(value))]
         return [*line, *(["--quiet"] if self.quiet or not host else [])]
+
+
+def write_private(result: Result, path: str) -> list[str]:
+    """Write a result, or the network of what was opened; return what should be said about the file."""
+    from dagora.commands.outputs import write_result
+    from dagora.files import write_whole
+    from dagora.formats.json_format import render_result
+    from dagora.formats.registry import find_format, write_network
+    from dagora.opened_parameters import left_out, opened_network
+
+    name = find_format(path).name
+    if "tables" not in result.settings or name not in {"BIF", "JSON"}:
+        return write_result(result, None, path)
+    if name == "BIF":
+        network = opened_network(result)
+        write_network(network, path)
+        lacking = ", ".join(left_out(result, network))
+        return [f"{path} lacks {lacking}: no table for them or an ancestor is known here"] if lacking else []
+    tables = result.settings["tables"]
+    missing = ", ".join([*tables["withheld"], *tables["with_the_other_party"]])
+    reason = f"tables were withheld or stay with the other party: {missing}" if missing else None
+    write_whole(path, render_result(result.to_dict(), None if missing else opened_network(result), reason))
+    return [f"{path} has no parameters of all variables: {reason}"] if reason else []
 
 
 def private_options(command: F) -> F:
@@ -189,8 +240,24 @@ def private_options(command: F) -> F:
             metavar="N",
             help="Fewest common rows to go on with; the larger number of both parties counts (default: 2).",
         ),
+        click.option(
+            "--parameters",
+            type=click.Choice(["none", "shares", "open"]),
+            help="Of families with columns of both: none (default); shares: each party keeps shares of the "
+            "counts in a file; open: both see the probabilities to three digits.",
+        ),
+        click.option(
+            "--shares",
+            metavar="FILE",
+            help="File for this party's shares; simulate puts .host and .guest before its extension.",
+        ),
         seconds_option("--patience", 600.0, "Seconds to wait for each message of the other party."),
-        click.option("-o", "--output", metavar="FILE", help="Write the graph: .json .dot .graphml .csv"),
+        click.option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write the graph: .json .dot .graphml .csv; opened parameters: .json .bif",
+        ),
         REPORT,
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         quiet_option("Print the graph and nothing else.", passed=True),

@@ -1,11 +1,11 @@
 """What two owners agree on before any byte that depends on their rows is sent.
 
 Each sends the names of its columns, how many levels each has, and its proposal: the order of all variables,
-the limit on parents, score, mode and encryption. The guest may leave these to the host; the fewest common
-rows are the larger of the two that are proposed. Both then combine the proposals by the same rules and
-exchange a digest of the agreed terms. Any disagreement ends both sides with one line, which names columns and
-options but never a value or a level. (The tag of the proposals is "wishes", from the first version of the
-protocol.)
+the limit on parents, score, mode, encryption and what becomes of the parameters. The guest may leave these to
+the host; the fewest common rows are the larger of the two that are proposed. Both then combine the proposals
+by the same rules and exchange a digest of the agreed terms. Any disagreement ends both sides with one line,
+which names columns and options but never a value or a level. (The tag of the proposals is "wishes", from the
+first version of the protocol.)
 
     agreement/wishes  <>  version, role, names of columns, numbers of levels, options, security
     agreement/digest  <>  SHA-256 of the terms
@@ -31,7 +31,12 @@ Role = Literal["host", "guest"]
 VERSION = 3
 COMPUTATIONAL_BITS = 128
 STATISTICAL_BITS = 40
-CHOICES = {"score": ("f", "g"), "mode": ("hidden", "adaptive"), "crypto": ("rlwe", "paillier")}
+CHOICES = {
+    "score": ("f", "g"),
+    "mode": ("hidden", "adaptive"),
+    "crypto": ("rlwe", "paillier"),
+    "parameters": ("none", "shares", "open"),
+}
 # Limits on what a peer may propose: far beyond what a run can compute, small enough to be read at once. The
 # number of moments grows as the number of columns to the power of parents + 1, and with it time and memory.
 MOST_PARENTS = 6
@@ -53,6 +58,7 @@ _FIELDS: dict[str, Field] = {
     "score": str,
     "mode": str,
     "crypto": str,
+    "parameters": str,
     "computational": int,
     "statistical": int,
 }
@@ -74,6 +80,7 @@ class Proposal:
     crypto: str | None = None
     levels: str | None = None
     min_rows: int | None = None
+    parameters: str | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -99,6 +106,7 @@ class Proposal:
             score=self.score or "f",
             mode=self.mode or "hidden",
             crypto=self.crypto or "rlwe",
+            parameters=self.parameters or "none",
         )
 
 
@@ -118,6 +126,7 @@ class AgreedTerms:
     crypto: str
     levels: tuple[int, ...] = ()
     min_rows: int = FEWEST_ROWS
+    parameters: str = "none"
 
     def __post_init__(self) -> None:
         if not self.levels:
@@ -155,7 +164,10 @@ class AgreedTerms:
             for variable in self.order
         )
         parents = f"at most {self.limit} parent{'s' * (self.limit > 1)}"
-        return f"order {order}; {parents}; score {self.score}; mode {self.mode}; encryption {self.crypto}"
+        more = "" if self.parameters == "none" else f"; parameters {self.parameters}"
+        return (
+            f"order {order}; {parents}; score {self.score}; mode {self.mode}; encryption {self.crypto}{more}"
+        )
 
 
 def read_levels(text: str) -> dict[str, int]:
@@ -210,6 +222,7 @@ def agree(
         score=own.score or "",
         mode=own.mode or "",
         crypto=own.crypto or "",
+        parameters=own.parameters or "",
         computational=COMPUTATIONAL_BITS,
         statistical=STATISTICAL_BITS,
     )
@@ -242,7 +255,7 @@ def combine_proposals(
     shared = next((name for name in host if name in guest), None)
     if shared is not None:
         raise DisagreementError(f"both parties have a column '{shared}': one must rename it or leave it out")
-    for name in ("max_parents", "score", "mode", "crypto", "order"):
+    for name in ("max_parents", *CHOICES, "order"):
         here, there = getattr(wanted, name), getattr(expected, name)
         if there is not None and here != there:
             text = "not given" if here is None else f"'{here}'"
@@ -266,6 +279,7 @@ def combine_proposals(
         wanted.crypto or "",
         levels,
         max(wanted.min_rows or 0, expected.min_rows or 0, FEWEST_ROWS),
+        wanted.parameters or "",
     )
     if terms.score == "g" and max(levels) > 2:
         name = next(name for name, count in zip(names, levels, strict=True) if count > 2)
@@ -338,6 +352,7 @@ def _read(
             message["crypto"] or None,
             message["expected"] or None,
             message["min_rows"] or None,
+            message["parameters"] or None,
         )
     except OptionError as error:
         refuse(str(error)[:200] if str(error).isprintable() else "an option is out of its range")

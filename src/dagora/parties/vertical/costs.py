@@ -20,6 +20,7 @@ from dagora.parties.vertical.columns import indicator_sets, indicators, number_o
 from dagora.parties.vertical.counts import score_circuit
 from dagora.parties.vertical.dot_layout import arrange
 from dagora.parties.vertical.moments import cross_pairs
+from dagora.parties.vertical.parameter_circuits import opening
 from dagora.parties.vertical.score_circuits import (
     chain,
     family_counts,
@@ -68,6 +69,8 @@ def stated_costs(terms: AgreedTerms, rows: int) -> Costs:
     widths = widths_for(terms, rows)
     counted = hidden_gates if terms.mode == "hidden" else adaptive_gates
     gates, words = counted(widths, terms)
+    more, cells = opening_gates(widths, terms)
+    gates, words = gates + more, words + cells
     # Of each word that is entered as shares, both parties' bits get a label.
     size = TABLE_BYTES * gates + 2 * LABEL_BYTES * widths.bits * words
     return Costs(gates, size + dot_product_bytes(terms, rows) + KEY_BYTES * rows)
@@ -128,6 +131,20 @@ def adaptive_gates(widths: BitWidths, terms: AgreedTerms) -> tuple[int, int]:
                 gates += some * (share_sum(widths.bits).n_and + log_factorial_circuit(widths).n_and)
                 gates += score_circuit(widths, some, own).n_and
     return gates, words
+
+
+def opening_gates(widths: BitWidths, terms: AgreedTerms) -> tuple[int, int]:
+    """The most AND gates that opening the parameters can take, and the words entered as shares."""
+    if terms.parameters != "open":
+        return 0, 0
+    counts = [terms.levels[variable] for variable in terms.order]
+    gates = words = 0
+    for child, own in enumerate(counts):
+        parents = sorted(counts[:child], reverse=True)[: terms.limit]
+        if parents:
+            gates += opening(widths.bits, (*parents, own)).n_and
+            words += prod(parents) * own
+    return gates + words * share_sum(widths.bits).n_and, words
 
 
 def score_gates(widths: BitWidths, levels: tuple[int, ...]) -> int:

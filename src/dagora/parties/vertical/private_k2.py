@@ -5,7 +5,8 @@
     intersection   which keys both have; both sort the common rows by key
     moments        dot products of product columns, as shares
     search         K2 on the shares by garbled circuits, hidden or adaptive
-    result         both compare hashes of their edges
+    parameters     of families of both, if agreed: shares of counts, or probabilities (`parameters`)
+    result         both compare hashes of their edges and of what was opened
 
 The sizes of all messages after the agreement follow from the terms, the two numbers of keys and the number of
 common keys; in adaptive mode also from the winners, which both learn. The setting is that of Wright & Yang
@@ -38,6 +39,8 @@ from dagora.parties.vertical.columns import column_levels, indicator_columns
 from dagora.parties.vertical.costs import check_gates, widths_for
 from dagora.parties.vertical.intersection import intersect
 from dagora.parties.vertical.moments import share_moments
+from dagora.parties.vertical.parameter_circuits import FEWEST
+from dagora.parties.vertical.parameters import FoundParameters, find_parameters
 from dagora.parties.vertical.round_counter import RoundCounter
 from dagora.parties.vertical.secret_search import FoundParents, adaptive_search, hidden_search
 from dagora.parties.vertical.widths import most_rows
@@ -66,6 +69,7 @@ class PrivateOutcome:
     outcome: Outcome
     terms: AgreedTerms
     leakage: tuple[str, ...]
+    parameters: FoundParameters
 
 
 @dataclass
@@ -142,13 +146,22 @@ def private_k2(
         search = hidden_search if terms.mode == "hidden" else adaptive_search
         found = search(party, terms, widths, moments, on_event)
     graph = DAG.from_parents(terms.names, found.parents)
+    parameters = FoundParameters()
+    if terms.parameters != "none":
+        with clock.phase("parameters"):
+            names = [variable.levels for variable in party_data.table.schema]
+            parameters = find_parameters(
+                line, party, terms, widths, moments, found.parents, names, random
+            )  # fmt: skip
     with clock.phase("result"):
-        confirm(line, role, terms, graph)
+        confirm(line, role, terms, graph, parameters)
+    found.ands += parameters.ands
     stats = work_statistics(clock, line, found, len(rows))
     return PrivateOutcome(
         Outcome(graph, "finished", conclusion(terms, len(rows)), None, stats),
         terms,
-        leakage(terms, len(rows)),
+        leakage(terms, len(rows), parameters),
+        parameters,
     )
 
 
@@ -165,17 +178,21 @@ def check_rows(terms: AgreedTerms, rows: int) -> None:
         raise DisagreementError(f"{rows} common rows are too many (at most {most}): take a sample")
 
 
-def confirm(transport: Transport, role: Role, terms: AgreedTerms, graph: DAG) -> None:
-    """Make sure that both have the same graph."""
+def confirm(
+    transport: Transport, role: Role, terms: AgreedTerms, graph: DAG, parameters: FoundParameters
+) -> None:
+    """Make sure that both have the same graph and the same opened parameters."""
     channel = Channel.to_peer(transport, None, "result")
-    content = encode({"terms": terms.digest(), "edges": [list(edge) for edge in graph.edges]})
+    opened = [None if table is None else table.tolist() for table in parameters.opened.values()]
+    edges = [list(edge) for edge in graph.edges]
+    content = encode({"terms": terms.digest(), "edges": edges, "opened": opened})
     ours, theirs = (
         hashlib.sha256(side + content).digest()
         for side in ((b"host", b"guest") if role == "host" else (b"guest", b"host"))
     )
     channel.send("hash", digest=ours)
     if channel.receive("hash", {"digest": bytes})["digest"] != theirs:
-        channel.refuse("hash", "it found another graph than we did")
+        channel.refuse("hash", "it found another graph than we did, or other parameters")
 
 
 def conclusion(terms: AgreedTerms, rows: int) -> str:
@@ -199,7 +216,7 @@ def work_statistics(
     return stats
 
 
-def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
+def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple[str, ...]:
     """Who learned what, in sentences."""
     told = []
     told.append(
@@ -215,8 +232,11 @@ def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
             "From the columns both learned the edges of the result, the sequence in which each variable took "
             "its parents, and after which of them the search for more ended."
         )
+    if terms.parameters != "none":
+        told.append(told_by_parameters(terms, parameters))
+    beyond = " beyond that" if terms.parameters == "open" else ""
     told.append(
-        "Neither learned a value, a count or a score of the other, if both followed the protocol "
+        f"Neither learned a value, a count or a score of the other{beyond}, if both followed the protocol "
         "(semi-honest; 128 bits computational, 40 bits statistical)."
     )
     told.append(
@@ -224,3 +244,18 @@ def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
         "columns reveals more."
     )
     return tuple(told)
+
+
+def told_by_parameters(terms: AgreedTerms, parameters: FoundParameters) -> str:
+    """What shares of counts or opened probabilities tell, in a sentence."""
+    if terms.parameters == "shares":
+        return (
+            f"Each has shares of the counts of {len(parameters.shares)} families with columns of both, which "
+            "tell nothing alone; whoever gets both files has the counts."
+        )
+    shown = sum(table is not None for table in parameters.opened.values())
+    return (
+        f"Of {len(parameters.opened)} families with columns of both, both learned the probabilities of "
+        f"{shown} to three digits and the names of their levels, from which counts can be worked out; of the "
+        f"others, that a configuration of the parents has fewer than {FEWEST} rows."
+    )

@@ -137,6 +137,7 @@ class OpenSession:
                 "score": terms.score,
                 "mode": terms.mode,
                 "crypto": terms.crypto,
+                "parameters": terms.parameters,
             }
         )
         self._begun = True
