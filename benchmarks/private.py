@@ -1,7 +1,7 @@
 """Columns of two owners: what private K2 costs, in seconds, bytes and memory of either party.
 
     python benchmarks/private.py [--parts rates rows million paillier wide levels tables] [--repeats 5]
-                                 [--limit 3600] [--small] [--output FILE.md]
+                                 [--tables 100] [--limit 3600] [--small] [--output FILE.md]
 
 rates garbles and evaluates in this process, one thread; all other parts are two real processes with
 certificates on a TLS connection of this machine, as `dagora private simulate` starts them, and the graph of
@@ -238,7 +238,7 @@ def levels_section(options: argparse.Namespace) -> Section:
 
 def tables_section(options: argparse.Namespace) -> Section:
     """Random tables of 2 to 4 levels, two real processes for each, in hidden mode."""
-    number = 3 if options.small else 100
+    number = 3 if options.small else options.tables
     equal = edges = 0
     for seed in range(number):
         rng = np.random.default_rng(seed)
@@ -284,12 +284,13 @@ def main() -> None:
         "--parts", nargs="+", default=PARTS, choices=PARTS, metavar="PART", help=", ".join(PARTS)
     )
     parser.add_argument("--repeats", type=int, default=5, help="of garbling and evaluating")
+    parser.add_argument("--tables", type=int, default=100, help="random tables of the part of this name")
     parser.add_argument("--limit", type=float, default=3600.0, help="seconds that a session may take")
     parser.add_argument("--small", action="store_true", help="tiny sizes, to see that everything works")
     parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
     options = parser.parse_args()
-    if options.repeats < 1 or options.limit <= 0:
-        parser.error("--repeats and --limit must be positive")
+    if options.repeats < 1 or options.tables < 1 or options.limit <= 0:
+        parser.error("--repeats, --tables and --limit must be positive")
     os.environ.update(one_thread())
     where = machine("dagora", "numpy", "numba", "cryptography", "gmpy2")
     text, judged = ["## Columns of two owners", TEXT], []

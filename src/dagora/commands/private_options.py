@@ -157,6 +157,7 @@ class PrivateRequest:
             ("--patience", self.patience),
             ("--levels", self.levels),
             ("--min-rows", self.min_rows),
+            ("--parameters", self.parameters),
         ]
         if self.shares:
             from dagora.opened_parameters import shares_file
@@ -164,7 +165,6 @@ class PrivateRequest:
             given.append(("--shares", shares_file(self.shares, "host" if host else "guest")))
         if host:
             given += [
-                ("--parameters", self.parameters),
                 ("--max-parents", self.max_parents),
                 ("--order", self.order),
                 ("--score", self.score),
@@ -244,7 +244,7 @@ def private_options(command: F) -> F:
             "--parameters",
             type=click.Choice(["none", "shares", "open"]),
             help="Of families with columns of both: none (default); shares: each party keeps shares of the "
-            "counts in a file; open: both see the probabilities to three digits.",
+            "counts in a file; open: both see the probabilities to three digits. Both must ask for it.",
         ),
         click.option(
             "--shares",

@@ -57,6 +57,7 @@ def test_without_an_order_the_hosts_columns_come_first():
         (Proposal(score="g"), "option 'score' is 'f' at the host and 'g' at the guest"),
         (Proposal(mode="adaptive"), "option 'mode' is 'hidden' at the host and 'adaptive' at the guest"),
         (Proposal(crypto="paillier"), "option 'crypto' is 'rlwe' at the host and 'paillier' at the guest"),
+        (Proposal(parameters="open"), "is 'none' at the host and 'open' at the guest: both must ask for it"),
         (Proposal(order="b1,a1,a2"), "option 'order' is not given at the host and 'b1,a1,a2' at the guest"),
     ],
 )

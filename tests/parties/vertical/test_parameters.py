@@ -116,6 +116,17 @@ def test_opened_parameters_are_the_central_ones_to_three_digits(mode):
     assert host.outcome.stats["ands"] <= stated_costs(host.terms, 400).gates
 
 
+def test_who_owns_the_parents_works_out_every_count():
+    """What the documents warn of: N_j is known to that party, so three digits are enough up to 1000 rows."""
+    data = chained(900)
+    host, _ = learn(pair(), leveled_owners(data, LEVELS, 2), Proposal(max_parents=1, parameters="open"))
+    table = host.parameters.opened[0, 2]
+    for code in range(3):
+        mine = data[:, 0] == code
+        guessed = np.rint(table[code] / 1000 * (mine.sum() + 4) - 1)
+        assert guessed.tolist() == np.bincount(data[mine, 2], minlength=4).tolist()
+
+
 def test_a_family_with_a_rare_configuration_is_withheld_and_its_levels_are_not_named():
     data = chained(300)
     data[:, 1] = np.arange(300) < 5  # five rows only

@@ -2,10 +2,10 @@
 
 Each sends the names of its columns, how many levels each has, and its proposal: the order of all variables,
 the limit on parents, score, mode, encryption and what becomes of the parameters. The guest may leave these to
-the host; the fewest common rows are the larger of the two that are proposed. Both then combine the proposals
-by the same rules and exchange a digest of the agreed terms. Any disagreement ends both sides with one line,
-which names columns and options but never a value or a level. (The tag of the proposals is "wishes", from the
-first version of the protocol.)
+the host; the fewest common rows are the larger of the two that are proposed, and parameters must be asked for
+by both. Both then combine the proposals by the same rules and exchange a digest of the agreed terms. Any
+disagreement ends both sides with one line, which names columns and options but never a value or a level. (The
+tag of the proposals is "wishes", from the first version of the protocol.)
 
     agreement/wishes  <>  version, role, names of columns, numbers of levels, options, security
     agreement/digest  <>  SHA-256 of the terms
@@ -255,7 +255,13 @@ def combine_proposals(
     shared = next((name for name in host if name in guest), None)
     if shared is not None:
         raise DisagreementError(f"both parties have a column '{shared}': one must rename it or leave it out")
-    for name in ("max_parents", *CHOICES, "order"):
+    told = [proposal.parameters or "none" for proposal in (wanted, expected)]
+    if told[0] != told[1]:
+        raise DisagreementError(
+            f"option 'parameters' is '{told[0]}' at the host and '{told[1]}' at the guest: "
+            "both must ask for it"
+        )
+    for name in ("max_parents", "score", "mode", "crypto", "order"):
         here, there = getattr(wanted, name), getattr(expected, name)
         if there is not None and here != there:
             text = "not given" if here is None else f"'{here}'"
