@@ -68,7 +68,7 @@ FLOORS = (
     ("resample",),
     ("learning", "opening", "resampling", "fitting", "imputing"),
     ("sampling",),
-    ("federated",),
+    ("federated", "opened_parameters"),
     ("vertical",),
     ("report",),
     ("papers",),
