@@ -1,7 +1,7 @@
 """Columns of two owners: what private K2 costs, in seconds, bytes and memory of either party.
 
-    python benchmarks/private.py [--parts rates rows million paillier wide] [--repeats 5] [--limit 3600]
-                                 [--small] [--output FILE.md]
+    python benchmarks/private.py [--parts rates rows million paillier wide levels tables] [--repeats 5]
+                                 [--tables 100] [--limit 3600] [--small] [--output FILE.md]
 
 rates garbles and evaluates in this process, one thread; all other parts are two real processes with
 certificates on a TLS connection of this machine, as `dagora private simulate` starts them, and the graph of
@@ -20,7 +20,10 @@ from statistics import median
 
 import numpy as np
 
+import dagora
+from dagora.data.table import Table
 from dagora.papers.private_k2.central import k2_graph
+from dagora.papers.private_k2.networks import Drawn, leveled_network, sampled_codes
 from dagora.papers.private_k2.two_owners import Session, costs, random_rows, run_session
 from dagora.parties.crypto.garbling.half_gates import evaluate, garble
 from dagora.parties.vertical.log_factorial import BitWidths
@@ -28,7 +31,7 @@ from dagora.parties.vertical.score_circuits import log_factorial_circuit
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import note, one_thread
 
-PARTS = ("rates", "rows", "million", "paillier", "wide")
+PARTS = ("rates", "rows", "million", "paillier", "wide", "levels", "tables")
 VARIABLES, LIMIT, SEED = 20, 3, 1
 GARBLING_RATE, EVALUATION_RATE = 10e6, 15e6
 
@@ -184,6 +187,79 @@ def wide_section(options: argparse.Namespace) -> Section:
     return ["### Twenty variables each", markdown_table(HEADER, lines)], judged
 
 
+def leveled_rows(rows: int, levels: list[int], seed: int) -> Drawn:
+    """Rows of a random network in which no column is constant."""
+    while True:
+        drawn = sampled_codes(leveled_network(seed, levels), rows, seed)
+        if (drawn.bits.min(axis=0) < drawn.bits.max(axis=0)).all():
+            return drawn
+        seed += 1_000_000
+
+
+def central_edges(rows: Drawn, limit: int) -> set[tuple[str, str]]:
+    """What the library's K2 learns from the joined rows."""
+    names = rows.truth.nodes
+    table = Table.from_numpy(rows.bits, names=names, discrete=names)
+    result = dagora.learn(table, "k2", score="k2", order=rows.written_order, max_parents=limit)
+    return set(result.graph.edges)
+
+
+def levels_section(options: argparse.Namespace) -> Section:
+    """6 + 6 variables of two and of three levels, 10^4 rows, in hidden and in adaptive mode."""
+    rows, variables = (200, 4) if options.small else (10_000, 12)
+    lines, judged = [], []
+    for levels, limit, seconds in ((2, 3, 15.0), (3, 2, 60.0), (4, 2, None)):
+        for mode in ("hidden", "adaptive"):
+            session = Session(rows, variables, limit, mode, "rlwe", SEED, options.limit)
+            about = f"{variables} variables of {levels} levels, {rows} rows, {limit} parents, {mode}"
+            note(about)
+            drawn = leveled_rows(rows, [levels] * variables, SEED)
+            both = run_session(session, drawn)
+            numbers = costs(both)
+            same = set(both.host.graph.edges) == central_edges(drawn, limit)
+            sent = numbers["megabytes_to_guest"] + numbers["megabytes_to_host"]
+            shown = [
+                numbers["seconds"],
+                numbers["host_cpu"] + numbers["guest_cpu"],
+                sent,
+                numbers["ands"] / 1e6,
+            ]
+            graph = f"central K2's, {len(both.host.graph.edges)} edges" if same else "ANOTHER"
+            lines.append([str(levels), str(limit), mode, *map(digits, shown), graph])
+            promise = Promise(seconds=seconds)
+            judged += [
+                [about, what, got, "small run" if options.small else verdict(kept)]
+                for what, got, kept in promise.judge(numbers, same=same)
+            ]
+    header = ("levels", "parents", "mode", "seconds", "CPU s", "MB", "M AND", "graph")
+    text = f"{variables} variables, half of them each, {rows} rows."
+    return ["### Columns of several levels", text, markdown_table(header, lines)], judged
+
+
+def tables_section(options: argparse.Namespace) -> Section:
+    """Random tables of 2 to 4 levels, two real processes for each, in hidden mode."""
+    number = 3 if options.small else options.tables
+    equal = edges = 0
+    for seed in range(number):
+        rng = np.random.default_rng(seed)
+        levels = rng.integers(2, 5, int(rng.integers(3, 7))).tolist()
+        rows, limit = int(rng.choice([30, 100, 300, 1000, 2000])), int(rng.integers(1, 3))
+        note(f"table {seed}: levels {levels}, {rows} rows, {limit} parents")
+        drawn = leveled_rows(rows, levels, seed)
+        both = run_session(Session(rows, len(levels), limit, "hidden", "rlwe", seed, options.limit), drawn)
+        found = set(both.host.graph.edges)
+        equal += found == central_edges(drawn, limit)
+        edges += len(found)
+    text = (
+        f"{number} random tables of 3 to 6 columns with 2 to 4 levels and 30 to 2000 rows, at most 1 or 2 "
+        "parents: "
+        f"{equal} graphs equal that of K2 on the joined rows ({edges} edges in all)."
+    )
+    kept = "small run" if options.small else verdict(equal == number)
+    judged = [[f"{number} random tables", "the graph of central K2 in each", f"in {equal}", kept]]
+    return ["### Random tables of 2 to 4 levels", text], judged
+
+
 TEXT = (
     "Two processes on a TLS connection of this machine, half of the variables each, all keys common, at most "
     f"{LIMIT} parents, score f; random networks. Seconds are the host's, from the agreement to the result: "
@@ -197,6 +273,8 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], Section]] = {
     "million": million_section,
     "paillier": paillier_section,
     "wide": wide_section,
+    "levels": levels_section,
+    "tables": tables_section,
 }
 
 
@@ -206,12 +284,13 @@ def main() -> None:
         "--parts", nargs="+", default=PARTS, choices=PARTS, metavar="PART", help=", ".join(PARTS)
     )
     parser.add_argument("--repeats", type=int, default=5, help="of garbling and evaluating")
+    parser.add_argument("--tables", type=int, default=100, help="random tables of the part of this name")
     parser.add_argument("--limit", type=float, default=3600.0, help="seconds that a session may take")
     parser.add_argument("--small", action="store_true", help="tiny sizes, to see that everything works")
     parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
     options = parser.parse_args()
-    if options.repeats < 1 or options.limit <= 0:
-        parser.error("--repeats and --limit must be positive")
+    if options.repeats < 1 or options.tables < 1 or options.limit <= 0:
+        parser.error("--repeats, --tables and --limit must be positive")
     os.environ.update(one_thread())
     where = machine("dagora", "numpy", "numba", "cryptography", "gmpy2")
     text, judged = ["## Columns of two owners", TEXT], []

@@ -70,7 +70,7 @@ FLOORS = (
     ("resample",),
     ("learning", "opening", "resampling", "fitting", "imputing"),
     ("sampling",),
-    ("federated",),
+    ("federated", "opened_parameters"),
     ("vertical",),
     ("several_owners",),
     ("report",),

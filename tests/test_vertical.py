@@ -82,8 +82,12 @@ def table(name, cells=(0, 1, 0, 1), first=0):
 
 
 def test_the_line_is_that_of_the_party_at_fault():
-    with pytest.raises(DataError, match="column 'b' has 3 levels"):
-        learn_private(table("a"), table("b", (0, 1, 2)), "ID")
+    with pytest.raises(DataError, match="column 'b' has 6 levels"):
+        learn_private(table("a"), table("b", (0, 1, 2, 3, 4, 5)), "ID")
+    with pytest.raises(DataError, match="column 'b' has 1 level"):
+        learn_private(table("a"), table("b", (0, 0, 0)), "ID")
+    with pytest.raises(DisagreementError, match="have 4 keys in common: at least 9 are needed"):
+        learn_private(table("a"), table("b"), "ID", min_rows=9)
     with pytest.raises(DisagreementError, match="both parties have a column 'a'"):
         learn_private(table("a"), table("a"), "ID")
     with pytest.raises(DisagreementError, match="option 'order' must name every variable once: 'b'"):

@@ -34,8 +34,12 @@ UNPACKED_RATIO = 100
 CHUNK = 1 << 20
 
 
-def write_whole(path: PathLike, content: str | bytes, *, error: type[DagoraError] = FormatError) -> None:
+def write_whole(
+    path: PathLike, content: str | bytes, *, error: type[DagoraError] = FormatError, private: bool = False
+) -> None:
     r"""Write a file whole or not at all, text as UTF-8; a failure is raised as `error`, in one line.
+
+    A `private` file can be read by its owner only.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +48,7 @@ def write_whole(path: PathLike, content: str | bytes, *, error: type[DagoraError
     ('one\n', ['a.txt'])
     """
     payload = encoded(path, content, error=error) if isinstance(content, str) else content
-    with open_whole(path, error=error) as handle:
+    with open_whole(path, error=error, private=private) as handle:
         handle.write(payload)
 
 
@@ -63,7 +67,9 @@ def encoded(path: PathLike, text: str, *, error: type[DagoraError] = FormatError
 
 
 @contextlib.contextmanager
-def open_whole(path: PathLike, *, error: type[DagoraError] = FormatError) -> Iterator[BinaryIO]:
+def open_whole(
+    path: PathLike, *, error: type[DagoraError] = FormatError, private: bool = False
+) -> Iterator[BinaryIO]:
     """Open a file for writing that appears under its name only when the block ends without an error."""
     # A link stays a link: the file it points to is replaced.
     target = Path(os.path.realpath(path))
@@ -75,14 +81,14 @@ def open_whole(path: PathLike, *, error: type[DagoraError] = FormatError) -> Ite
                 yield handle
             return
         temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
         try:
             with os.fdopen(descriptor, "wb") as raw:
                 with compressed(raw, path) as handle:
                     yield handle
                 raw.flush()
                 os.fsync(raw.fileno())
-            if mode is not None:
+            if mode is not None and not private:
                 temporary.chmod(stat.S_IMODE(mode))
             temporary.replace(target)
         except BaseException:

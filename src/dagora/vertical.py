@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagora.data.keys import split_key
-from dagora.errors import DisagreementError
+from dagora.errors import DisagreementError, OptionError
 from dagora.events import Budget, Observer, ignore
 from dagora.federated import with_traffic
-from dagora.files import naming
+from dagora.files import naming, write_whole
+from dagora.opened_parameters import shares_file, shares_text, tables_of
 from dagora.parties.processes.peak_memory import peak_megabytes
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, binary_columns
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role
+from dagora.parties.vertical.columns import column_levels
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from dagora.result import Result
 from dagora.version import versions
+from dagora.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +56,7 @@ def read_party_data(
     table.announced()
     texts = key_texts(keys, source)
     with naming(data) if isinstance(data, str | Path) else nullcontext():
-        binary_columns(table)
+        column_levels(table)
     return PartyData(table, texts, source)
 
 
@@ -64,12 +67,16 @@ def learn_with(
     proposal: Proposal,
     *,
     on_event: Observer = ignore,
+    on_offer: Callable[[AgreedTerms], None] | None = None,
     on_terms: Callable[[AgreedTerms], None] | None = None,
     log: SessionLog | None = None,
+    shares: str | Path | None = None,
 ) -> Result:
     """Learn with the peer of a transport, and close the transport at the end, with the reason of an error.
 
-    Once the terms are agreed, `log` records this party's session, or refuses it beyond the limit.
+    `on_offer` hears of the terms before this party agrees to them, `on_terms` once they are agreed. Then
+    `log` records this party's session, or refuses it beyond the limit. `shares` is the file for this party's
+    shares of counts, which the terms `parameters="shares"` need.
     """
     clock, used = Budget(), time.process_time()
     with ExitStack() as stack:
@@ -78,15 +85,25 @@ def learn_with(
         shown = transport.fingerprints.get(peer)
         session = None if log is None else stack.enter_context(log.session(role, peer, shown))
 
+        def offered(terms: AgreedTerms) -> None:
+            if terms.parameters == "shares" and shares is None:
+                raise OptionError(f"{option('parameters', 'shares')} needs a file: give {option('shares')}")
+            if on_offer is not None:
+                on_offer(terms)
+
         def agreed(terms: AgreedTerms) -> None:
             if session is not None:
                 session.begin(terms)
             if on_terms is not None:
                 on_terms(terms)
 
-        learned = private_k2(transport, role, brought, proposal, on_event=on_event, on_terms=agreed)
+        learned = private_k2(
+            transport, role, brought, proposal, on_event=on_event, on_offer=offered, on_terms=agreed
+        )
         if session is not None:
             session.learned = learned
+    if shares is not None and learned.terms.parameters == "shares":
+        write_whole(shares, shares_text(role, learned), private=True)
     terms, overview = learned.terms, brought.table.overview
     stats = {**learned.outcome.stats, "cpu_time": round(time.process_time() - used, 4)}
     if (memory := peak_megabytes()) is not None:
@@ -95,10 +112,13 @@ def learn_with(
         "role": role,
         "order": [terms.names[variable] for variable in terms.order],
         "columns": {"host": list(terms.host), "guest": list(terms.guest)},
+        "levels": dict(zip(terms.names, terms.levels, strict=True)),
         "max_parents": terms.max_parents,
         "score": terms.score,
         "mode": terms.mode,
         "crypto": terms.crypto,
+        "parameters": terms.parameters,
+        **({"tables": tables_of(learned)} if terms.parameters == "open" else {}),
         "leakage": list(learned.leakage),
     }
     result = Result(
@@ -142,6 +162,9 @@ def learn_private(
     score: str = "f",
     mode: str = "hidden",
     crypto: str = "rlwe",
+    min_rows: int = 2,
+    parameters: str = "none",
+    shares: str | Path | None = None,
     drop: Iterable[str] = (),
     missing: str = "error",
     na: str | Iterable[str] = "auto",
@@ -149,9 +172,11 @@ def learn_private(
 ) -> Result:
     """Learn from two tables that share a key, as two owners would; the host's result is returned.
 
-    Tables may be files, data frames or `Table`s; every column but the key has two levels. `order` names the
-    variables, parents first; without it, the host's columns come first. `missing` is that of
-    `read_party_data`.
+    Tables may be files, data frames or `Table`s; every column but the key has 2 to 5 levels. `order` names
+    the variables, parents first; without it, the host's columns come first. `min_rows` is the fewest common
+    rows that are enough. `parameters` is "none", "shares" (each party writes its shares of counts to a file:
+    `shares` with .host or .guest before its extension) or "open" (`opened_network` gives the network of what
+    was opened). `missing` is that of `read_party_data`.
 
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
@@ -162,25 +187,33 @@ def learn_private(
     ((('a', 'b'),), 15.0)
     """
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
-    proposal = Proposal(written, max_parents, score, mode, crypto)
+    proposal = Proposal(written, max_parents, score, mode, crypto, min_rows=min_rows, parameters=parameters)
     host, guest = (
         read_party_data(table, key, drop=drop, missing=missing, na=na) for table in (host_table, guest_table)
     )
-    return learn_both(host, guest, proposal, on_event=on_event)
+    return learn_both(host, guest, proposal, on_event=on_event, shares=shares)
 
 
 def learn_both(
-    host: PartyData, guest: PartyData, proposal: Proposal, *, on_event: Observer = ignore
+    host: PartyData,
+    guest: PartyData,
+    proposal: Proposal,
+    *,
+    on_event: Observer = ignore,
+    shares: str | Path | None = None,
 ) -> Result:
     """Run both parties as threads; raises the error of the one that failed first."""
     from dagora.parties.transport.in_memory import memory_network
 
+    files = {name: None if shares is None else shares_file(shares, name) for name in (HOST, GUEST)}
     # The first use compiles kernels, which takes longer than the default time limit.
     network = memory_network([HOST, GUEST], timeout=600.0)
     with ThreadPoolExecutor(2) as pool:
         parties = [
-            pool.submit(learn_with, network[HOST], "host", host, proposal, on_event=on_event),
-            pool.submit(learn_with, network[GUEST], "guest", guest, proposal),
+            pool.submit(
+                learn_with, network[HOST], "host", host, proposal, on_event=on_event, shares=files[HOST]
+            ),
+            pool.submit(learn_with, network[GUEST], "guest", guest, proposal, shares=files[GUEST]),
         ]
         failed = [error for party in parties if (error := party.exception()) is not None]
     if failed:

@@ -95,6 +95,58 @@ def test_bad_input_is_one_line(
     assert not ran.out
 
 
+@pytest.fixture(scope="module")
+def three_levels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A column of three levels each, one of which follows the other."""
+    folder, rng = tmp_path_factory.mktemp("levels"), np.random.default_rng(3)
+    age = rng.integers(0, 3, 200)
+    tar = np.where(rng.random(200) < 0.3, rng.integers(0, 3, 200), age)
+    made = []
+    for name, codes, words in (("age", age, "young middle old"), ("tar", tar, "low medium high")):
+        made.append(folder / f"{name}.csv")
+        levels = words.split()
+        rows = "".join(f"{row},{levels[code]}\n" for row, code in enumerate(codes))
+        made[-1].write_text(f"ID,{name}\n{rows}")
+    return made[0], made[1]
+
+
+def test_opened_parameters_are_a_network_that_answers(
+    run: Callable, three_levels: tuple[Path, Path], tmp_path: Path
+) -> None:
+    line = ("private", "simulate", *three_levels, "--key", "ID", "--in-memory", "--parameters", "open")
+    ran = run(*line, "-o", tmp_path / "opened.bif", "--levels", "age=3,tar=3")
+    assert ran.code == 0, ran.err
+    assert "the probabilities of 1 to three digits" in ran.out
+    network = dagora.read_network(tmp_path / "opened.bif")
+    assert network.levels["tar"] == ("high", "low", "medium")
+    assert network.graph.edges == (("age", "tar"),)
+    assert run(*line, "-o", tmp_path / "opened.json").code == 0
+    again = dagora.read_network(tmp_path / "opened.json")
+    assert np.allclose(again.tables["tar"], network.tables["tar"], atol=1e-6)
+
+
+def test_shares_go_to_a_file_for_each(run: Callable, three_levels: tuple[Path, Path], tmp_path: Path) -> None:
+    line = ("private", "simulate", *three_levels, "--key", "ID", "--in-memory", "--parameters", "shares")
+    assert "needs a file: give --shares" in run(*line).err
+    assert run(*line, "--shares", tmp_path / "counts.json", "--quiet").code == 0
+    host, guest = (json.loads((tmp_path / f"counts.{name}.json").read_text()) for name in ("host", "guest"))
+    (one,), (other,) = host["families"], guest["families"]
+    assert one["variables"] == ["age", "tar"]
+    assert sum((a + b) % host["modulus"] for a, b in zip(one["shares"], other["shares"], strict=True)) == 200
+
+
+def test_what_owners_expect_of_each_other_is_checked(run: Callable, three_levels: tuple[Path, Path]) -> None:
+    line = ("private", "simulate", *three_levels, "--key", "ID", "--in-memory", "--quiet")
+    for more, said in (
+        (("--levels", "tar=2"), "column 'tar' has 3 levels at the guest, and the host expects 2"),
+        (("--min-rows", 201), "have 200 keys in common: at least 201 are needed"),
+        (("--score", "g"), "the score g is of columns with two levels"),
+    ):
+        ran = run(*line, *more)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert said in ran.err
+
+
 def test_a_wrong_order_ends_both_processes_with_one_line(run: Callable, files: tuple[Path, Path]) -> None:
     ran = run("private", "simulate", *files, "--key", "ID", "--order", "a,b,c,d")
     assert ran.code != 0

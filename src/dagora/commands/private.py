@@ -21,7 +21,6 @@ from dagora.commands.party_options import (
     warn,
 )
 from dagora.commands.private_group import command as group_command
-from dagora.commands.private_group import min_rows_option
 from dagora.commands.private_options import PrivateRequest, private_options
 from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS
 
@@ -64,10 +63,10 @@ MAX_SESSIONS = click.option(
 def command() -> None:
     """Learn a network (K2) from the columns of two owners who do not show them to each other.
 
-    Both files have a key column; rows whose key is in both files are used. All other columns must have two
-    levels. Both owners learn the names of all columns, the common keys and the graph; each run prints who
-    learned what. Options that the guest gives must agree with the host's; the host decides the others. Three
-    and more owners: see `dagora private group --help`.
+    Both files have a key column; rows whose key is in both files are used. All other columns must have 2 to 5
+    levels. Both owners learn the names of all columns and how many levels each has, the common keys and the
+    graph; each run prints who learned what. Options that the guest gives must agree with the host's; the host
+    decides the others. Three and more owners: see `dagora private group --help`.
     """
 
 
@@ -133,8 +132,10 @@ def host(
         party_data,
         request.proposal,
         on_event=live_line(),
+        on_offer=lambda terms: request.state_costs(terms, party_data),
         on_terms=lambda terms: request.tell(terms, party_data),
         log=sessions,
+        shares=request.shares,
     )
     request.present(result)
 
@@ -178,20 +179,19 @@ def join(
         party_data,
         request.proposal,
         on_event=live_line(),
+        on_offer=lambda terms: request.state_costs(terms, party_data),
         on_terms=lambda terms: request.tell(terms, party_data),
         log=sessions,
+        shares=request.shares,
     )
     request.present(result)
 
 
 @command.command("simulate", short_help="Run all owners on this machine.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE FILE [FILE]...")
-@min_rows_option(None)
 @IN_MEMORY
 @private_options
-def simulate(
-    *, files: tuple[str, ...], min_rows: int | None, in_memory: bool, request: PrivateRequest
-) -> None:
+def simulate(*, files: tuple[str, ...], in_memory: bool, request: PrivateRequest) -> None:
     """Run two or more owners as separate processes that talk over TLS, with temporary certificates."""
     request.check_packages()
     from dagora.errors import OptionError
@@ -200,35 +200,34 @@ def simulate(
     if len(files) < 2:
         raise OptionError("there is one file: name one for each of two or more owners")
     if len(files) > 2:
-        simulate_group(files, min_rows, request, in_memory=in_memory)
+        simulate_group(files, request, in_memory=in_memory)
         return
-    if min_rows is not None:
-        raise OptionError("--min-rows is for three and more owners")
     simulate_two(files[0], files[1], request, in_memory=in_memory)
 
 
 def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in_memory: bool) -> None:
     """Run host and guest."""
     from dagora.parties.vertical.agreement import combine_proposals
+    from dagora.parties.vertical.columns import column_levels
 
     # Bad files and terms are refused here, in one line, before anything is started.
     host, guest = request.party_data(host_data), request.party_data(guest_data)
-    combine_proposals(host.table.names, guest.table.names, request.proposal.complete(), request.proposal)
+    levels = column_levels(host.table) + column_levels(guest.table)
+    proposal = request.proposal
+    combine_proposals(host.table.names, guest.table.names, proposal.complete(), proposal, levels)
     for brought in (host, guest):
         request.show_reading(brought)
     if in_memory:
         from dagora.vertical import learn_both
 
-        result = learn_both(host, guest, request.proposal, on_event=live_line())
+        result = learn_both(host, guest, request.proposal, on_event=live_line(), shares=request.shares)
     else:
         with tidy_end():
             result = run_parties(host_data, guest_data, request)
     request.present(result)
 
 
-def simulate_group(
-    files: tuple[str, ...], min_rows: int | None, request: PrivateRequest, *, in_memory: bool
-) -> None:
+def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory: bool) -> None:
     """Run three and more owners."""
     from dagora.commands.private_group import present
     from dagora.errors import OptionError
@@ -240,7 +239,12 @@ def simulate_group(
         raise OptionError(
             "three and more owners compute on shares in hidden mode: leave out --mode, --crypto"
         )
-    least = LEAST_ROWS if min_rows is None else min_rows
+    if request.levels or request.shares or request.parameters not in {None, "none"}:
+        raise OptionError(
+            "three and more owners learn the graph of columns of two levels: leave out --levels, "
+            "--parameters, --shares"
+        )
+    least = LEAST_ROWS if request.min_rows is None else request.min_rows
     proposal = GroupProposal(request.order, request.max_parents, request.score, least)
     names = check_owners(owner_names(len(files)))
     # Bad files and terms are refused here, in one line, before anything is started.

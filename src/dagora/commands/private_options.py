@@ -35,6 +35,10 @@ class PrivateRequest:
     score: str | None
     mode: str | None
     crypto: str | None
+    levels: str | None
+    min_rows: int | None
+    parameters: str | None
+    shares: str | None
     patience: float
     output: str | None
     report: str | None
@@ -46,7 +50,16 @@ class PrivateRequest:
         """The terms that this party wants."""
         from dagora.parties.vertical.agreement import Proposal
 
-        return Proposal(self.order, self.max_parents, self.score, self.mode, self.crypto)
+        return Proposal(
+            self.order,
+            self.max_parents,
+            self.score,
+            self.mode,
+            self.crypto,
+            self.levels,
+            self.min_rows,
+            self.parameters,
+        )
 
     def check_packages(self) -> None:
         """Refuse to go on without what the protocol needs, or the encryption that was asked for."""
@@ -56,13 +69,27 @@ class PrivateRequest:
 
     def check(self) -> None:
         """Refuse invalid options and files before any data are read."""
-        from dagora.commands.outputs import check_output, check_report
+        from dagora.commands.outputs import check_output, check_report, check_target
+        from dagora.errors import OptionError
 
         _ = self.proposal
-        if self.output:
+        if self.output and not self._writes_network:
             check_output(self.output, (), None)
+        elif self.output:
+            check_target(self.output)
+        if self.shares:
+            check_target(self.shares)
+        if self.parameters == "shares" and not self.shares:
+            raise OptionError(f"{option('parameters', 'shares')} needs a file: give {option('shares')}")
         if self.report:
             check_report(self.report)
+
+    @property
+    def _writes_network(self) -> bool:
+        """Whether the output holds a network and nothing else."""
+        from dagora.formats.registry import find_format
+
+        return self.parameters == "open" and find_format(self.output or ".json").name == "BIF"
 
     def party_data(self, path: str, drop: str = "") -> PartyData:
         """Read a file with its key column."""
@@ -77,6 +104,14 @@ class PrivateRequest:
         """Say whose certificate was shown: its owner can compare it with what the peer says it has."""
         if not self.quiet:
             click.echo(f"dagora: the {peer} shows the certificate {fingerprint}", err=True)
+
+    def state_costs(self, terms: AgreedTerms, brought: PartyData) -> None:
+        """Print what the run will cost at most, before this party agrees to the terms."""
+        if not self.quiet:
+            from dagora.parties.vertical.costs import stated_costs
+
+            costs = stated_costs(terms, len(brought.keys)).describe()
+            click.echo(f"dagora: with {len(brought.keys)} common rows it would take {costs}", err=True)
 
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
@@ -96,12 +131,12 @@ class PrivateRequest:
 
     def present(self, result: Result) -> None:
         """Write files, print the result, and print who learned what."""
-        from dagora.commands.outputs import show_result, write_result
+        from dagora.commands.outputs import show_result
         from dagora.commands.writing import Files
         from dagora.report import write_report
 
         files = Files()
-        files.write(self.output, lambda path: write_result(result, None, path))
+        files.write(self.output, lambda path: write_private(result, path))
         files.write(self.report, lambda path: write_report(result, path, source="columns of two owners"))
         if self.as_json:
             click.echo(result.to_json())
@@ -115,7 +150,15 @@ class PrivateRequest:
 
     def arguments(self, *, host: bool) -> list[str]:
         """The command-line arguments for one party of a simulation."""
-        given: list[tuple[str, object]] = []
+        given: list[tuple[str, object]] = [
+            ("--levels", self.levels),
+            ("--min-rows", self.min_rows),
+            ("--parameters", self.parameters),
+        ]
+        if self.shares:
+            from dagora.opened_parameters import shares_file
+
+            given.append(("--shares", shares_file(self.shares, "host" if host else "guest")))
         if host:
             given += [
                 ("--max-parents", self.max_parents),
@@ -154,6 +197,29 @@ def as_line(given: Sequence[tuple[str, object]]) -> list[str]:
     return [part for flag, value in given if value is not None for part in (flag, str(value))]
 
 
+def write_private(result: Result, path: str) -> list[str]:
+    """Write a result, or the network of what was opened; return what should be said about the file."""
+    from dagora.commands.outputs import write_result
+    from dagora.files import write_whole
+    from dagora.formats.json_format import render_result
+    from dagora.formats.registry import find_format, write_network
+    from dagora.opened_parameters import left_out, opened_network
+
+    name = find_format(path).name
+    if "tables" not in result.settings or name not in {"BIF", "JSON"}:
+        return write_result(result, None, path)
+    if name == "BIF":
+        network = opened_network(result)
+        write_network(network, path)
+        lacking = ", ".join(left_out(result, network))
+        return [f"{path} lacks {lacking}: no table for them or an ancestor is known here"] if lacking else []
+    tables = result.settings["tables"]
+    missing = ", ".join([*tables["withheld"], *tables["with_the_other_party"]])
+    reason = f"tables were withheld or stay with the other party: {missing}" if missing else None
+    write_whole(path, render_result(result.to_dict(), None if missing else opened_network(result), reason))
+    return [f"{path} has no parameters of all variables: {reason}"] if reason else []
+
+
 def private_options(command: F) -> F:
     """Add the options that all parties have; the command gets them as one argument `request`."""
     options = (
@@ -185,8 +251,35 @@ def private_options(command: F) -> F:
             type=click.Choice(["rlwe", "paillier"]),
             help="Encryption for dot products (default: rlwe).",
         ),
+        click.option(
+            "--levels",
+            metavar="A=3,B=2",
+            help="Numbers of levels that columns must have, one's own or the other's; else nobody goes on.",
+        ),
+        click.option(
+            "--min-rows",
+            type=int,
+            metavar="N",
+            help="Fewest common rows to go on with; the larger number of both parties counts (default: 2).",
+        ),
+        click.option(
+            "--parameters",
+            type=click.Choice(["none", "shares", "open"]),
+            help="Of families with columns of both: none (default); shares: each party keeps shares of the "
+            "counts in a file; open: both see the probabilities to three digits. Both must ask for it.",
+        ),
+        click.option(
+            "--shares",
+            metavar="FILE",
+            help="File for this party's shares; simulate puts .host and .guest before its extension.",
+        ),
         seconds_option("--patience", 600.0, "Seconds to wait for each message of the other party."),
-        click.option("-o", "--output", metavar="FILE", help="Write the graph: .json .dot .graphml .csv"),
+        click.option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write the graph: .json .dot .graphml .csv; opened parameters: .json .bif",
+        ),
         REPORT,
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         quiet_option("Print the graph and nothing else.", passed=True),

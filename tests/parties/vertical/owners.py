@@ -38,7 +38,7 @@ def begin(parties, holdings, proposal, expected=None, roles=("host", "guest")):
     return futures(
         parties,
         lambda wire: private_k2(wire, roles[0], host, proposal),
-        lambda wire: private_k2(wire, roles[1], guest, expected or Proposal()),
+        lambda wire: private_k2(wire, roles[1], guest, expected or Proposal(parameters=proposal.parameters)),
     )
 
 

@@ -6,7 +6,8 @@ import pytest
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
 from dagora.parties.transport.messages import decode, encode
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, agree, binary_columns, combine_proposals
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, agree, combine_proposals
+from dagora.parties.vertical.columns import column_levels
 from tests.parties.pairs import both, endings, replace, wires
 
 A, B = ("a1", "a2"), ("b1",)
@@ -56,6 +57,7 @@ def test_without_an_order_the_hosts_columns_come_first():
         (Proposal(score="g"), "option 'score' is 'f' at the host and 'g' at the guest"),
         (Proposal(mode="adaptive"), "option 'mode' is 'hidden' at the host and 'adaptive' at the guest"),
         (Proposal(crypto="paillier"), "option 'crypto' is 'rlwe' at the host and 'paillier' at the guest"),
+        (Proposal(parameters="open"), "is 'none' at the host and 'open' at the guest: both must ask for it"),
         (Proposal(order="b1,a1,a2"), "option 'order' is not given at the host and 'b1,a1,a2' at the guest"),
     ],
 )
@@ -85,6 +87,70 @@ def test_what_does_not_fit_ends_both(wanted, names, line):
     assert all(line in one for one in said), said
 
 
+def expecting(pair, wanted, expected, levels):
+    return endings(
+        pair,
+        lambda wire: agree(wire, "host", A, wanted, levels=levels[0]),
+        lambda wire: agree(wire, "guest", B, expected, levels=levels[1]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected", "line"),
+    [
+        (
+            Proposal(levels="b1=3"),
+            Proposal(),
+            "column 'b1' has 4 levels at the guest, and the host expects 3",
+        ),
+        (
+            Proposal(),
+            Proposal(levels="a2=2,b1=4"),
+            "column 'a2' has 3 levels at the host, and the guest expects 2",
+        ),
+        (Proposal(levels="c=2"), Proposal(), "option 'levels' of the host names 'c', which nobody has"),
+        (
+            Proposal(score="g"),
+            Proposal(),
+            "the score g is of columns with two levels, and column 'a2' has more",
+        ),
+    ],
+)
+def test_owners_who_disagree_on_levels_end_with_the_same_line(wanted, expected, line):
+    parties = wires()
+    for error in expecting(parties, wanted, expected, ((2, 3), (4,))):
+        assert isinstance(error, ProtocolError)
+        assert line in str(error)
+    assert {tag for wire in parties for _, tag, _ in wire.sent} == {"agreement/wishes"}
+
+
+def test_levels_and_the_fewest_rows_are_agreed_on():
+    host, guest = both(
+        wires(),
+        lambda wire: agree(wire, "host", A, Proposal(min_rows=5), levels=(2, 3)),
+        lambda wire: agree(wire, "guest", B, Proposal(min_rows=40, levels="a2=3,b1=4"), levels=(4,)),
+    )
+    assert host == guest
+    assert (host.levels, host.min_rows, host.n_moments) == ((2, 3, 4), 40, 6 + 2 + 3 + 6 + 6)
+    assert host.describe().startswith("order a1 (2 levels), a2 (3 levels), b1 (4 levels); at most")
+
+
+def test_who_does_not_like_the_offer_has_not_agreed():
+    parties = wires()
+
+    def decline(terms):
+        raise OptionError("too dear")
+
+    ended = endings(
+        parties,
+        lambda wire: agree(wire, "host", A, Proposal(), on_offer=decline),
+        lambda wire: agree(wire, "guest", B, Proposal()),
+    )
+    assert isinstance(ended[0], OptionError)
+    assert isinstance(ended[1], ProtocolError)
+    assert [tag for _, tag, _ in parties[0].sent] == ["agreement/wishes"]
+
+
 def test_two_hosts():
     assert all("both parties are the host" in line for line in refused(wires(), roles=("host", "host")))
 
@@ -93,7 +159,7 @@ def test_two_hosts():
 @pytest.mark.parametrize(
     ("step", "lie", "line"),
     [
-        ("wishes", {"version": 3}, "use the same dagora"),
+        ("wishes", {"version": 2}, "use the same dagora"),
         ("wishes", {"statistical": 10}, "security level is not"),
         ("wishes", {"role": "king"}, "neither host nor guest"),
         ("wishes", {"names": ["q", "q"]}, "the same name"),
@@ -102,13 +168,18 @@ def test_two_hosts():
         ("wishes", {"max_parents": 77}, "from 1 to 6"),
         ("wishes", {"score": "h"}, "f or g"),
         ("wishes", {"mode": "\u00a0"}, "out of its range"),
-        ("wishes", {"names": ["other"]}, "its terms differ from the terms here"),
+        ("wishes", {"names": ["other"], "levels": [2]}, "its terms differ from the terms here"),
         ("digest", {"digest": b"x"}, "its terms differ from the terms here"),
         ("wishes", {"version": 1 << 60_000}, "out of its range"),
         ("wishes", {"max_parents": -1}, "from 1 to 6"),
         ("wishes", {"order": "a1\u00a0"}, "one line of names"),
         ("wishes", {"order": "a1," * 50_000}, "one line of names"),
         ("digest", {"more": 1}, "unknown field"),
+        ("wishes", {"levels": [2] * 4}, "2 to 5 levels each"),
+        ("wishes", {"levels": [2, 6, 2]}, "2 to 5 levels each"),
+        ("wishes", {"levels": ["2", 2]}, "2 to 5 levels each"),
+        ("wishes", {"expected": "a1"}, "must be like age=3"),
+        ("wishes", {"min_rows": -4}, "must be 2 or more"),
     ],
 )
 def test_lies(liar, step, lie, line):
@@ -135,6 +206,10 @@ def test_garbage(liar, step):
         ({"score": "k2"}, "score"),
         ({"mode": "open"}, "mode"),
         ({"crypto": "rsa"}, "crypto"),
+        ({"min_rows": 1}, "min_rows"),
+        ({"min_rows": "9"}, "min_rows"),
+        ({"levels": "a=6"}, "levels"),
+        ({"levels": "a"}, "levels"),
     ],
 )
 def test_wishes_that_cannot_be(wrong, name):
@@ -155,29 +230,31 @@ def test_every_term_is_in_the_digest():
                 ("score", "g"),
                 ("mode", "adaptive"),
                 ("crypto", "paillier"),
+                ("min_rows", 3),
             )
         ),
+        combine_proposals(A, B, Proposal(max_parents=1), Proposal(), (2, 2, 3)),
     ]
-    assert len({each.digest() for each in (terms, *others)}) == 8
+    assert len({each.digest() for each in (terms, *others)}) == 10
 
 
 @pytest.mark.parametrize(
     ("values", "discrete", "line"),
     [
-        ([0, 1, 2], True, "column 'a' has 3 levels"),
+        ([0, 1, 2, 3, 4, 5], True, "column 'a' has 6 levels"),
         ([1, 1, 1], True, "column 'a' has 1 level,"),
         ([0.5, 1.5, 2.5], False, "column 'a' is continuous"),
     ],
 )
-def test_columns_that_are_not_binary(values, discrete, line):
+def test_columns_of_too_many_levels_or_too_few(values, discrete, line):
     table = Table.from_numpy(np.array(values)[:, None], names=["a"], discrete=["a"] if discrete else [])
     with pytest.raises(DataError, match=line):
-        binary_columns(table)
+        column_levels(table)
 
 
 def test_a_table_without_columns_is_refused():
     with pytest.raises(DagoraError, match="at least one is needed"):
-        binary_columns(Table.from_numpy([[0], [1]], names=["a"]).select([]))
+        column_levels(Table.from_numpy([[0], [1]], names=["a"]).select([]))
 
 
 def test_disagreements_are_bad_input():

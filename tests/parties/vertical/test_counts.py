@@ -23,7 +23,7 @@ def test_counts_are_those_of_the_rows(members: int) -> None:
     expected = np.bincount(patterns, minlength=1 << members)
     half = 1 << (members - 1)
     assert counts == [*expected, *(expected[:half] + expected[half:] + 1)]
-    circuit = family_counts(6, members)
+    circuit = family_counts(6, (2,) * members)
     assert (
         from_bits(
             evaluate_plain(circuit, to_bits(moments, 6).swapaxes(0, 1).reshape(-1, 1)).reshape(-1, 6).T
@@ -39,7 +39,7 @@ def test_shares_of_moments_give_shares_of_counts() -> None:
     mask = np.uint64(1023)
     a = rng.integers(0, 1024, moments.shape, dtype=np.uint64)
     b = (moments - a) & mask
-    total = counts_from_moments(a, 10) + counts_from_moments(b, 10, plus_one=False)
+    total = counts_from_moments(a, 10) + counts_from_moments(b, 10, plus=False)
     assert np.array_equal(total & mask, counts_from_moments(moments, 10))
 
 

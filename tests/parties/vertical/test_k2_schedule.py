@@ -222,10 +222,12 @@ def test_a_plan_writes_each_slot_once_and_before_it_is_read() -> None:
 def test_places_before_a_winner_was_taken_out() -> None:
     left = ["a", "b", "d", "e"]
     before = ["a", "b", "c", "d", "e"]
-    assert [before[k] for k in places_before_removal((1, 2), 2)] == ["b", "c", "d"]
+    assert places_before_removal(((1, 4), (2, 1)), 2, 3) == ((1, 4), (2, 3), (3, 1))
     for places in itertools.combinations(range(4), 2):
         later = sum(place >= 2 for place in places)
-        assert [before[k] for k in places_shifted(places, later)] == [left[k] for k in places]
+        shifted = places_shifted(tuple((place, place + 1) for place in places), later)
+        assert [before[k] for k, _ in shifted] == [left[k] for k in places]
+        assert [level for _, level in shifted] == [place + 1 for place in places]
 
 
 @pytest.mark.parametrize("order", [(0,), (1, 0)])

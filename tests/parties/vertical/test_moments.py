@@ -7,8 +7,9 @@ import pytest
 
 from dagora.parties.vertical import dot_paillier
 from dagora.parties.vertical.agreement import Proposal, combine_proposals
+from dagora.parties.vertical.columns import indicator_sets, indicators
 from dagora.parties.vertical.counts import counts_from_moments
-from dagora.parties.vertical.moments import cross_pairs, product_columns, share_moments, subsets
+from dagora.parties.vertical.moments import cross_pairs, product_columns, share_moments
 from dagora.parties.vertical.widths import BitWidths
 from tests.parties.pairs import futures, wires
 from tests.parties.vertical.owners import LONG, pair
@@ -61,7 +62,7 @@ def test_counts_of_a_family_from_shares():
     shares, widths = shared(data, 2, 3)
     families = [(4, 0, 3), (1, 2, 0), (3, 1, 4)]
     parts = [
-        counts_from_moments(share.of_families(families), widths.bits, plus_one=share.host) for share in shares
+        counts_from_moments(share.of_families(families), widths.bits, plus=share.host) for share in shares
     ]
     counts = (parts[0] + parts[1]) % (1 << widths.bits)
     for column, members in enumerate(families):
@@ -84,7 +85,8 @@ def test_a_family_of_one_owner_is_counted_by_it_alone():
 
 def test_each_column_is_encrypted_once():
     # The numbers of the design: ten columns each and three parents.
-    host, guest = subsets(range(10), 3), subsets(range(10, 20), 3)
+    number = indicators([2] * 20)
+    host, guest = indicator_sets(number[:10], 3), indicator_sets(number[10:], 3)
     assert (len(host), len(guest)) == (175, 175)
     pairs = cross_pairs(host, guest, 4)
     assert len(pairs) == 5425
@@ -93,7 +95,7 @@ def test_each_column_is_encrypted_once():
 
 def test_product_columns():
     columns = np.random.default_rng(5).integers(0, 2, (4, 25)).astype(np.uint8)
-    sets = subsets(range(7, 11), 3)
+    sets = indicator_sets([[k] for k in range(7, 11)], 3)
     products = product_columns(columns, sets, 7)
     for members, product in zip(sets, products, strict=True):
         assert (product == columns[[v - 7 for v in members]].all(axis=0)).all()

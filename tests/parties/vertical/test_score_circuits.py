@@ -78,10 +78,10 @@ def test_family_score_adds_and_subtracts() -> None:
     rng = np.random.default_rng(0)
     for parents in range(4):
         words = rng.integers(-(2**20), 2**20, (5, 3 << parents)).tolist()
-        got = run_on(family_score(30, parents), [30] * (3 << parents), words)
+        got = run_on(family_score(30, 1 << parents), [30] * (3 << parents), words)
         split = 2 << parents
         assert [signed(v, 30) for v in got] == [sum(w[:split]) - sum(w[split:]) for w in words]
-        assert family_score(30, parents).n_and == 29 * ((3 << parents) - 1)
+        assert family_score(30, 1 << parents).n_and == 29 * ((3 << parents) - 1)
 
 
 def test_sum_of_shares() -> None:

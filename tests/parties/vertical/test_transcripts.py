@@ -1,6 +1,7 @@
 """What a party sees of two different inputs of its peer that have the same output: nothing tells them apart.
 
-The peer's columns are inverted, which changes its counts and not the graph. Sessions are repeated, and every
+The peer's columns are inverted, or its levels are in another order, which changes its counts and not the graph;
+opened parameters are withheld from both inputs, because configurations have too few rows. Sessions are repeated, and every
 bit of every message is compared between the two inputs: how often it was one. A bit that is anyhow a function of
 the peer's data, at a fixed place, comes out different in all sessions; a random one does so with a probability of
 2 · 49 / 2⁴⁸ (23 of 24 or more). What a party computes from messages with its own secrets is looked at as well:
@@ -18,9 +19,10 @@ from scipy.stats import chi2_contingency, chisquare
 from dagora.parties.crypto.encryption import rlwe_products
 from dagora.parties.crypto.garbling import yao
 from dagora.parties.crypto.transfer import oblivious_transfer
-from dagora.parties.vertical import private_k2
+from dagora.parties.vertical import parameter_circuits, parameters, private_k2
 from dagora.parties.vertical.agreement import Proposal
 from tests.parties.pairs import deal_seeds
+from tests.parties.vertical.leveled import leveled_owners
 from tests.parties.vertical.owners import edges, learn, owners, pair
 from tests.parties.vertical.test_k2_schedule import random_data
 
@@ -73,24 +75,47 @@ def opened(monkeypatch):
     return seen
 
 
-def received(side, mode, flip):
-    """All that a party receives in one session whose other party may have inverted columns."""
+def bits_of_two(side, flip):
+    """Three binary columns, of which the other party's may be inverted."""
     data = random_data(np.random.default_rng(21), 11, 3)
     peer = slice(1, 3) if side == HOST else slice(0, 1)
     data[:, peer] ^= flip
+    return owners(data, 1, extra=2)
+
+
+def levels_of_two(side, flip):
+    """A column of three levels each; those of the other party may be in the opposite order."""
+    data = np.stack([np.arange(11) % 3] * 2, axis=1)
+    data[:2, 1] = 0
+    if flip:
+        data[:, 1 - side] = 2 - data[:, 1 - side]
+    return leveled_owners(data, (3, 3), 1, extra=2)
+
+
+CASES = {
+    "hidden": (bits_of_two, Proposal(max_parents=2)),
+    "adaptive": (bits_of_two, Proposal(max_parents=2, mode="adaptive")),
+    "open": (levels_of_two, Proposal(max_parents=1, parameters="open")),
+    "shares": (levels_of_two, Proposal(max_parents=1, parameters="shares")),
+}
+
+
+def received(side, case, flip):
+    """All that a party receives in one session whose other party may have other columns of the same output."""
+    bring, proposal = CASES[case]
     parties = pair()
-    host, _ = learn(parties, owners(data, 1, extra=2), Proposal(max_parents=2, mode=mode))
+    host, _ = learn(parties, bring(side, flip), proposal)
     messages = [(tag, payload) for _, tag, payload in parties[side].received if not tag.endswith("/number")]
     return edges(host), [tag for tag, _ in messages], [payload for _, payload in messages]
 
 
-def views(side, mode):
+def views(side, case):
     """Messages of many sessions with either input; outputs, tags and sizes are the same in all."""
     seen = ([], [])
     alike = set()
     for _ in range(SESSIONS):
         for flip in (0, 1):
-            graph, tags, payloads = received(side, mode, flip)
+            graph, tags, payloads = received(side, case, flip)
             alike.add((frozenset(graph), tuple(zip(tags, map(len, payloads), strict=True))))
             seen[flip].append(np.frombuffer(b"".join(payloads), dtype=np.uint8))
     assert len(alike) == 1
@@ -111,10 +136,10 @@ def frequencies_alike(one, other):
 
 
 @pytest.mark.usefixtures("dealt_anew")
-@pytest.mark.parametrize("mode", ["hidden", "adaptive"])
+@pytest.mark.parametrize("case", ["hidden", "adaptive", "open"])
 @pytest.mark.parametrize("side", [HOST, GUEST])
-def test_what_a_party_receives_is_the_same_for_inputs_of_the_same_output(side, mode):
-    one, other = views(side, mode)
+def test_what_a_party_receives_is_the_same_for_inputs_of_the_same_output(side, case):
+    one, other = views(side, case)
     assert chance(8 * one.shape[1]) < 1e-4
     assert not differing_bits(one, other).size
     assert frequencies_alike(one, other) > 1e-6
@@ -155,7 +180,7 @@ def test_shares_without_a_mask_would_tell(opened, monkeypatch):
 
 
 @pytest.mark.usefixtures("dealt_anew")
-@pytest.mark.parametrize("mode", ["hidden", "adaptive"])
+@pytest.mark.parametrize("mode", ["hidden", "adaptive", pytest.param("open", marks=pytest.mark.slow)])
 def test_labels_without_a_random_permute_bit_would_tell(mode, monkeypatch):
     def weak(self, bits):
         zeros = np.frombuffer(self._random(16 * bits.size), dtype=np.uint64).reshape(*bits.shape, 2).copy()
@@ -170,3 +195,53 @@ def test_labels_without_a_random_permute_bit_would_tell(mode, monkeypatch):
 def test_transfers_from_the_same_seeds_would_tell(monkeypatch):
     deal_seeds(monkeypatch)
     assert differing_bits(*views(HOST, "hidden")).size
+
+
+@pytest.fixture
+def revealed(monkeypatch):
+    """Bits that are opened to both for the parameters, session by session."""
+    seen = []
+    reveal = parameters.SecretMemory.reveal
+
+    def overhear(self, slots):
+        bits = reveal(self, slots)
+        if len(slots) > 20 and self.side == 0:
+            seen.append(bits)
+        return bits
+
+    monkeypatch.setattr(parameters.SecretMemory, "reveal", overhear)
+    return seen
+
+
+@pytest.mark.usefixtures("dealt_anew")
+def test_what_is_opened_of_a_family_with_few_rows_is_nothing(revealed, monkeypatch):
+    for flip in (0, 1):
+        received(HOST, "open", flip)
+    assert len(revealed[0]) == 1 + 9 * 10
+    assert not any(map(any, revealed))
+    # Digits that the circuit does not mask would tell one input from the other.
+    parameter_circuits.opening.cache_clear()
+    monkeypatch.setattr(parameter_circuits, "mask", lambda build, keep, word: word)
+    for flip in (0, 1):
+        received(HOST, "open", flip)
+    parameter_circuits.opening.cache_clear()
+    assert revealed[2] != revealed[3]
+
+
+@pytest.mark.usefixtures("dealt_anew")
+@pytest.mark.parametrize("sabotaged", [False, True])
+def test_both_files_of_shares_together_tell_no_more_than_counts(sabotaged, monkeypatch):
+    """A moment of one party alone is wholly in its share: without fresh masks both files show its marginal."""
+    if sabotaged:
+        fresh = parameters.fresh_shares
+
+        def without(channel, terms, widths, moments, families, random):
+            return fresh(channel, terms, widths, moments, families, bytes)
+
+        monkeypatch.setattr(parameters, "fresh_shares", without)
+    bring, proposal = CASES["shares"]
+    marginals = set()
+    for _ in range(8):
+        host, _ = learn(pair(), bring(HOST, 0), proposal)
+        marginals.add(int(host.parameters.shares[0, 1].reshape(3, 3)[:, 1].sum() % 16))
+    assert (len(marginals) == 1) == sabotaged

@@ -1,39 +1,48 @@
 """Counts of families from moments or from shares of moments, and scores that one party computes alone.
 
-The moment of a set of variables is the number of rows with ones in all of them. The count of a pattern is Σ_S
-± moment(ones ∪ S) over the subsets S of its zeros: linear, so that each party applies it to its own shares.
+A moment is the number of rows in which some variables have given levels, other than their first. The count of
+a pattern is a sum of moments with signs, over the levels that its first levels stand for: linear, so that
+each party applies it to its own shares.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.crypto.garbling.circuit import evaluate_plain
+from dagora.parties.crypto.garbling.circuit import Circuit, evaluate_plain
 from dagora.parties.vertical.score_circuits import family_score, log_factorial_circuit
+from dagora.parties.vertical.stirling_tables import log_factorial_of_levels
 from dagora.parties.vertical.widths import BitWidths
 
 Words = NDArray[np.uint64]
 
 
-def counts_from_moments(moments: Words, bits: int, *, plus_one: bool = True) -> Words:
-    """For each family (column): its 2^k counts, then the 2^(k − 1) sums α_j0 + α_j1 + 1, modulo 2^bits.
+def counts_from_moments(
+    moments: Words, bits: int, levels: Sequence[int] | None = None, *, plus: bool = True
+) -> Words:
+    """For each family (column): its counts, then the sums α_j + r − 1 of each configuration, modulo 2^bits.
 
-    Row `mask` is the moment of the members in the mask; the child is the last member. Of two parties with
-    shares, only one passes `plus_one`.
+    Rows are in the sequence of `score_circuits.family_counts`, the child the last member; without `levels`
+    every member has two. Of two parties with shares, only one passes `plus`.
 
     >>> moments = np.array([[10], [4], [3], [2]], dtype=np.uint64)  # all rows, parent, child, both
     >>> counts_from_moments(moments, 4).ravel().tolist()
     [5, 2, 1, 2, 7, 5]
     """
-    counts = moments.copy()
-    members = (len(moments) - 1).bit_length()
-    patterns = np.arange(len(moments))
-    for member in range(members):
-        without = patterns[patterns >> member & 1 == 0]
-        counts[without] -= counts[without | 1 << member]
-    half = len(moments) // 2
-    sums = counts[:half] + counts[half:] + np.uint64(plus_one)
+    if levels is None:
+        levels = [2] * (len(moments) - 1).bit_length()
+    own = levels[-1]
+    # The first member's levels alternate fastest: it is the last axis of all but the families.
+    counts = moments.reshape(*levels[::-1], -1).copy()
+    for axis in range(len(levels)):
+        by_level = np.moveaxis(counts, axis, 0)
+        by_level[0] -= by_level[1:].sum(axis=0, dtype=np.uint64)
+    counts = counts.reshape(len(moments), -1)
+    sums = counts.reshape(own, len(moments) // own, -1).sum(axis=0, dtype=np.uint64)
+    sums += np.uint64((own - 1) * plus)
     return np.concatenate([counts, sums]) & np.uint64((1 << bits) - 1)
 
 
@@ -51,10 +60,17 @@ def from_bits(bits: NDArray[np.uint8]) -> Words:
     return words
 
 
-def known_scores(widths: BitWidths, counts: Words) -> Words:
-    """Scores of families whose counts one party knows, bit for bit as the circuits compute them."""
+def known_scores(widths: BitWidths, counts: Words, levels: int = 2) -> Words:
+    """Scores of families whose counts one party knows, bit for bit as the circuits compute them.
+
+    `levels` are the child's.
+    """
     words, families = counts.shape
     logs = evaluate_plain(log_factorial_circuit(widths), to_bits(counts.ravel(), widths.bits))
     bits = logs.reshape(widths.width, words, families).swapaxes(0, 1).reshape(-1, families)
-    parents = (words // 3).bit_length() - 1
-    return from_bits(evaluate_plain(family_score(widths.width, parents), bits))
+    return from_bits(evaluate_plain(score_circuit(widths, words, levels), bits))
+
+
+def score_circuit(widths: BitWidths, words: int, levels: int) -> Circuit:
+    """The circuit of `family_score` for families of so many words, whose child has so many levels."""
+    return family_score(widths.width, words // (levels + 1), levels, log_factorial_of_levels(widths, levels))

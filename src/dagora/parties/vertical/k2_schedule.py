@@ -6,22 +6,28 @@ are secret, so the moments that the next step needs are selected by the secret m
 candidates left, one word out of r. The winner's place is then removed, so that no step scores a family twice.
 Selecting moments is cheap compared to ln x!, and the plan is hardly longer than an adaptive search. (Scoring
 all families up to the limit and selecting scores would take fourteen times as many logarithms.)
+
+A parent that is secret may have any number of levels that a candidate has, so it gets the most of them: the
+moments of levels that it does not have are 0, and configurations without rows add nothing to a score.
+Likewise with a candidate's place, once an earlier winner is taken out: one of two neighbours stands there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise, product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.parties.vertical.circuit_plan import Planner, SlotNumbers, Stage
+from dagora.parties.vertical.columns import indicators
+from dagora.parties.vertical.counts import score_circuit
 from dagora.parties.vertical.score_circuits import (
     chain,
     family_counts,
-    family_score,
     insertion,
     log_factorial_circuit,
     removal,
@@ -32,19 +38,24 @@ from dagora.parties.vertical.score_circuits import (
 )
 from dagora.parties.vertical.widths import BitWidths
 
-# Keys: a mask of the child (bit 0) and the chosen parents (bits 1, 2, ...), and places of candidates left.
-Moments = dict[tuple[int, tuple[int, ...]], SlotNumbers]
+# Keys: levels of the child and of the chosen parents (0: any), and places of candidates left with a level
+# each.
+Pattern = tuple[int, ...]
+Places = tuple[tuple[int, int], ...]
+Moments = dict[tuple[Pattern, Places], SlotNumbers]
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptivePlan:
     """One step: fill `shares`, `known` and `own`, run the stages, reveal `winner`, keep its score.
 
-    `shares[party][bit, word * families + family]` takes a party's shares of the words of
-    `counts_from_moments`, for the candidates whose score no party knows alone; `known[bit, family]` takes the
-    scores of the others, and `own` the child's present score.
+    `groups` are the candidates whose score no party knows alone, those with as many levels together.
+    `shares[party][bit, word]` takes a party's shares of the words of `counts_from_moments`, group by group,
+    and in a group all first words, then all second ones; `known[bit, family]` takes the scores of the other
+    candidates, and `own` the child's present score.
     """
 
+    groups: tuple[tuple[int, ...], ...]
     shares: tuple[SlotNumbers, SlotNumbers]
     known: SlotNumbers
     own: SlotNumbers
@@ -58,9 +69,9 @@ class AdaptivePlan:
 class HiddenPlan:
     """The whole search: fill `shares` and `public`, run the stages, reveal `marks`.
 
-    `shares[party][bit, set]` takes a party's shares of the moments of `sets` (variables in the order's
-    sequence), `public` the bits `public_bits`, which both know; `marks[edge]` says whether the graph has
-    `edges[edge]`, a pair of parent and child.
+    `shares[party][bit, set]` takes a party's shares of the moments of `sets` of indicators (`columns`; of
+    binary columns, these are the variables), `public` the bits `public_bits`, which both know; `marks[edge]`
+    says whether the graph has `edges[edge]`, a pair of parent and child.
     """
 
     shares: tuple[SlotNumbers, SlotNumbers]
@@ -74,48 +85,87 @@ class HiddenPlan:
 
 
 def adaptive_plan(
-    widths: BitWidths, parents: int, candidates: int, known: Sequence[int] = ()
+    widths: BitWidths,
+    parents: int,
+    candidates: int,
+    known: Sequence[int] = (),
+    levels: Sequence[int] | None = None,
 ) -> AdaptivePlan:
-    """Plan the choice among candidates after `parents` choices; one party alone scores those `known`."""
+    """Plan the choice among candidates after `parents` choices; one party alone scores those `known`.
+
+    `levels` are those of the parents, of the candidates and of the child; without them all are 2.
+    """
     planner = Planner()
+    given_levels = [2] * (parents + candidates + 1) if levels is None else list(levels)
+    before, own_levels = prod(given_levels[:parents]), given_levels[-1]
+    offered = given_levels[parents:-1]
     secret = [candidate for candidate in range(candidates) if candidate not in known]
-    words = 6 << parents
-    shares = planner.reserve(2, widths.bits, words * len(secret))
+    groups = [
+        tuple(candidate for candidate in secret if offered[candidate] == count)
+        for count in sorted({offered[candidate] for candidate in secret})
+    ]
+    words = [before * offered[group[0]] * (own_levels + 1) for group in groups]
+    total = sum(count * len(group) for count, group in zip(words, groups, strict=True))
+    shares = planner.reserve(2, widths.bits, total)
     given = planner.reserve(widths.width, len(known))
     own = planner.reserve(widths.width)
-    counts = planner.run(share_sum(widths.bits), shares.reshape(2 * widths.bits, words * len(secret)))
+    counts = planner.run(share_sum(widths.bits), shares.reshape(2 * widths.bits, total))
     scores = np.empty((widths.width, candidates), dtype=np.int32)
-    scores[:, secret] = plan_scores(planner, widths, counts.reshape(widths.bits, words, len(secret)))
+    first = 0
+    for count, group in zip(words, groups, strict=True):
+        some = counts[:, first : first + count * len(group)].reshape(widths.bits, count, len(group))
+        scores[:, list(group)] = plan_scores(planner, widths, some, own_levels)
+        first += count * len(group)
     scores[:, list(known)] = given
     inputs = np.concatenate([scores.T.ravel(), own])[:, None]
     winner = planner.run(step(widths.width, candidates), inputs)[:, 0]
     return AdaptivePlan(
-        (shares[0], shares[1]), given, own, tuple(planner.stages), winner, scores, planner.n_slots
+        tuple(groups),
+        (shares[0], shares[1]),
+        given,
+        own,
+        tuple(planner.stages),
+        winner,
+        scores,
+        planner.n_slots,
     )
 
 
-def plan_scores(planner: Planner, widths: BitWidths, counts: SlotNumbers) -> SlotNumbers:
-    """Scores[bit, family] of families with counts[bit, word, family]."""
+def plan_scores(planner: Planner, widths: BitWidths, counts: SlotNumbers, levels: int) -> SlotNumbers:
+    """Scores[bit, family] of families with counts[bit, word, family] whose child has so many levels."""
     bits, words, families = counts.shape
     logs = planner.run(log_factorial_circuit(widths), counts.reshape(bits, words * families))
     by_word = logs.reshape(widths.width, words, families).swapaxes(0, 1)
     inputs = by_word.reshape(words * widths.width, families)
-    return planner.run(family_score(widths.width, (words // 3).bit_length() - 1), inputs)
+    return planner.run(score_circuit(widths, words, levels), inputs)
 
 
-def hidden_plan(widths: BitWidths, order: Sequence[int]) -> HiddenPlan:
-    """Plan the whole search along an order; the limit on parents is that of the widths."""
+def hidden_plan(widths: BitWidths, order: Sequence[int], levels: Sequence[int] | None = None) -> HiddenPlan:
+    """Plan the whole search along an order; the limit on parents is that of the widths.
+
+    `levels` are those of the variables, by number; without them all are 2.
+    """
     planner = Planner()
     limit = min(widths.max_parents, len(order) - 1)
-    sets = [places for size in range(1, limit + 2) for places in combinations(range(len(order)), size)]
+    counts = [2] * len(order) if levels is None else [levels[variable] for variable in order]
+    number = indicators([2] * len(order) if levels is None else levels)
+    sets = [
+        tuple(zip(places, chosen, strict=True))
+        for size in range(1, limit + 2)
+        for places in combinations(range(len(order)), size)
+        for chosen in product(*(range(1, counts[place]) for place in places))
+    ]
     shares = planner.reserve(2, widths.bits, len(sets))
-    public = planner.reserve(widths.bits + 1)
-    public_bits = np.array([widths.rows >> k & 1 for k in range(widths.bits)] + [1], dtype=np.uint8)
+    public = planner.reserve(widths.bits + 1 + (max(counts) > 2))
+    public_bits = np.zeros(len(public), dtype=np.uint8)
+    public_bits[: widths.bits] = [widths.rows >> k & 1 for k in range(widths.bits)]
+    public_bits[widths.bits] = 1
     sums = planner.run(share_sum(widths.bits), shares.reshape(2 * widths.bits, -1))
     moments = {places: sums[:, column] for column, places in enumerate(sets)}
-    moments[()] = public[:-1]
-    searches = [ParentSearch(child, limit, moments, public[-1:]) for child in range(len(order))]
-    own = score_stage(planner, widths, [search.moments_without_parents() for search in searches])
+    moments[()] = public[: widths.bits]
+    alive, none = public[widths.bits : widths.bits + 1], np.repeat(public[-1:], widths.bits)
+    searches = [ParentSearch(child, limit, moments, counts, alive, none) for child in range(len(order))]
+    own = score_stage(planner, widths, [search.family_without_parents() for search in searches])
     for search, score in zip(searches, own.T, strict=True):
         search.own = score
     for _ in range(limit):
@@ -132,7 +182,7 @@ def hidden_plan(widths: BitWidths, order: Sequence[int]) -> HiddenPlan:
     edges = [(order[parent], order[search.child]) for search in asked for parent in range(search.child)]
     return HiddenPlan(
         (shares[0], shares[1]),
-        tuple(tuple(order[place] for place in places) for places in sets),
+        tuple(tuple(number[order[place]][level - 1] for place, level in places) for places in sets),
         public,
         public_bits,
         tuple(planner.stages),
@@ -142,22 +192,37 @@ def hidden_plan(widths: BitWidths, order: Sequence[int]) -> HiddenPlan:
     )
 
 
-def score_stage(
-    planner: Planner, widths: BitWidths, families: Sequence[Sequence[SlotNumbers]]
-) -> SlotNumbers:
-    """Scores[bit, family] of families given by their moments, all of one size."""
-    inputs = np.stack([np.concatenate(family) for family in families], axis=1)
-    members = (len(families[0]) - 1).bit_length()
-    counts = planner.run(family_counts(widths.bits, members), inputs)
-    words = counts.reshape(-1, widths.bits, len(families)).swapaxes(0, 1)
-    return plan_scores(planner, widths, words)
+@dataclass(frozen=True, eq=False)
+class FamilyMoments:
+    """The moments of a family in the sequence of `family_counts`, and the levels of its members."""
+
+    levels: tuple[int, ...]
+    moments: list[SlotNumbers]
+
+
+def score_stage(planner: Planner, widths: BitWidths, families: Sequence[FamilyMoments]) -> SlotNumbers:
+    """Scores[bit, family] of families given by their moments; those with the same levels run together."""
+    scores = np.empty((widths.width, len(families)), dtype=np.int32)
+    for levels in sorted({family.levels for family in families}):
+        some = [k for k, family in enumerate(families) if family.levels == levels]
+        inputs = np.stack([np.concatenate(families[k].moments) for k in some], axis=1)
+        counts = planner.run(family_counts(widths.bits, levels), inputs)
+        words = counts.reshape(-1, widths.bits, len(some)).swapaxes(0, 1)
+        scores[:, some] = plan_scores(planner, widths, words, levels[-1])
+    return scores
 
 
 class ParentSearch:
     """The search for the parents of one child among the variables before it in the order."""
 
     def __init__(
-        self, child: int, limit: int, moments: dict[tuple[int, ...], SlotNumbers], alive: SlotNumbers
+        self,
+        child: int,
+        limit: int,
+        moments: dict[Places, SlotNumbers],
+        levels: Sequence[int],
+        alive: SlotNumbers,
+        none: SlotNumbers,
     ) -> None:
         self.child = child
         self.left = child  # candidates left
@@ -166,28 +231,52 @@ class ParentSearch:
         self.own = alive  # the score so far: set once it is known
         self.chosen = 0
         self.marks: SlotNumbers = np.empty(0, dtype=np.int32)
+        self._own_levels = levels[child]
+        self._levels = list(levels[:child])  # the most that can stand at each place left
+        self._padded = max(self._levels, default=2)  # those of a chosen parent
+        self._none = none  # a moment of 0
         self._flags: list[SlotNumbers] = []
         self._winner: SlotNumbers = self.marks
         self._moments: Moments = {}
         for size in range(min(limit, child) + 1):
-            for places in combinations(range(child), size):
-                self._moments[0, places] = moments[places]
-                if size <= limit:
-                    self._moments[1, places] = moments[(*places, child)]
+            for places in self._sets(size):
+                self._moments[(0,), places] = moments[places]
+                for level in range(1, self._own_levels):
+                    self._moments[(level,), places] = moments[(*places, (child, level))]
 
-    def moments_without_parents(self) -> list[SlotNumbers]:
-        """Moments of the child without parents."""
-        return [self._moments[0, ()], self._moments[1, ()]]
-
-    def families(self) -> list[list[SlotNumbers]]:
-        """Moments of the family with each candidate; members are the parents, the candidate, the child."""
+    def _sets(self, size: int, levels: Sequence[int] | None = None) -> list[Places]:
+        """Sets of so many places, with a level other than the first for each."""
+        counts = self._levels if levels is None else levels
         return [
-            [
-                self._moments[parents << 1 | child, (place,) if candidate else ()]
-                for child in range(2)
-                for candidate in range(2)
-                for parents in range(1 << self.chosen)
-            ]
+            tuple(zip(places, chosen, strict=True))
+            for places in combinations(range(len(counts)), size)
+            for chosen in product(*(range(1, counts[place]) for place in places))
+        ]
+
+    def _patterns(self) -> list[Pattern]:
+        """Levels of the child and of the chosen parents, those of the first parent alternating fastest."""
+        counts = [self._own_levels, *[self._padded] * self.chosen]
+        return [(own, *parents[::-1]) for own, *parents in product(*(range(count) for count in counts))]
+
+    def family_without_parents(self) -> FamilyMoments:
+        """Moments of the child without parents."""
+        counts = range(self._own_levels)
+        return FamilyMoments((self._own_levels,), [self._moments[(level,), ()] for level in counts])
+
+    def families(self) -> list[FamilyMoments]:
+        """Moments of the family with each candidate; members are the parents, the candidate, the child."""
+        before = self._padded**self.chosen
+        patterns = self._patterns()
+        return [
+            FamilyMoments(
+                (*[self._padded] * self.chosen, self._levels[place], self._own_levels),
+                [
+                    self._moments[pattern, ((place, level),) if level else ()]
+                    for own in range(self._own_levels)
+                    for level in range(self._levels[place])
+                    for pattern in patterns[own * before : (own + 1) * before]
+                ],
+            )
             for place in range(self.left)
         ]
 
@@ -215,51 +304,54 @@ class ParentSearch:
             return
         flags = planner.run(removal(self.left), self._winner[:, None])[:, 0]
         self._flags.append(flags)
-        masks = range(2 << self.chosen)
-        kept: Moments = {(mask, ()): self._moments[mask, ()] for mask in masks}
+        patterns = self._patterns()
+        levels = [max(pair) for pair in pairwise(self._levels)]
+        kept: Moments = {((*pattern, 0), ()): self._moments[pattern, ()] for pattern in patterns}
         with_winner, columns = [], []
         for size in range(min(self.limit, self.left - 1) + 1):
-            sets = list(combinations(range(self.left - 1), size))
-            keys = [(mask, places) for mask in masks for places in sets]
-            with_winner += [(mask | 2 << self.chosen, places) for mask, places in keys]
-            columns += [
-                np.concatenate(
-                    [
-                        self._winner,
-                        *(self._moments[mask, places_before_removal(places, a)] for a in range(self.left)),
-                    ]
-                )
-                for mask, places in keys
-            ]
-            if size > 0:
-                inputs = [
-                    np.concatenate(
-                        [
-                            flags[list(places)],
-                            *(self._moments[mask, places_shifted(places, k)] for k in range(size + 1)),
-                        ]
+            keys = [(pattern, places) for pattern in patterns for places in self._sets(size, levels)]
+            for pattern, places in keys:
+                for level in range(1, self._padded):
+                    with_winner.append(((*pattern, level), places))
+                    words = (
+                        self._moment(pattern, places_before_removal(places, winner, level))
+                        for winner in range(self.left)
                     )
-                    for mask, places in keys
-                ]
+                    columns.append(np.concatenate([self._winner, *words]))
+            if size > 0:
+                inputs = []
+                for pattern, places in keys:
+                    moved = [flags[place] for place, _ in places]
+                    words = (self._moment(pattern, places_shifted(places, k)) for k in range(size + 1))
+                    inputs.append(np.concatenate([np.array(moved, dtype=np.int32), *words]))
                 outputs = planner.run(chain(widths.bits, size), np.stack(inputs, axis=1))
-                kept.update(zip(keys, outputs.T, strict=True))
+                without = (((*pattern, 0), places) for pattern, places in keys)
+                kept.update(zip(without, outputs.T, strict=True))
         outputs = planner.run(selection(widths.bits, self.left), np.stack(columns, axis=1))
         kept.update(zip(with_winner, outputs.T, strict=True))
         self._moments = kept
+        self._levels = levels
         self.chosen += 1
         self.left -= 1
 
+    def _moment(self, pattern: Pattern, places: Places) -> SlotNumbers:
+        """A moment as it is so far: 0 where a place has not as many levels."""
+        if any(level >= self._levels[place] for place, level in places):
+            return self._none
+        return self._moments[pattern, places]
 
-def places_before_removal(places: tuple[int, ...], winner: int) -> tuple[int, ...]:
-    """The places as they were numbered before the winner was removed, and the winner itself.
 
-    >>> places_before_removal((0, 1), 1)
-    (0, 1, 2)
+def places_before_removal(places: Places, winner: int, level: int) -> Places:
+    """The places as they were numbered before the winner was removed, and the winner itself with a level.
+
+    >>> places_before_removal(((0, 1), (1, 2)), 1, 3)
+    ((0, 1), (1, 3), (2, 2))
     """
-    return tuple(sorted([winner, *(place + (place >= winner) for place in places)]))
+    others = ((place + (place >= winner), chosen) for place, chosen in places)
+    return tuple(sorted([(winner, level), *others]))
 
 
-def places_shifted(places: tuple[int, ...], count: int) -> tuple[int, ...]:
+def places_shifted(places: Places, count: int) -> Places:
     """The places, the last `count` of them moved up by one."""
     still = len(places) - count
-    return (*places[:still], *(place + 1 for place in places[still:]))
+    return (*places[:still], *((place + 1, level) for place, level in places[still:]))

@@ -1,11 +1,12 @@
 """Private K2 of two owners, from the agreement to the graph; both sides run the same code with their role.
 
-    agreement      names, order, limit, score, mode, encryption; digests of them
+    agreement      names, numbers of levels, order, limit, score, mode, encryption; digests of them
     transfer       128 base transfers, from which all later ones are extended
     intersection   which keys both have; both sort the common rows by key
     moments        dot products of product columns, as shares
     search         K2 on the shares by garbled circuits, hidden or adaptive
-    result         both compare hashes of their edges
+    parameters     of families of both, if agreed: shares of counts, or probabilities (`parameters`)
+    result         both compare hashes of their edges and of what was opened
 
 The sizes of all messages after the agreement follow from the terms, the two numbers of keys and the number of
 common keys; in adaptive mode also from the winners, which both learn. The setting is that of Wright & Yang
@@ -33,22 +34,25 @@ from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
 from dagora.parties.transport.messages import encode
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree, binary_columns
-from dagora.parties.vertical.dot_products import MAX_MODULUS
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree
+from dagora.parties.vertical.columns import column_levels, indicator_columns
+from dagora.parties.vertical.costs import check_gates, widths_for
 from dagora.parties.vertical.intersection import intersect
 from dagora.parties.vertical.moments import share_moments
+from dagora.parties.vertical.parameter_circuits import FEWEST
+from dagora.parties.vertical.parameters import FoundParameters, find_parameters
 from dagora.parties.vertical.round_counter import RoundCounter
 from dagora.parties.vertical.secret_search import FoundParents, adaptive_search, hidden_search
-from dagora.parties.vertical.widths import BitWidths
+from dagora.parties.vertical.widths import most_rows
 from dagora.result import Outcome
 
 RandomBytes = Callable[[int], bytes]
-MOST_ROWS = MAX_MODULUS - 2
+MOST_ROWS = most_rows(2)
 
 
 @dataclass(frozen=True, eq=False)
 class PartyData:
-    """A party's data: a table of columns with two levels, and a key for each row.
+    """A party's data: a table of columns with 2 to 5 levels, and a key for each row.
 
     `source` begins the message of an error about the keys.
     """
@@ -65,6 +69,7 @@ class PrivateOutcome:
     outcome: Outcome
     terms: AgreedTerms
     leakage: tuple[str, ...]
+    parameters: FoundParameters
 
 
 @dataclass
@@ -92,19 +97,24 @@ def private_k2(
     proposal: Proposal,
     *,
     on_event: Observer = ignore,
+    on_offer: Callable[[AgreedTerms], None] | None = None,
     on_terms: Callable[[AgreedTerms], None] | None = None,
     random: RandomBytes = secrets.token_bytes,
 ) -> PrivateOutcome:
     """Learn with the only peer of the transport, which calls the same with the other role.
 
-    The caller closes the transport, with the reason if this raises. `on_terms` is called with the agreed
-    terms before anything that depends on rows is sent, and may raise to end the run.
+    The caller closes the transport, with the reason if this raises. `on_offer` is called with the terms
+    before this party agrees to them, and `on_terms` with the agreed terms before anything that depends on
+    rows is sent; both may raise to end the run.
     """
-    columns = binary_columns(party_data.table)
+    levels = column_levels(party_data.table)
+    columns = indicator_columns(party_data.table)
     line = RoundCounter(transport)
     clock = PhaseClock(line, on_event)
     with clock.phase("agreement"):
-        terms = agree(line, role, party_data.table.names, proposal)
+        terms = agree(
+            line, role, party_data.table.names, proposal, levels=levels, on_offer=on_offer
+        )  # fmt: skip
         if on_terms is not None:
             on_terms(terms)
     with clock.phase("transfer"):
@@ -120,8 +130,9 @@ def private_k2(
             transfer=sender or receiver,
             random=random,
         )
-        check_rows(len(rows))
-    widths = BitWidths(len(rows), terms.limit, "g" if terms.score == "g" else "f")
+        check_rows(terms, len(rows))
+        check_gates(terms, len(rows))
+    widths = widths_for(terms, len(rows))
     with clock.phase("moments"):
         common = np.ascontiguousarray(columns[:, rows])
         moments = share_moments(line, role, terms, common, widths, on_event=on_event)
@@ -135,37 +146,53 @@ def private_k2(
         search = hidden_search if terms.mode == "hidden" else adaptive_search
         found = search(party, terms, widths, moments, on_event)
     graph = DAG.from_parents(terms.names, found.parents)
+    parameters = FoundParameters()
+    if terms.parameters != "none":
+        with clock.phase("parameters"):
+            names = [variable.levels for variable in party_data.table.schema]
+            parameters = find_parameters(
+                line, party, terms, widths, moments, found.parents, names, random
+            )  # fmt: skip
     with clock.phase("result"):
-        confirm(line, role, terms, graph)
+        confirm(line, role, terms, graph, parameters)
+    found.ands += parameters.ands
     stats = work_statistics(clock, line, found, len(rows))
     return PrivateOutcome(
         Outcome(graph, "finished", conclusion(terms, len(rows)), None, stats),
         terms,
-        leakage(terms, len(rows)),
+        leakage(terms, len(rows), parameters),
+        parameters,
     )
 
 
-def check_rows(rows: int) -> None:
+def check_rows(terms: AgreedTerms, rows: int) -> None:
     """Refuse too few common rows, or more than shares can count; both parties see the number."""
     if rows == 0:
         raise DisagreementError("the two parties have no key in common: is it the same key on both sides?")
-    if rows == 1:
-        raise DisagreementError("the two parties have one key in common: at least 2 are needed")
-    if rows > MOST_ROWS:
-        raise DisagreementError(f"{rows} common rows are too many (at most {MOST_ROWS}): take a sample")
+    if rows < terms.min_rows:
+        have = "one key" if rows == 1 else f"{rows} keys"
+        raise DisagreementError(
+            f"the two parties have {have} in common: at least {terms.min_rows} are needed"
+        )
+    if rows > (most := most_rows(max(terms.levels))):
+        raise DisagreementError(f"{rows} common rows are too many (at most {most}): take a sample")
 
 
-def confirm(transport: Transport, role: Role, terms: AgreedTerms, graph: DAG) -> None:
-    """Make sure that both have the same graph."""
+def confirm(
+    transport: Transport, role: Role, terms: AgreedTerms, graph: DAG, parameters: FoundParameters
+) -> None:
+    """Make sure that both have the same graph and the same opened parameters."""
     channel = Channel.to_peer(transport, None, "result")
-    content = encode({"terms": terms.digest(), "edges": [list(edge) for edge in graph.edges]})
+    opened = [None if table is None else table.tolist() for table in parameters.opened.values()]
+    edges = [list(edge) for edge in graph.edges]
+    content = encode({"terms": terms.digest(), "edges": edges, "opened": opened})
     ours, theirs = (
         hashlib.sha256(side + content).digest()
         for side in ((b"host", b"guest") if role == "host" else (b"guest", b"host"))
     )
     channel.send("hash", digest=ours)
     if channel.receive("hash", {"digest": bytes})["digest"] != theirs:
-        channel.refuse("hash", "it found another graph than we did")
+        channel.refuse("hash", "it found another graph than we did, or other parameters")
 
 
 def conclusion(terms: AgreedTerms, rows: int) -> str:
@@ -189,12 +216,12 @@ def work_statistics(
     return stats
 
 
-def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
+def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple[str, ...]:
     """Who learned what, in sentences."""
     told = []
     told.append(
-        f"Both parties learned the names of all columns, how many keys each has, and which {rows} keys they "
-        "have in common; they learned nothing about other keys."
+        "Both parties learned the names of all columns and how many levels each has, how many keys each has, "
+        f"and which {rows} keys they have in common; they learned nothing about other keys."
     )
     if terms.mode == "hidden":
         told.append(
@@ -205,8 +232,11 @@ def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
             "From the columns both learned the edges of the result, the sequence in which each variable took "
             "its parents, and after which of them the search for more ended."
         )
+    if terms.parameters != "none":
+        told.append(told_by_parameters(terms, parameters))
+    beyond = " beyond that" if terms.parameters == "open" else ""
     told.append(
-        "Neither learned a value, a count or a score of the other, if both followed the protocol "
+        f"Neither learned a value, a count or a score of the other{beyond}, if both followed the protocol "
         "(semi-honest; 128 bits computational, 40 bits statistical)."
     )
     told.append(
@@ -214,3 +244,18 @@ def leakage(terms: AgreedTerms, rows: int) -> tuple[str, ...]:
         "columns reveals more."
     )
     return tuple(told)
+
+
+def told_by_parameters(terms: AgreedTerms, parameters: FoundParameters) -> str:
+    """What shares of counts or opened probabilities tell, in a sentence."""
+    if terms.parameters == "shares":
+        return (
+            f"Each has shares of the counts of {len(parameters.shares)} families with columns of both, which "
+            "tell nothing alone; whoever gets both files has the counts."
+        )
+    shown = sum(table is not None for table in parameters.opened.values())
+    return (
+        f"Of {len(parameters.opened)} families with columns of both, both learned the probabilities of "
+        f"{shown} to three digits and the names of their levels, from which counts can be worked out; of the "
+        f"others, that a configuration of the parents has fewer than {FEWEST} rows."
+    )

@@ -1,22 +1,27 @@
 """The circuits of private K2: sums of shares, counts, logarithms, scores, a search step.
 
-A family of a child with |P| = k binary parents has 2^k configurations of its parents and the score f = Σ_j
-[ln α_j0! + ln α_j1! − ln (α_j0 + α_j1 + 1)!]. Its counts come from moments (how many rows have ones in all of
-some variables) by inclusion and exclusion. A step equals that of the central search, including its tolerance:
-the first candidate within 1e-9 (relative) of the best wins, if the best beats the present score by more than
-that.
+A family of a child with r levels adds for each configuration j of its parents
 
-When the graph equals the central one: a configuration of n_j rows contributes −ln N with the whole number N =
-(n_j + 1) C(n_j, α), so |score| ≥ Σ_j ln(n_j + 1).
+    ln(r − 1)! − ln(α_j + r − 1)! + Σ_k ln α_jk!        α_j = Σ_k α_jk
 
-* Counts in tables (all of them up to 1022 rows): N has at most log₂ N prime factors, each off by a unit of
-  the last bit, so its relative error is at most 1e-12, and scores that are equal as rational numbers are
+to its score f (Cooper & Herskovits 1992), and nothing for a configuration without rows: so a parent can be
+given more levels than it has. With two levels this is ln α_j0! + ln α_j1! − ln(α_j + 1)!. Counts come from
+moments (how many rows have given levels, other than the first, of some variables) by inclusion and exclusion.
+A step equals that of the central search, including its tolerance: the first candidate within 1e-9 (relative)
+of the best wins, if the best beats the present score by more than that.
+
+When the graph equals the central one: a configuration of n rows contributes −ln N with the whole number N =
+C(n + r − 1, r − 1) n! / (α_1! … α_r!), so |score| ≥ Σ_j ln(n_j + 1).
+
+* Counts in tables (all of them up to 1024 − r rows): N has at most log₂ N prime factors, each off by a unit
+  of the last bit, so its relative error is at most 1e-12, and scores that are equal as rational numbers are
   equal to the last bit. For any number of rows, families with the same counts in other cells have equal
   scores.
-* Larger counts: with min α < 2^8 two values lie outside of tables, and err by less than ¼ 1e-9 ln(n_j + 1)
-  each (`log_factorial`); otherwise three do, but ln C(n_j, α) ≥ α ln 2 > 177. The relative error of a
+* Larger counts: where one α is 2^8 or more, it and the sum lie outside of tables, and err by less than ¼ 1e-9
+  ln(n + r) each (`log_factorial`), beside ln N ≥ ln C(n + r − 1, r − 1) ≥ ln(n + 1); where two or more are,
+  at most six values err by less than ¼ 1e-9 · 14.6, but ln N ≥ ln C(512, 256) > 350. The relative error of a
   score is less than half of 1e-9, so two scores that are equal as rational numbers are within the tolerance:
-  ties are found for any number of rows and parents. With the errors measured for the circuits, it is 1.1e-10.
+  ties are found for any number of rows and parents. With the errors measured for two levels, it is 1.1e-10.
 
 So the two searches can differ only where scores differ by nearly the tolerance itself, 0.7 to 1.3 times
 1e-9 of their size: then rounding decides, here as in floating point.
@@ -26,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 
 from dagora.parties.crypto.garbling.builder import Bit, Builder, Word
 from dagora.parties.crypto.garbling.circuit import Circuit
@@ -59,26 +65,35 @@ def share_sum(bits: int) -> Circuit:
 
 
 @lru_cache(maxsize=64)
-def family_counts(bits: int, members: int) -> Circuit:
-    """Counts of a family from its moments: 2^members words in, 2^members + 2^(members − 1) words out.
+def family_counts(bits: int, levels: tuple[int, ...]) -> Circuit:
+    """Counts of a family from its moments; `levels` are those of its members, the child the last.
 
-    Moment `mask` counts the rows with ones in all members of the mask; the child is the last member. Out come
-    the counts α of each pattern of all members, then α_j0 + α_j1 + 1 for each pattern j of the parents.
+    Word Σ_m l_m Π_(m' < m) levels_m' of the input counts the rows in which every member m with l_m > 0 has
+    its level l_m. Out come in the same sequence the counts of rows with exactly these levels, then the sum
+    α_j + r − 1 for each configuration j of the parents.
+
+    >>> family_counts(8, (2, 3)).n_inputs
+    48
     """
     build = Builder()
-    counts = build.words(1 << members, bits)
-    for member in range(members - 1):
-        exclude(build, counts, member)
-    configurations = [add(build, word, [False] * bits, True) for word in counts[: 1 << (members - 1)]]
-    exclude(build, counts, members - 1)
-    return build.circuit([bit for word in [*counts, *configurations] for bit in word])
+    *parents, own = levels
+    configurations = prod(parents)
+    counts = build.words(configurations * own, bits)
+    stride = 1
+    for count in parents:
+        exclude(build, counts, stride, count)
+        stride *= count
+    sums = [add(build, word, constant(own - 1, bits)) for word in counts[:configurations]]
+    exclude(build, counts, stride, own)
+    return build.circuit([bit for word in [*counts, *sums] for bit in word])
 
 
-def exclude(build: Builder, counts: list[Word], member: int) -> None:
-    """Turn counts of rows with any value of a member into counts of rows where it is 0, for all patterns."""
-    for pattern in range(len(counts)):
-        if not pattern >> member & 1:
-            counts[pattern] = subtract(build, counts[pattern], counts[pattern | 1 << member])
+def exclude(build: Builder, counts: list[Word], stride: int, levels: int) -> None:
+    """Turn counts of rows with any level of a member into counts of rows with its level 0."""
+    for place in range(len(counts)):
+        if place // stride % levels == 0:
+            for level in range(1, levels):
+                counts[place] = subtract(build, counts[place], counts[place + level * stride])
 
 
 @lru_cache(maxsize=16)
@@ -89,11 +104,15 @@ def log_factorial_circuit(widths: BitWidths) -> Circuit:
 
 
 @lru_cache(maxsize=64)
-def family_score(width: int, parents: int) -> Circuit:
-    """The score, from the words of ln α! of all 2^(parents + 1) counts, then of the 2^parents sums."""
+def family_score(width: int, configurations: int, levels: int = 2, more: int = 0) -> Circuit:
+    """The score, from the words of ln α! of all counts, then of the sums of each configuration.
+
+    `more` is what each configuration adds, ln(levels − 1)!.
+    """
     build = Builder()
-    total = sum_words(build, build.words(2 << parents, width))
-    return build.circuit(subtract(build, total, sum_words(build, build.words(1 << parents, width))))
+    total = sum_words(build, build.words(levels * configurations, width))
+    total = subtract(build, total, sum_words(build, build.words(configurations, width)))
+    return build.circuit(add(build, total, constant(configurations * more, width)) if more else total)
 
 
 def sum_words(build: Builder, words: Sequence[Word]) -> Word:

@@ -83,7 +83,7 @@ def hidden_search(
 ) -> FoundParents:
     """Parents of each variable, sorted by the order, since the sequence of choices stays secret."""
     side = 0 if moments.host else 1
-    plan = hidden_plan(widths, terms.order)
+    plan = hidden_plan(widths, terms.order, terms.levels)
     secrets = SecretMemory(party, side, plan.n_slots)
     for owner in (0, 1):
         share = to_bits(moments.of(plan.sets), widths.bits) if owner == side else None
@@ -123,6 +123,7 @@ class TwoPartyChooser:
         self._party = party
         self._side = 0 if moments.host else 1
         self._owner = [int(variable >= len(terms.host)) for variable in range(len(terms.names))]
+        self._levels = terms.levels
         self._widths = widths
         self._moments = moments
         self._on_event = on_event
@@ -137,14 +138,15 @@ class TwoPartyChooser:
         inside = all(self._owner[parent] == owner for parent in parents)
         alone = [k for k, other in enumerate(candidates) if inside and self._owner[other] == owner]
         families = [(*parents, other, child) for other in candidates]
-        plan = adaptive_plan(widths, len(parents), len(candidates), alone)
+        levels = [self._levels[variable] for variable in (*parents, *candidates, child)]
+        plan = adaptive_plan(widths, len(parents), len(candidates), alone, levels)
         secrets = SecretMemory(self._party, self._side, plan.n_slots)
-        joint = [family for k, family in enumerate(families) if k not in alone]
-        shares = self._count_bits(joint) if joint else None
+        joint = [self._count_bits([families[k] for k in group]) for group in plan.groups]
+        shares = np.concatenate(joint, axis=1) if joint else None
         for side in (0, 1):
             secrets.enter(plan.shares[side], side, shares if side == self._side else None)
         mine = self._side == owner
-        known = self._scores([families[k] for k in alone]) if mine and alone else None
+        known = self._scores([families[k] for k in alone]) if mine else None
         secrets.enter(plan.known, owner, known)
         if child in self._own:
             secrets.memory[plan.own] = self._own[child]
@@ -162,15 +164,22 @@ class TwoPartyChooser:
         self._own[child] = secrets.memory[plan.scores[:, winner]]
         return candidates[winner]
 
+    def _family_levels(self, family: Sequence[int]) -> list[int]:
+        return [self._levels[member] for member in family]
+
     def _count_bits(self, families: Sequence[Sequence[int]]) -> Bits:
-        """Bits of this party's shares of the counts of families with columns of both parties."""
+        """Bits of this party's shares of the counts of families of both parties with the same levels."""
         shares = self._moments.of_families(families)
-        counts = counts_from_moments(shares, self._widths.bits, plus_one=self._moments.host)
+        levels = self._family_levels(families[0])
+        counts = counts_from_moments(shares, self._widths.bits, levels, plus=self._moments.host)
         return to_bits(counts.ravel(), self._widths.bits)
 
     def _scores(self, families: Sequence[Sequence[int]]) -> Bits:
         """Bits of the scores of families within this party's columns."""
-        counts = counts_from_moments(
-            self._moments.of_families(families, alone=True), self._widths.bits, plus_one=True
-        )
-        return to_bits(known_scores(self._widths, counts), self._widths.width)
+        scores = np.zeros(len(families), dtype=np.uint64)
+        for levels in {tuple(self._family_levels(family)) for family in families}:
+            some = [k for k, family in enumerate(families) if tuple(self._family_levels(family)) == levels]
+            moments = self._moments.of_families([families[k] for k in some], alone=True)
+            counts = counts_from_moments(moments, self._widths.bits, levels)
+            scores[some] = known_scores(self._widths, counts, levels[-1])
+        return to_bits(scores, self._widths.width)

@@ -132,10 +132,12 @@ class OpenSession:
                 "own": list(own),
                 "other": list(other),
                 "order": [terms.names[variable] for variable in terms.order],
+                "levels": [terms.levels[variable] for variable in terms.order],
                 "max_parents": terms.max_parents,
                 "score": terms.score,
                 "mode": terms.mode,
                 "crypto": terms.crypto,
+                "parameters": terms.parameters,
             }
         )
         self._begun = True

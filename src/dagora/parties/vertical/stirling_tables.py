@@ -155,7 +155,7 @@ def around(centre: Decimal, half: Decimal, kappa: Decimal, step: Decimal) -> Seq
 @in_decimals
 def table_values(widths: BitWidths) -> list[int]:
     """The values of small counts in units of 2^-fraction, from whole logarithms of primes."""
-    size = widths.rows + 2 if widths.complete else 1 << widths.small
+    size = widths.rows + widths.levels if widths.complete else 1 << widths.small
     logs = [0] * (size + 1)
     for number in range(2, size):
         divisor = next((p for p in range(2, math.isqrt(number) + 1) if number % p == 0), number)
@@ -170,3 +170,16 @@ def table_values(widths: BitWidths) -> list[int]:
     for x in range(1, size):
         values.append(values[-1] + logs[x])
     return [value + c * (x + 1) for x, value in enumerate(values)]
+
+
+def log_factorial_of_levels(widths: BitWidths, levels: int) -> int:
+    """Return ln(levels − 1)! in units of 2^-fraction, as the table has it without c (x + 1).
+
+    >>> log_factorial_of_levels(BitWidths(100, 2), 2)
+    0
+    """
+    if widths.score == "g" and levels > 2:
+        raise ValueError("the score g is of two levels")
+    if levels == 2:
+        return 0
+    return table_values(widths)[levels - 1] - slope(widths) * levels

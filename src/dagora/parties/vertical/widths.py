@@ -1,6 +1,7 @@
 """The widths in bits of counts and scores in the circuits of private K2, and the error of a value of ln x!.
 
-They follow from the number of common rows, the limit on parents and the score, which both parties know.
+They follow from the number of common rows, the limit on parents, the score and the most levels that a column
+has, which both parties know.
 """
 
 from __future__ import annotations
@@ -22,24 +23,25 @@ WORD = 64  # most bits of a score
 
 @dataclass(frozen=True)
 class BitWidths:
-    """Widths of counts and scores for a number of rows, a limit on parents and a score."""
+    """Widths of counts and scores for a number of rows, a limit on parents, a score and the most levels."""
 
     rows: int
     max_parents: int
     score: ScoreName = "f"
+    levels: int = 2
 
     def __post_init__(self) -> None:
         if self.score not in ("f", "g"):
             raise OptionError(f"option 'score' must be f or g, not '{self.score}'")
-        if not 1 <= self.rows < (1 << MOST_BITS) - 1:
+        if not 1 <= self.rows <= most_rows(self.levels):
             raise OptionError(
-                f"private K2 takes 1 to {(1 << MOST_BITS) - 2} common rows, not {self.rows}: take a sample"
+                f"private K2 takes 1 to {most_rows(self.levels)} common rows, not {self.rows}: take a sample"
             )
 
     @property
     def bits(self) -> int:
-        """Bits of a count: those of rows + 1; shares of counts are modulo 2^bits."""
-        return (self.rows + 1).bit_length()
+        """Bits of a count: those of rows + levels − 1; shares of counts are modulo 2^bits."""
+        return (self.rows + self.levels - 1).bit_length()
 
     @property
     def complete(self) -> bool:
@@ -48,19 +50,25 @@ class BitWidths:
 
     @property
     def fraction(self) -> int:
-        """Fraction bits of a score; |score| < 2^bits where not all values are in a table."""
-        return min(FINEST, WORD - 2 - self.bits)
+        """Fraction bits of a score; of two levels, |score| < 2^bits where not all values are in a table."""
+        return min(FINEST, WORD - 2 - max(self.bits, self.whole))
+
+    @property
+    def whole(self) -> int:
+        """Bits of a score before the point: |score| < 2^whole.
+
+        A configuration of n_j rows has −ln [C(n_j + r − 1, r − 1) n_j! / (α_1! … α_r!)], at most n_j ln r +
+        (r − 1) ln(n_j + 1) in size; for g it has two constants of ½ ln 2π more. The sum over configurations
+        is largest when all have as many rows.
+        """
+        configurations = self.levels**self.max_parents
+        each = (self.levels - 1) * math.log(self.rows / configurations + 1.0) + 2.0
+        return math.ceil(math.log2(self.rows * math.log(self.levels) + configurations * each))
 
     @property
     def width(self) -> int:
-        """Bits of a score: |score| < 2^(width − 2 − fraction), so that sums with a tolerance fit.
-
-        A configuration of n_j rows has −ln [(n_j + 1) C(n_j, α)], at most n_j ln 2 + ln(n_j + 1) in size; for
-        g it has two constants of ½ ln 2π more.
-        """
-        configurations = 1 << self.max_parents
-        each = math.log(self.rows / configurations + 1.0) + 2.0
-        return self.fraction + math.ceil(math.log2(self.rows * math.log(2.0) + configurations * each)) + 2
+        """Bits of a score: |score| < 2^(width − 2 − fraction), so that sums with a tolerance fit."""
+        return self.fraction + self.whole + 2
 
     @property
     def small(self) -> int:
@@ -83,3 +91,12 @@ class BitWidths:
     def error(self) -> float:
         """The largest error of a value, in nats, over all counts (`log_factorial`)."""
         return 5.0e-10 if self.score == "f" else 1.7e-7
+
+
+def most_rows(levels: int) -> int:
+    """The most common rows whose counts fit into words of shares.
+
+    >>> most_rows(2) + 2 == most_rows(5) + 5 == 1 << MOST_BITS
+    True
+    """
+    return (1 << MOST_BITS) - levels
