@@ -1,4 +1,4 @@
-"""What RL-BIC scores a drawn graph by, cyclic or not: the sum of its families' scores, or one pooled variance.
+"""What RL-BIC scores a drawn graph by, cyclic or not: its families' scores, or one pooled variance.
 
 A family that has no score, because it has too many parents or more than there are rows, counts as if it had
 only the required ones, and each of its parents costs extra (`rewards`). With equal variances (what the paper

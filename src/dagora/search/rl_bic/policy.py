@@ -1,7 +1,8 @@
 """The policy of RL-BIC: a neural network that turns sampled rows into the probability of every edge.
 
 Zhu, Ng & Chen (2020), section 4.1. A variable is a token: the vector of its values in n sampled rows. An
-encoder of attention blocks (Vaswani et al. 2017) lets the tokens see each other. The decoder is one layer:
+encoder of attention blocks (Vaswani et al. 2017) lets the tokens see each other; units are normalised over
+all tokens of a batch, without which nothing is learned (see `normalised`). The decoder is one layer:
 
     logit of i → j = uᵀ tanh(W₁ e_i + W₂ e_j) + c,   e = encoded tokens, c = a constant bias,
 

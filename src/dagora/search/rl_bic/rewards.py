@@ -83,7 +83,7 @@ def has_cycle(graphs: Graphs) -> Graphs:
 
 
 def closed_walks(graphs: Graphs) -> Floats:
-    """tr e^A − d of each graph, by a series of A / 2^s and s squarings.
+    """The trace of e^A, less d, of each graph, by a series of A / 2^s and s squarings.
 
     >>> closed_walks(np.array([[[0, 1], [1, 0]]], dtype=bool)).round(6)  # 2 (cosh 1 − 1)
     array([1.086161])

@@ -41,7 +41,6 @@ from dagora.wording import counted
 
 if TYPE_CHECKING:
     from dagora.search.rl_bic.policy import Layout
-    from dagora.search.rl_bic.training import Settled
 
 # How often progress is told in a run, at least.
 TOLD = 200
@@ -198,7 +197,7 @@ def drawn(
 
 
 def scaled(table: Table) -> NDArray[np.float32]:
-    """Rows × columns, centred, and divided by the root of the mean variance; levels count as 0, 1, 2, …"""
+    """Rows × columns, centred, and divided by the root of the mean variance; levels are numbers from 0 on."""
     matrix = np.column_stack([np.asarray(column, dtype=np.float64) for column in table.columns])
     centred = matrix - matrix.mean(axis=0)
     spread = np.sqrt(np.square(centred).mean())

@@ -63,9 +63,7 @@ class Chance(NamedTuple):
     edges: NDArray[np.float32]
 
     @classmethod
-    def drawn(
-        cls, rng: np.random.Generator, columns: NDArray[np.float32], batch: int, rows: int
-    ) -> Chance:
+    def drawn(cls, rng: np.random.Generator, columns: NDArray[np.float32], batch: int, rows: int) -> Chance:
         """Samples, with replacement, of the rows of `columns` (rows × variables)."""
         of, nodes = columns.shape
         chosen = rng.integers(of, size=(batch, rows))
