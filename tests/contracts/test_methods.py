@@ -349,7 +349,8 @@ def test_any_order_of_the_columns(method: Method, kind: Kind | str) -> None:
     graph = directed(result.graph)
     assert result.score == pytest.approx(dagora.score(table, graph, score=result.score_name), rel=1e-9)
     assert result.status == plain.status
-    close = 1e-9 if result.status == "optimal" else 0.02
+    # The network of `TINY` is close to drawing at random.
+    close = 1e-9 if result.status == "optimal" else 0.1 if method.name == "rl-bic" else 0.02
     assert result.score == pytest.approx(plain.score, rel=close), "not far from the other order's"
 
 

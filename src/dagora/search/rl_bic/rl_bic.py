@@ -197,8 +197,17 @@ def drawn(
 
 
 def scaled(table: Table) -> NDArray[np.float32]:
-    """Rows × columns, centred, and divided by the root of the mean variance; levels are numbers from 0 on."""
-    matrix = np.column_stack([np.asarray(column, dtype=np.float64) for column in table.columns])
+    """Rows × columns, centred, and divided by the root of the mean variance.
+
+    Levels are numbers from 0 on, in the order of their names, whatever order they were declared in.
+    """
+    matrix = np.empty((table.n_rows, len(table.schema)))
+    for place, (variable, column) in enumerate(zip(table.schema, table.columns, strict=True)):
+        if variable.kind is Kind.DISCRETE:
+            ranks = np.argsort(np.argsort(np.array(variable.levels, dtype=np.str_)))
+            matrix[:, place] = ranks[column]
+        else:
+            matrix[:, place] = column
     centred = matrix - matrix.mean(axis=0)
     spread = np.sqrt(np.square(centred).mean())
     return np.asarray(centred / (spread if spread > 0 else 1.0), dtype=np.float32)
