@@ -57,7 +57,7 @@ class Objective:
     @cached_property
     def _least(self) -> Floats:
         """Scores of the families of required parents."""
-        return self.scores.by_family(self.required[None])[0]
+        return np.asarray(self.scores.by_family(self.required[None])[0], dtype=np.float64)
 
     def judged(self, graphs: Graphs) -> tuple[Floats, Floats]:
         """Scores of graphs, and how many parents are in families that have no score."""

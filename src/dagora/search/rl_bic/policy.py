@@ -163,7 +163,8 @@ def attended(tokens: Array, block: Block, heads: int) -> Array:
     )
     alike = jnp.einsum("bihk,bjhk->bhij", queries, keys) / np.float32(np.sqrt(hidden // heads))
     taken = jnp.einsum("bhij,bjhk->bihk", jax.nn.softmax(alike, axis=-1), values)
-    return taken.reshape(tokens.shape) @ block.merged
+    merged: Array = taken.reshape(tokens.shape) @ block.merged
+    return merged
 
 
 def encoded(policy: Policy, samples: Array, heads: int) -> Array:
@@ -175,10 +176,11 @@ def encoded(policy: Policy, samples: Array, heads: int) -> Array:
         tokens = tokens + inner @ block.narrowed + block.narrowed_bias
         return normalised(tokens, block.scales[1], block.shifts[1]), None
 
-    return lax.scan(through, samples @ policy.embedding, policy.blocks)[0]
+    seen: Array = lax.scan(through, samples @ policy.embedding, policy.blocks)[0]
+    return seen
 
 
-def considered(policy: Policy, samples: Array, heads: int, bias: Array) -> Drawn:
+def considered(policy: Policy, samples: Array, heads: int, bias: Array | np.float32) -> Drawn:
     """Logits of all edges, [sample, i, j] of i → j, and the rewards that the critic expects."""
     tokens = encoded(policy, samples, heads)
     joint = (tokens @ policy.tails)[:, :, None] + (tokens @ policy.heads)[:, None]

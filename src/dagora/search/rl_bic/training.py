@@ -47,9 +47,9 @@ class State(NamedTuple):
 class Settled(NamedTuple):
     """What does not change: the edges that are free, those that are required, and the bias of logits."""
 
-    free: Array
-    required: Array
-    bias: Array
+    free: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+    bias: np.float32
 
 
 class Chance(NamedTuple):
@@ -119,7 +119,8 @@ def one_round(state: State, settled: Settled, rewards: Array, chance: Chance, la
     weights = state.weights - rate * mean / (jnp.sqrt(square) + EPSILON)
     average = rewards.mean()
     usual = jnp.where(state.rounds == 0, average, KEPT * state.usual + (1 - KEPT) * average)
-    logits = considered(layout.unpacked(weights), chance.samples, layout.heads, settled.bias).logits
+    samples = jnp.asarray(chance.samples)
+    logits = considered(layout.unpacked(weights), samples, layout.heads, settled.bias).logits
     drawn = chance.edges < jax.nn.sigmoid(logits)
     graphs = jnp.where(settled.free, drawn, settled.required)
-    return State(weights, mean, square, rounds, usual, jnp.asarray(chance.samples), graphs)
+    return State(weights, mean, square, rounds, usual, samples, graphs)
