@@ -75,7 +75,7 @@ class Layout:
     All weights are kept in one vector, so that a step of the optimiser is one operation.
 
     >>> Layout(rows=8, hidden=4, blocks=1, heads=2).size
-    1125
+    789
     """
 
     rows: int
