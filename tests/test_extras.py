@@ -28,6 +28,7 @@ CASES: dict[str, dict[str, str]] = {
     "jax": {
         "learn none.csv --method notears-mlp": "the method notears-mlp needs JAX: pip install 'dagora[bayes]'",
         "learn none.csv --method rbnets": "the method rbnets needs JAX: pip install 'dagora[bayes]'",
+        "learn none.csv --method rl-bic": "the method rl-bic needs JAX: pip install 'dagora[bayes]'",
         "federate simulate none.csv --parties 3 --method admm-mlp": "the method admm-mlp needs JAX",
         "reproduce admm/fig4": "the reproduction admm/fig4 needs JAX: pip install 'dagora[bayes]'",
         "dagora.learn('none.csv', method='rbnets')": "the method rbnets needs JAX",

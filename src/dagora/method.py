@@ -33,9 +33,10 @@ class Method:
 
     `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
     `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
-    score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough, `needs`
-    which packages must be installed. With `in_both_orders` the learner is given the score twice, as
-    `ColumnOrders`: with the columns as they stand, and in the order of their names. `bytes_a_pair` is the
+    score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough (a learner
+    that takes a score is then given it with the rows, as `ScoredRows`), `needs` which packages must be
+    installed. With `in_both_orders` the learner is given the score twice, as `ColumnOrders`: with the columns
+    as they stand, and in the order of their names. `bytes_a_pair` is the
     most memory that it holds for each ordered pair of columns, however little time there is. A method with an
     objective of its own takes continuous columns only, unless its `any_kind`, or an option's, says otherwise.
     `by_tests` says that it decides by tests of independence, which rows drawn with replacement mislead.

@@ -317,6 +317,47 @@ METHODS = (
         ),
     ),
     Method(
+        name="rl-bic",
+        summary="reinforcement learning over graphs: a network draws them from sampled rows; for comparisons",
+        takes="score",
+        returns="dag",
+        promise="the best DAG that the network drew, pruned; auto gets higher in a second",
+        reference="Zhu, Ng & Chen 2020",
+        learner="dagora.search.rl_bic.rl_bic:rl_bic",
+        needs=(JAX,),
+        needs_rows=True,
+        options=(
+            Option("rounds", "int", 20_000, "rounds of drawing and learning", low=1),
+            Option("batch", "int", 64, "graphs drawn in a round", low=2, high=4096),
+            Option("sample", "int", 64, "rows that the network sees for each graph", low=1, high=4096),
+            Option("hidden", "int", 64, "units for each variable in the network", low=1, high=4096),
+            Option("heads", "int", 16, "attention heads of a block; must divide hidden", low=1, high=4096),
+            Option("blocks", "int", 6, "attention blocks", low=1, high=64),
+            Option(
+                "bias",
+                "float",
+                None,
+                "added to the log-odds of every edge: the lower, the sparser the first graphs; without it 0 "
+                "if all columns are continuous, else one expected parent for each variable",
+            ),
+            Option(
+                "variances",
+                "text",
+                "different",
+                "equal: score by one variance for the noise of all columns (bic-gaussian only)",
+                choices=("different", "equal"),
+            ),
+            Option(
+                "threshold",
+                "float",
+                None,
+                "drop edges of smaller weight in the end (the paper: 0.3; linear scores only); without it, "
+                "edges whose removal does not lower the score",
+                low=0.0,
+            ),
+        ),
+    ),
+    Method(
         name="notears",
         summary="weights of an acyclic linear model, by continuous optimisation",
         takes="statistics",

@@ -24,6 +24,7 @@ from dagora.search.auto import ColumnOrders
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
 from dagora.search.order.widen import Widening
+from dagora.search.rl_bic.rl_bic import ScoredRows
 from dagora.source import Source
 from dagora.stats.name_order import in_name_order
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -115,6 +116,8 @@ def learner_input(
             door = spoken(python="learn_federated", command="`dagora federate`")
             raise OptionError(f"the method {method.name} works on rows over sites: use {door}")
         return source.statistics.federation, [], work
+    if method.takes == "score" and method.needs_rows:
+        return ScoredRows(cast("LocalScore", score), source.statistics.rows()), [], work
     if method.takes == "score" and source.scored is None:
         return score, [], work
     if method.takes == "score" and not method.in_both_orders:

@@ -140,8 +140,14 @@ def truth_for(method: Method, data: object) -> dict[str, object]:
     return {"truth": DAG(names)} if needed else {}
 
 
+# A network too small to learn anything: what is promised here holds for whatever it draws.
+TINY = {"rounds": 60, "hidden": 2, "heads": 1, "blocks": 1, "sample": 4, "bias": -1.5}
+
+
 def light(method: Method) -> dict[str, object]:
-    """An option that makes a method quicker and changes nothing that is promised here, where it has one."""
+    """Options that make a method quicker and change nothing that is promised here, where it has some."""
+    if method.name == "rl-bic":
+        return TINY
     return {option.name: 2 for option in method.options if option.name == "hidden"}
 
 
@@ -294,7 +300,7 @@ import test_methods as here
 for method in here.METHODS:
     if here.maximises_a_score(method):
         for kind in here.KINDS:
-            print(here.dagora.learn(here.table_of(kind), method.name, seed=4, **here.randomised(method)).to_json())
+            print(here.learn(method, here.table_of(kind), seed=4, **here.randomised(method)).to_json())
 """
     environment = {
         **os.environ,
@@ -303,10 +309,10 @@ for method in here.METHODS:
     }
     there = subprocess.run(
         [sys.executable, "-c", script, str(Path(__file__).parent)],
-        env=environment, capture_output=True, text=True, check=True, timeout=120,
+        env=environment, capture_output=True, text=True, check=True, timeout=300,
     ).stdout.splitlines()  # fmt: skip
     here = [
-        dagora.learn(table_of(kind), method.name, seed=4, **randomised(method))
+        learn(method, table_of(kind), seed=4, **randomised(method))
         for method in METHODS if maximises_a_score(method) for kind in KINDS
     ]  # fmt: skip
     assert len(there) == len(here)
@@ -343,7 +349,8 @@ def test_any_order_of_the_columns(method: Method, kind: Kind | str) -> None:
     graph = directed(result.graph)
     assert result.score == pytest.approx(dagora.score(table, graph, score=result.score_name), rel=1e-9)
     assert result.status == plain.status
-    close = 1e-9 if result.status == "optimal" else 0.02
+    # The network of `TINY` is close to drawing at random.
+    close = 1e-9 if result.status == "optimal" else 0.1 if method.name == "rl-bic" else 0.02
     assert result.score == pytest.approx(plain.score, rel=close), "not far from the other order's"
 
 
@@ -639,7 +646,7 @@ def test_sums_are_enough(method: Method, score: Score) -> None:
         with pytest.raises(OptionError, match=f"{method.name} needs a score"):
             dagora.learn(secure, method.name, score=score.name)
         return
-    if score.needs_rows:
+    if score.needs_rows or method.needs_rows:
         with pytest.raises(RowsUnavailableError, match="rows"):
             dagora.learn(secure, method.name, score=score.name)
         return

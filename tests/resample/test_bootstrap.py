@@ -23,6 +23,7 @@ NORMAL = dagora.simulate(dagora.random_dag("er", 5, 1.5, seed=2), "gaussian", 20
 # Options that make a method quick.
 QUICK = {
     "rbnets": {"episodes": 5},
+    "rl-bic": {"rounds": 5, "hidden": 2, "heads": 1, "blocks": 1, "sample": 4},
     "asobs": {"orders": 20},
     "obs": {"restarts": 3},
     "order-search": {"patience": 50},

@@ -70,6 +70,7 @@ class Drawing:
     """The nodes and arrows of a file, before the format decides what its arrows mean."""
 
     kind: str
+    name: str = ""
     nodes: dict[str, None] = field(default_factory=dict)
     arrows: list[Arrow] = field(default_factory=list)
 
@@ -127,9 +128,8 @@ class _Parser:
         opening = self._take()
         if not opening.is_word(kinds):
             raise _error(f"expected {' or '.join(kinds)} {{ ... }}, not {_show(opening)}", opening)
-        self.drawing = Drawing(opening.text.lower())
-        if self._peek().kind in {"word", "quoted"}:
-            self._take()
+        named = self._peek().kind in {"word", "quoted"}
+        self.drawing = Drawing(opening.text.lower(), self._take().text if named else "")
         self._expect("{")
         self._statements({})
         rest = self._peek()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 PLAIN = re.compile(r"(?!(?:node|edge|graph|digraph|subgraph|strict)\Z)[A-Za-z_][A-Za-z_0-9]*", re.IGNORECASE)
 
 DIRECTIONS: dict[str, Direction] = {"forward": "forward", "back": "back", "none": "none"}
+# The name of a PAG without edges, which has no marks to be known by.
+NAME = "PAG"
 # Marks of a PAG by the names of arrowheads.
 HEADS = {"normal": ARROW, "odot": CIRCLE, "none": TAIL}
 SHAPES = {mark: shape for shape, mark in HEADS.items()}
@@ -52,7 +54,7 @@ def parse_graph(text: str) -> AnyGraph:
             )
         return DIRECTIONS[given]
 
-    if any(has_marks(arrow) for arrow in drawing.arrows):
+    if any(has_marks(arrow) for arrow in drawing.arrows) or (drawing.name == NAME and not drawing.arrows):
         return PAG(
             drawing.nodes, [(arrow.tail, marked(arrow, direction), arrow.head) for arrow in drawing.arrows]
         )
@@ -113,4 +115,5 @@ def render_pag(graph: PAG) -> str:
     for one, sign, other in graph.marked_edges:
         left, right = (SHAPES[mark] for mark in SIGNS[sign])
         lines.append(f"  {names[one]} -> {names[other]} [dir=both, arrowtail={left}, arrowhead={right}];")
-    return "digraph {\n" + "".join(line + "\n" for line in lines) + "}\n"
+    opening = "digraph {\n" if graph.marked_edges else f"digraph {NAME} {{\n"
+    return opening + "".join(line + "\n" for line in lines) + "}\n"

@@ -59,7 +59,7 @@ def test_bad_input(make, words):
 
 @pytest.mark.parametrize("extension", ["json", "dot", "dagitty", "json.gz"])
 def test_files(extension, tmp_path):
-    for graph in (ALL, OTHERS, PAG("ab", [("a", "o-o", "b")])):
+    for graph in (ALL, OTHERS, PAG("ab", [("a", "o-o", "b")]), PAG("ab")):
         file = tmp_path / f"graph.{extension}"
         write_graph(graph, file)
         assert read_graph(file) == graph

@@ -17,6 +17,7 @@ from dagora.papers.rbnets.contenders import (
     LONGER,
     NULL_MODELS,
     PARENT_SETS,
+    POLICY,
     RANDOM,
     RANDOMISED,
     SETS,
@@ -88,6 +89,15 @@ def test_no_contender_exceeds_the_optimum_and_exact_ones_reach_it(tiny: Path, la
     if label in ALONE:
         assert numbers["bic"] == pytest.approx(max(numbers["best_seen"], numbers["greedy"]))
     assert numbers["cpu_seconds"] >= 0
+
+
+def test_rl_bic_stands_beside_as_many_random_dags(tiny: Path) -> None:
+    network = {"rounds": 20, "hidden": 2, "heads": 1, "blocks": 1}
+    (cell,) = entered(DATA, {"RL-BIC": {**POLICY["RL-BIC"], **network}}, limit=60.0, seed=1)
+    numbers = measured(cell, Run())
+    assert (numbers["status"], numbers["graphs"]) == ("finished", 1280)
+    assert max(numbers["bic"], numbers["random_dags"]) <= optimum() + 1e-6
+    assert numbers["compile_seconds"] > 0
 
 
 def test_the_same_cell_gives_the_same_bic(tiny: Path) -> None:

@@ -9,7 +9,6 @@ from scipy.special import expit, logsumexp
 import dagora
 from dagora.data.table import Table
 from dagora.errors import OptionError
-from dagora.posterior.dibs.digraph_scores import DigraphScores
 from dagora.posterior.dibs.latent_graphs import (
     Latents,
     cycle_gradient,
@@ -18,6 +17,7 @@ from dagora.posterior.dibs.latent_graphs import (
 )
 from dagora.posterior.dibs.stein import stein_direction
 from dagora.posterior.space.priors import prior_named
+from dagora.scores.digraph_scores import DigraphScores
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import random_continuous, random_discrete
@@ -139,7 +139,7 @@ def test_weights_of_graphs_are_those_of_the_exact_posterior(table: Table) -> Non
 
 def test_scores_of_cyclic_graphs_are_sums_of_families() -> None:
     score = score_named("bge").make(TableStatistics(NUMBERS))
-    scores = DigraphScores(score, prior_named("sparse"), 1)
+    scores = DigraphScores(score, 1, prior_named("sparse").log_factor)
     graphs = all_digraphs(4)[::97]
     found = scores.of(graphs)
     for graph, value in zip(graphs, found, strict=True):

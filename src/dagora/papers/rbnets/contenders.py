@@ -9,6 +9,9 @@ descent.
 
 RBNets alone has three lines. `RBNets` is the paper's: states from random walks (figure 1b), rewards that are
 scores as they are (equation 7). The other two learn from scaled gains and see walks or plain sets.
+
+RL-BIC draws whole graphs and takes no parent sets, but rows and the score. Beside its BIC stands that of the
+best of as many random DAGs as it drew graphs.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import LocalScore, graph_score
+from dagora.search.rl_bic.objective import Objective
+from dagora.search.rl_bic.rl_bic import ScoredRows
 from dagora.searching import scored_candidates
 
 ORDERS = 300  # the paper's episodes, each of which tries one order
@@ -62,8 +67,21 @@ NULL_MODELS: dict[str, Parameters] = {
     RANDOM: {"method": "random_orders", "orders": ORDERS},
     DESCENDED: {"method": "descended_orders", "orders": ORDERS},
 }
+POLICY: dict[str, Parameters] = {"RL-BIC": {"method": "rl-bic"}}
 SETS: dict[str, Parameters] = {PARENT_SETS: {"method": PARENT_SETS}}
-OPTIONS = ("restarts", "orders", "episodes", "state", "reward", "memory")
+OPTIONS = (
+    "restarts",
+    "orders",
+    "episodes",
+    "state",
+    "reward",
+    "memory",
+    "rounds",
+    "hidden",
+    "heads",
+    "blocks",
+)
+WITHOUT_SETS = ("hill-climb", "rl-bic")
 IDENTITY = ("data", "reading", "half", "rows")
 NULL_TOGETHER = 10  # orders of a null model between two looks at the clock
 
@@ -123,8 +141,9 @@ def measured(parameters: Parameters, run: Run) -> Numbers:
     score = score_of(identity(parameters))
     if method == PARENT_SETS:
         return described(parent_sets(parameters, run), score)
-    candidates = None if method == "hill-climb" else parent_sets(parameters, run).candidates
-    warm_up(method)
+    candidates = None if method in WITHOUT_SETS else parent_sets(parameters, run).candidates
+    if method != "rl-bic":
+        warm_up(method)
     compiling = {} if method != "rbnets" or candidates is None else compiled(parameters, candidates, run)
     own = replace(
         run, seed=int(parameters["seed"]), budget=run.budget.at_most(float(parameters["limit"])), jobs=1
@@ -132,10 +151,14 @@ def measured(parameters: Parameters, run: Run) -> Numbers:
     started, cpu_started = time.perf_counter(), time.process_time()
     if method in {"random_orders", "descended_orders"}:
         ended: Outcome | Numbers = null_model(candidates, own, method, int(parameters["orders"]))
+    elif method == "rl-bic":
+        ended = learned(parameters, ScoredRows(score, prepared(parameters)), own)
     else:
         ended = learned(parameters, score if candidates is None else candidates, own)
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
     numbers = judged(ended, score, candidates) if isinstance(ended, Outcome) else ended
+    if method == "rl-bic" and isinstance(ended, Outcome):
+        numbers = {**numbers, **random_dags(score, own, int(ended.stats["graphs"]))}
     return {**numbers, **compiling, "seconds": seconds, "cpu_seconds": cpu_seconds}
 
 
@@ -166,7 +189,16 @@ def described(found: Found, score: LocalScore) -> Numbers:
     }
 
 
-def learned(parameters: Parameters, given: Candidates | LocalScore, run: Run) -> Outcome:
+def random_dags(score: LocalScore, run: Run, graphs: int) -> Numbers:
+    """The BIC of the best of so many random DAGs, pruned as RL-BIC's is."""
+    from dagora.search.rl_bic.null_models import best_random_dag
+
+    objective = Objective.of(score, run.knowledge, "different")
+    best = best_random_dag(objective, graphs, np.random.default_rng(run.seed))[1]
+    return {"graphs": graphs, "random_dags": best}
+
+
+def learned(parameters: Parameters, given: Candidates | LocalScore | ScoredRows, run: Run) -> Outcome:
     """Run one of the library's methods."""
     options: dict[str, Any] = {name: parameters[name] for name in OPTIONS if name in parameters}
     for name in ("restarts", "orders"):
@@ -177,8 +209,10 @@ def learned(parameters: Parameters, given: Candidates | LocalScore, run: Run) ->
     return method_named(str(parameters["method"])).load()(given, run, **options)
 
 
-def given_names(given: Candidates | LocalScore) -> tuple[str, ...]:
+def given_names(given: Candidates | LocalScore | ScoredRows) -> tuple[str, ...]:
     """The variables that a method is given."""
+    if isinstance(given, ScoredRows):
+        return given.rows.names
     return given.names if isinstance(given, Candidates) else given.schema.names
 
 

@@ -118,7 +118,7 @@ def binary_columns(table: Table) -> NDArray[np.uint8]:
     for variable, levels in zip(table.schema, column_levels(table), strict=True):
         if levels != 2:
             raise DataError(
-                f"column '{variable.name}' has {levels} levels, but three and more owners take columns of two: "
+                f"column '{variable.name}' has {levels} levels, but three and more owners take two: "
                 "leave it out, or merge its levels to two"
             )
     return indicator_columns(table)

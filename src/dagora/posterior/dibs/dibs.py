@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from dagora.errors import OptionError
 from dagora.events import Event
 from dagora.graph.bits import Rows, pack, words_for
-from dagora.posterior.dibs.digraph_scores import MOST_NODES, DigraphScores
 from dagora.posterior.dibs.latent_graphs import (
     Latents,
     cycle_gradient,
@@ -29,6 +28,7 @@ from dagora.posterior.dibs.stein import Ascent, stein_direction
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import prior_named
 from dagora.run import Run
+from dagora.scores.digraph_scores import MOST_NODES, DigraphScores
 from dagora.scores.local_score import LocalScore
 from dagora.wording import counted
 
@@ -72,7 +72,7 @@ def dibs(
             "or leave columns out"
         )
     assumed = prior_named(prior, edge_penalty=edge_penalty)
-    scores = DigraphScores(score, assumed, run.knowledge.max_parents)
+    scores = DigraphScores(score, run.knowledge.max_parents, assumed.log_factor)
     found = []
     for chain in range(chains):
         cloud = Cloud.start(draws, run, names, np.random.default_rng([run.seed, chain]))

@@ -1,0 +1,1 @@
+"""RL-BIC: a neural network draws graphs, and learns from their scores to draw better ones."""
