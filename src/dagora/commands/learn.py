@@ -112,9 +112,7 @@ def learn_in_time(
     interventions: str | None,
 ) -> None:
     """Learn from series, and show the graph in time."""
-    from dagora.data.schema import Kind, Schema, Variable
     from dagora.errors import OptionError
-    from dagora.graph.lagged_graph import window_names
     from dagora.learning import learn
     from dagora.method_registry import method_named
     from dagora.source import in_series
@@ -133,9 +131,7 @@ def learn_in_time(
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
     default = next(option.default for option in method.options if option.name == "lags")
-    lags = cast("int", asked.get("lags", default))
-    names = window_names(rows.schema.names, lags)
-    request.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
+    request.check_windows(rows.schema.names, cast("int", asked.get("lags", default)))
     with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(rows, on_event=on_event, **asked)
     return request.present(result, rows, Path(data).name)

@@ -225,6 +225,14 @@ class LearnRequest(CommonRequest):
         if self.known_truth is not None:
             check_truth(self.truth or "", self.known_truth, names, hidden=pag)
 
+    def check_windows(self, variables: tuple[str, ...], lags: int) -> None:
+        """The same for a graph in time, whose nodes are variables at several steps."""
+        from dagora.data.schema import Kind, Schema, Variable
+        from dagora.graph.lagged_graph import window_names
+
+        names = window_names(variables, lags)
+        self.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
+
     @property
     def learns_pag(self) -> bool:
         """Whether the method allows for hidden causes, so that a truth may have more variables."""
