@@ -1,8 +1,8 @@
 """Section 5.2, time series: ADMM over sites that have series, beside voting, averaging and one secure sum.
 
 The paper says that its method extends to dynamic networks and shows no numbers. Here 32 independent series of
-16 steps are dealt out to K sites, as many to each. Weights within a step (W) and from one step earlier (A) are
-judged apart: SHD, TPR and FDR.
+16 steps are dealt out to K sites, as many to each. Weights within a step (W) and from one step earlier (A)
+are judged apart: SHD, TPR and FDR.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from dagora.papers.admm.curves import NUMBERS, charts_of, size_of, table_of, uns
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
+from dagora.papers.tables import ResultTable
 from dagora.parties.horizontal.learners.baselines import mean_weights, tally
 from dagora.result import Result
 from dagora.run import Run
@@ -60,20 +61,21 @@ SITES, FULL_SITES = (2, 8, 32), (2, 4, 8, 16, 32)
 PARTS = {"within": "W, within a step", "lagged": "A, from one step earlier"}
 
 NOTES = paragraphs("""
-Means ± standard errors over random networks in time: within a step an Erdős–Rényi graph with exactly d edges and
-weights ±[0.5, 2], from one step earlier d edges on average, standard Gaussian noise, stable series (`dagora
-simulate --sem var`). 32 series of 16 steps are dealt out whole, 32/K to each site: 480 windows of two steps in
-all, 15 at each of 32 sites. λ = 0.05 for both kinds of weights, thresholds 0.3 (W) and 0.1 (A), for all methods.
+Means ± standard errors over random networks in time: within a step an Erdős–Rényi graph with exactly d edges
+and weights ±[0.5, 2], from one step earlier d edges on average, standard Gaussian noise, stable series
+(`dagora simulate --sem var`). 32 series of 16 steps are dealt out whole, 32/K to each site: 480 windows of
+two steps in all, 15 at each of 32 sites. λ = 0.05 for both kinds of weights, thresholds 0.3 (W) and 0.1 (A),
+for all methods.
 
-The paper (section 5.2) says that its ADMM applies to such data, with h on W alone, and has no experiment on it.
-“ADMM” is our `admm-dynamic`: the rounds and schedules of `admm`. In it the coordinator is shown the covariance of
-the windows of every site. “secure-sum DYNOTEARS” is DYNOTEARS on the second moments of windows, summed over the
-sites (here in the clear, the same but for the fixed point), “all data” DYNOTEARS on the pooled series: the same but
-for rounding.
+The paper (section 5.2) says that its ADMM applies to such data, with h on W alone, and has no experiment on
+it. “ADMM” is our `admm-dynamic`: the rounds and schedules of `admm`. In it the coordinator is shown the
+covariance of the windows of every site. “secure-sum DYNOTEARS” is DYNOTEARS on the second moments of windows,
+summed over the sites (here in the clear, the same but for the fixed point), “all data” DYNOTEARS on the
+pooled series: the same but for rounding.
 
-“voting” and “averaging” are those of the paper for rows, applied to DYNOTEARS at each site alone: edges that more
-than half of the sites have; the mean of weights that no site has cut, cut then. Edges within a step that close a
-cycle are dropped, weakest first (“cut”); edges from earlier steps cannot close one.
+“voting” and “averaging” are those of the paper for rows, applied to DYNOTEARS at each site alone: edges that
+more than half of the sites have; the mean of weights that no site has cut, cut then. Edges within a step that
+close a cycle are dropped, weakest first (“cut”); edges from earlier steps cannot close one.
 
 CPU seconds are for one run, all sites together, compilation excluded, on the machine at hand.
 """)
@@ -181,7 +183,8 @@ def warm_up(method: str, sites: int) -> None:
 
 def report(measured: Sequence[Measured]) -> Report:
     """W and A apart, over the number of sites, a panel for each number of variables."""
-    tables, charts = [], {}
+    tables: list[ResultTable] = []
+    charts: dict[str, str] = {}
     for part, words in PARTS.items():
         cells = [part_of(cell, part) for cell in measured]
         tables.append(table_of(cells, LINES, "d", name=part, title=f"Distance to the truth: {words}"))

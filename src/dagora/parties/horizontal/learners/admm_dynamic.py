@@ -6,8 +6,8 @@ S_k are the second moments of the windows (x_t, …, x_{t−p}) of site k's seri
 divided by the number of windows of all sites, and J = (I; 0). The paper says that its method applies, with a
 global variable of weights within a step and from earlier steps, and h on the former alone; it prints no
 algorithm for it. Here it is that of `admm`: the coordinator's update splits into that of W, as there, and
-that of A, which has no cycles and a closed form. Schedules, units, thresholds and the last rounds are those of
-`admm`, too, with a threshold of its own for weights from earlier steps.
+that of A, which has no cycles and a closed form. Schedules, units, thresholds and the last rounds are those
+of `admm`, too, with a threshold of its own for weights from earlier steps.
 
 A site shows the covariance of its windows. `dynotears` over sites learns the same from one secure sum.
 """
