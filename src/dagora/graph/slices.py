@@ -75,9 +75,7 @@ def on_curve(share: float, ends: tuple[Point, Point, Point, Point]) -> Point:
     """
     rest = 1.0 - share
     parts = (rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
-    x, y = (
-        sum(part * end[axis] for part, end in zip(parts, ends, strict=True)) for axis in (0, 1)
-    )
+    x, y = (sum(part * end[axis] for part, end in zip(parts, ends, strict=True)) for axis in (0, 1))
     return x, y
 
 
@@ -113,7 +111,7 @@ def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequenc
     x = 0.0
     positions: dict[str, Point] = {}
     headings = []
-    gaps = {}
+    gaps: dict[int, float] = {}
     for lag in range(graph.lags, -1, -1):
         nodes = {name: lagged_name(name, lag) for name in graph.variables}
         wide = max(widths[node] for node in nodes.values())
