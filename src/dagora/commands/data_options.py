@@ -15,7 +15,6 @@ from dagora.commands.live_line import live_line
 from dagora.events import Event, Observer
 
 if TYPE_CHECKING:
-    from dagora.commands.learn_options import LearnRequest
     from dagora.data.columns.overview import Overview
     from dagora.data.columns.reading_options import Purpose, ReadingOptions
     from dagora.data.incomplete import AnyTable
@@ -247,14 +246,6 @@ class TimeRequest:
         if "lags" in asked:
             raise OptionError("--lags and --option lags=N say the same: leave one of them out")
         return {**asked, "lags": self.lags}
-
-    def requested(self, request: LearnRequest) -> LearnRequest:
-        """A request with the number of lags among its options, where it was given."""
-        from dataclasses import replace
-
-        self.settings(request.settings)  # refuses a number that is given twice
-        more = () if self.lags is None else (f"lags={self.lags}",)
-        return replace(request, options=(*request.options, *more))
 
 
 @dataclass(frozen=True)

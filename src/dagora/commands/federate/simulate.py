@@ -52,7 +52,7 @@ def simulate(
     check_number("--parties", parties, minimum)
     timing = timing_for(request.method or None, in_time.time, in_time.series)
     if timing is not None:
-        wanted = in_time.requested(request)
+        wanted = request.in_time(in_time)
         return simulate_in_time(data, parties, minimum, wanted, reading, timing, in_memory=in_memory)
     if request.method:
         request.check()
