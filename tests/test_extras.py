@@ -59,6 +59,9 @@ CASES: dict[str, dict[str, str]] = {
     "arviz": {
         "dagora.posterior.summary.inference_data.inference_data(None)": "to_arviz needs ArviZ: pip install 'dagora[bayes]'",
     },
+    "distributed": {
+        "learn none.parquet --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask: pip install 'dagora[dask]'",
+    },
     "duckdb": {
         "dagora.open_rows('duckdb:shop.db', table='orders')": "a DuckDB file needs DuckDB: pip install 'dagora[engines]'",
     },

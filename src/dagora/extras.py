@@ -56,6 +56,8 @@ def require_all(needs: Iterable[Need], who: str) -> None:
 
 SCIP = Need("pyscipopt", "PySCIPOpt", "exact")
 JAX = Need("jax", "JAX", "bayes")
+DASK = Need("dask", "Dask", "dask")
+DISTRIBUTED = Need("distributed", "Dask", "dask")
 # The same package in another extra.
 JAX_GPU = Need("jax", "JAX", "gpu")
 ARVIZ = Need("arviz", "ArviZ", "bayes")

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dagora.choices import named_score
 from dagora.data.accepting import as_table
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema
+from dagora.data.series import Timing
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
@@ -28,6 +29,8 @@ from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site, rows_together
+from dagora.parties.horizontal.session.site_series import in_series
+from dagora.parties.horizontal.statistics.secure_series import SecureSeriesStatistics
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.horizontal.tasks import TASKS, shown_by
 from dagora.parties.transport.transport import check_name
@@ -51,7 +54,26 @@ def learn_over(federation: Federation, method: str | None = None, **settings: An
     """Learn as `learn` does, from the sums of a federation; without a method, the default over sites."""
     method = method or default_over_sites(federation.schema, scored=settings.get("score") is not None)
     check_over_sites(method, **settings)
-    return learn(SecureStatistics(federation), method, **settings)
+    return learn(statistics_over(federation, method, settings), method, **settings)
+
+
+def statistics_over(federation: Federation, method: str, settings: Mapping[str, Any]) -> SecureStatistics:
+    """What a method learns from: sums over rows or, for a method in time, over windows of series."""
+    lags = lags_of(method, settings)
+    return SecureSeriesStatistics(federation, lags) if lags else SecureStatistics(federation)
+
+
+def lags_of(method: str, settings: Mapping[str, Any]) -> int:
+    """How many steps back a method in time looks; 0 for others.
+
+    >>> lags_of("dynotears", {"lags": 2}), lags_of("dynotears", {}), lags_of("notears", {})
+    (2, 1, 0)
+    """
+    entry = method_named(method)
+    if not entry.in_time:
+        return 0
+    known = next(option for option in entry.options if option.name == "lags")
+    return cast("int", known.check(settings.get("lags", known.default)))
 
 
 def privacy_terms(
@@ -122,11 +144,6 @@ def check_over_sites(
         raise RowsUnavailableError(
             f"{needing[0]} needs rows, which the sites keep: choose one that works on counts or moments"
         )
-    if entry.in_time:
-        raise RowsUnavailableError(
-            f"{owner} needs sums over windows of series, which sites are not asked for: learn from the "
-            "series of one site, or choose a method that works on counts or moments"
-        )
     refuse_missing(owner, entry.options, settings)
     refuse_meaningless(entry.options, settings)
 
@@ -152,6 +169,12 @@ def check_columns(
 def check_private(method: str, score: str | None, max_parents: int | None, terms: PrivacyTerms) -> None:
     """Refuse what cannot be learned from a release with noise, before anything is spent on it."""
     entry = method_named(method)
+    if entry.in_time:
+        raise OptionError(
+            f"there is no release with noise for the method {entry.name}: a person's steps are a whole "
+            "series, and noise that hides a series of T steps is about T times that for a row, which drowns "
+            "the moments"
+        )
     if entry.takes == "federation" or basis_functions(method, {}):
         raise OptionError(
             f"the method {entry.name} does not work on a release with noise: choose ges, notears or a search"
@@ -182,6 +205,8 @@ def learn_federated(
     drop: Iterable[str] = (),
     missing: str = "error",
     na: str | Iterable[str] = "auto",
+    time: str | None = None,
+    series: str | None = None,
     **settings: Any,  # noqa: ANN401 - those of `learn`
 ) -> Result:
     """Learn over the tables of several sites in this process; the result equals that on the pooled rows.
@@ -191,8 +216,9 @@ def learn_federated(
     rounded to about a millionth of their range. Without a method, continuous columns are learned by `notears`
     and others by `hill-climb`. With `privacy`, such as {"epsilon": 1}, everything is learned from one release
     with noise (docs/privacy.md). From `discrete` to `na`, the options say how each site's data are to be
-    understood; `read_table` explains them. All else is as in `learn`: `score`, `knowledge`, `max_parents`,
-    `seed`, and the options of method and score.
+    understood; `read_table` explains them. `time` and `series` name the columns that say when a row was and
+    which series it belongs to; a series lives whole at one site. All else is as in `learn`:
+    `score`, `knowledge`, `max_parents`, `seed`, and the options of method and score.
 
     >>> rows = [[0, 0], [1, 1]] * 10
     >>> tables = {name: Table.from_numpy(rows, names=["a", "b"]) for name in ("north", "south", "west")}
@@ -202,7 +228,13 @@ def learn_federated(
     """
     reading = ReadingOptions(discrete, continuous, drop, missing, na, cuts=False)
     check_over_sites(method, **settings)
+    timing = timing_for(method, time, series)
+    if timing is not None:
+        reading = replace(reading, wanted=timing.columns, numbers=(timing.time,), in_time=True)
     parties = read_sites(sites, minimum if secure else 1, reading)
+    step = 0.0
+    if timing is not None:
+        parties, step = in_series(parties, timing)
     book = codebook or codebook_of({site.name: site.table for site in parties})
     terms = privacy_terms(privacy, book.schema, len(parties))
     scored = settings.get("score") is not None
@@ -214,9 +246,12 @@ def learn_federated(
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")
         return with_readings(
-            learn_over(OpenFederation.over(parties, TASKS, book), method, **settings), parties
+            learn_over(
+                OpenFederation.over(parties, TASKS, book, step, lags_of(method, settings)), method, **settings
+            ),
+            parties,
         )
-    with sites_in_threads(parties, book, method, settings, terms) as (federation, books):
+    with sites_in_threads(parties, book, method, settings, terms, step=step) as (federation, books):
         result = (
             learn_over(federation, method, **settings)
             if terms is None
@@ -232,6 +267,28 @@ def learn_federated(
             replace(result, warnings=(*result.warnings, *[note] * (codebook is None))), books()
         )
     return with_traffic(with_readings(result, parties), books())
+
+
+def timing_for(method: str | None, time: str | None, series: str | None) -> Timing | None:
+    """The columns of time and series, for a method that learns from series; a method that does not refuses.
+
+    >>> timing_for("notears", "day", None)
+    Traceback (most recent call last):
+    dagora.errors.OptionError: the method notears takes rows as independent of each other: ...
+    """
+    timing = Timing.read(time, series)
+    in_time = method is not None and method_named(method).in_time
+    if in_time and timing is None:
+        raise OptionError(
+            f"the method {method} learns from series: {option('time')} says which column holds the time"
+        )
+    if timing is not None and not in_time:
+        who = "the default over sites" if method is None else f"the method {method}"
+        raise OptionError(
+            f"{who} takes rows as independent of each other: choose dynotears for series, or leave "
+            f"{option('time')} out"
+        )
+    return timing
 
 
 def with_readings(result: Result, sites: Iterable[Site]) -> Result:
@@ -280,6 +337,7 @@ def sites_in_threads(
     settings: Mapping[str, Any],
     terms: PrivacyTerms | None = None,
     watch: Callable[[Transport], Transport] | None = None,
+    step: float = 0.0,
 ) -> Iterator[tuple[Any, Any]]:
     """A coordinator's session with sites that are threads of this process; one person has all the tables.
 
@@ -305,6 +363,8 @@ def sites_in_threads(
         certificates[COORDINATOR],
         shows=shown_by(method, settings),
         functions=basis_functions(method, settings),
+        lags=lags_of(method, settings),
+        step=step,
         largest_rows=rows_together(sites),
         privacy=terms,
     )

@@ -49,6 +49,22 @@ ADMM = (
     Option("max_rounds", "int", None, "stop after this many rounds", low=1),
 )
 
+AGREED = Option(
+    "tolerance",
+    "float",
+    None,
+    "the sites agree when residuals are this small; without it, 0.001",
+    low=0.0,
+    open_low=True,
+)
+IN_TIME = (
+    Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100),
+    Option("lambda1", "float", 0.05, "L1 penalty on the weights within a step", low=0.0),
+    Option("lambda_lagged", "float", 0.05, "L1 penalty on the weights from earlier steps", low=0.0),
+    Option("threshold", "float", 0.3, "smaller weights within a step are dropped", low=0.0),
+    Option("threshold_lagged", "float", 0.1, "smaller weights from earlier steps are dropped", low=0.0),
+)
+
 PENALISED = (
     Option("lambda1", "float", 0.01, "L1 penalty on the weights at each site", low=0.0),
     Option("threshold", "float", 0.3, "weights of smaller size are dropped", low=0.0),
@@ -442,18 +458,11 @@ METHODS = (
         reference="Pamfil, Sriwattanaworachai, Desai, Pilgerstorfer, Georgatzis, Beaumont & Aragam 2020",
         learner="dagora.time.dynotears:dynotears",
         options=(
-            Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100),
-            Option("lambda1", "float", 0.05, "L1 penalty on the weights within a step", low=0.0),
-            Option(
-                "lambda_lagged",
-                "float",
-                0.05,
-                "L1 penalty on the weights from earlier steps; 0 only together with lambda1=0",
-                low=0.0,
-            ),
-            Option("threshold", "float", 0.3, "smaller weights within a step are dropped", low=0.0),
-            Option(
-                "threshold_lagged", "float", 0.1, "smaller weights from earlier steps are dropped", low=0.0
+            *(
+                replace(each, summary=f"{each.summary}; 0 only together with lambda1=0")
+                if each.name == "lambda_lagged"
+                else each
+                for each in IN_TIME
             ),
             Option(
                 "cut",
@@ -611,14 +620,7 @@ METHODS = (
             Option("lambda1", "float", 0.01, "L1 penalty on the weights", low=0.0),
             Option("threshold", "float", 0.3, "weights of smaller size are dropped", low=0.0),
             *ADMM,
-            Option(
-                "tolerance",
-                "float",
-                None,
-                "the sites agree when residuals are this small; without it, 0.001; not with published",
-                low=0.0,
-                open_low=True,
-            ),
+            replace(AGREED, summary=f"{AGREED.summary}; not with published"),
         ),
     ),
     Method(
@@ -657,6 +659,21 @@ METHODS = (
                 open_low=True,
             ),
         ),
+    ),
+    Method(
+        name="admm-dynamic",
+        summary="DYNOTEARS over sites that have series, which agree on common weights round by round",
+        takes="federation",
+        returns="dag",
+        promise="no cycle within a step; shows the coordinator the covariance of windows of every site",
+        reference="Ng & Zhang 2022; Pamfil et al. 2020",
+        learner="dagora.parties.horizontal.learners.admm_dynamic:admm_dynamic",
+        options=(
+            *IN_TIME,
+            Option("max_rounds", "int", None, "stop after this many rounds", low=1),
+            AGREED,
+        ),
+        in_time=True,
     ),
     Method(
         name="vote",

@@ -11,6 +11,7 @@ from dagora.choices import check_circumstances
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
+from dagora.stats.partitions.dask_frames import DaskRows, is_dask
 from dagora.stats.scan.file_sources import open_files
 from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
@@ -43,8 +44,8 @@ def open_rows(
 
     `source` is a file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV
     files, `"duckdb:FILE"` with a `table` or a `query`, a connection to a database with either, a polars lazy
-    frame, or a function that returns Arrow record batches, the same rows at every call. From `discrete` to
-    `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
+    frame, a Dask data frame, or a function that returns Arrow record batches, the same rows at every call.
+    From `discrete` to `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
 
     Methods that need counts or moments run as on a table and give the same graph. Those that need the rows
     themselves do not: with `sample`, a table of so many rows is returned, drawn uniformly by `seed` in one
@@ -85,9 +86,11 @@ def source_of(source: Any, table: str | None, query: str | None, separator: str 
         return open_files(Path(source), separator)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
         return LazyRows(source)
+    if is_dask(source):
+        return DaskRows(source)
     if callable(source):
         return MadeRows(source)
     raise DataError(
         f"an object of type {type(source).__name__} cannot be opened: give files, a database with a table or "
-        "a query, a polars lazy frame, or a function that returns record batches"
+        "a query, a lazy frame of polars, a frame of Dask, or a function that returns record batches"
     )

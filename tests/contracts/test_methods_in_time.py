@@ -17,7 +17,7 @@ from dagora.result import Result
 from dagora.source import in_series
 from dagora.stats.table import TableStatistics
 
-IN_TIME = [method for method in METHODS if method.in_time]
+IN_TIME = [method for method in METHODS if method.in_time and method.takes != "federation"]
 each_method = pytest.mark.parametrize("method", IN_TIME, ids=lambda method: method.name)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
     from dagora.data.columns.reading_options import Purpose, ReadingOptions
     from dagora.data.incomplete import AnyTable
-    from dagora.data.series import Timing
+    from dagora.data.series import Panel, Timing
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
 
@@ -84,8 +84,15 @@ class CellReading:
 
     def table(self, path: str, codebook: Codebook) -> Table:
         """Read the columns of the codebook, as it writes them."""
+        return self.rows(path, codebook, None)[0]
+
+    def rows(self, path: str, codebook: Codebook, timing: Timing | None) -> tuple[Table, Panel | None]:
+        """The same, in the order of time where `timing` says which columns hold time and series."""
+        from dataclasses import replace
+
         from dagora.data.columns.reading_options import ReadingOptions
         from dagora.data.readers import read_as
+        from dagora.data.series import Panel
         from dagora.files import naming
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
         from dagora.wording import without_option
@@ -93,9 +100,21 @@ class CellReading:
         live_line().phase(f"reading {path}")
         asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator, cuts=False)
         with without_option("drop", "of the agreed columns"):
-            table = read_as(Path(path), reading_by(codebook, asked))
+            following = reading_by(codebook, asked)
+            if timing is not None:
+                following = replace(
+                    following,
+                    only=frozenset({*(following.only or ()), *timing.columns}),
+                    wanted=timing.columns,
+                    numbers=(timing.time,),
+                    in_time=True,
+                )
+            table = read_as(Path(path), following)
             with naming(path):
-                return follow_codebook(table, codebook)
+                if timing is None:
+                    return follow_codebook(table, codebook), None
+                panel = Panel.of_table(table, timing.time, timing.series)
+                return follow_codebook(panel.table, codebook), panel
 
 
 def show_overview(overview: Overview, path: str, *, everything: bool = False, err: bool = True) -> None:
@@ -227,6 +246,26 @@ class TimeRequest:
         if "lags" in asked:
             raise OptionError("--lags and --option lags=N say the same: leave one of them out")
         return {**asked, "lags": self.lags}
+
+
+@dataclass(frozen=True)
+class SiteTime:
+    """What a site says about its columns of time; how many steps back is for the plan to say."""
+
+    time: str | None
+    series: str | None
+
+    @property
+    def timing(self) -> Timing | None:
+        """The columns of time and series; None where the rows are no series."""
+        from dagora.data.series import Timing
+
+        return Timing.read(self.time, self.series)
+
+
+def site_time_options(command: F) -> F:
+    """Add the columns of time and series to a command, which gets them as one argument `in_time`."""
+    return gathered(command, SiteTime, "in_time", TIME_OPTIONS[:2])
 
 
 def time_options(command: F) -> F:

@@ -46,6 +46,12 @@ Examples:
     show_default=True,
     help="Most rounds of structural EM where missing cells are modelled.",
 )
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Learn on the Dask cluster at this address, such as tcp://127.0.0.1:8786: its workers read DATA "
+    "(Parquet or CSV: a file, folder or pattern), and only counts and moments come here.",
+)
 @bootstrap_options
 @time_options
 @data_options_with_model
@@ -55,6 +61,7 @@ def command(
     interventions: str | None,
     request: LearnRequest,
     em_rounds: int,
+    dask: str | None,
     again: BootstrapRequest,
     in_time: TimeRequest,
     reading: Reading,
@@ -64,6 +71,7 @@ def command(
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
+    from dagora.errors import OptionError
     from dagora.learning import learn
     from dagora.source import intervened, marked_column
     from dagora.stats.accepting import statistics_of
@@ -76,6 +84,12 @@ def command(
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     if timing is not None:
         again.refuse_series()
+    if dask is not None:
+        others = {"--bootstrap": again.bootstrap, "--time": timing, "--interventions": interventions}
+        for flag, given in others.items():
+            if given is not None:
+                raise OptionError(f"{flag} does not go with --dask: leave one of them out")
+        return learn_on_cluster(request, reading, data, dask, asked)
     if is_jkl(data):
         again.refuse_scores(data)
         scores = read_scores(data, reading)
@@ -103,6 +117,23 @@ def command(
     return request.present(result, rows, Path(data).name, strengths)
 
 
+def learn_on_cluster(
+    request: LearnRequest, reading: Reading, data: str, address: str, asked: dict[str, Any]
+) -> None:
+    """Learn where the rows are: on the workers of a Dask cluster."""
+    from dagora.data.columns.reading_options import always
+    from dagora.learning import learn
+    from dagora.stats.partitions.cluster import cluster_at, frame_of
+    from dagora.stats.partitions.dask_frames import open_dask
+
+    with cluster_at(address):
+        rows = open_dask(frame_of(data), reading.options(why_not_model=always), request.jobs)
+        request.check_data(rows.schema.names, rows.schema)
+        with request.progress(None, data) as on_event:
+            result = learn(rows, on_event=on_event, **asked)
+        return request.present(result, rows, Path(data).name)
+
+
 def learn_in_time(
     request: LearnRequest,
     reading: Reading,
@@ -112,9 +143,7 @@ def learn_in_time(
     interventions: str | None,
 ) -> None:
     """Learn from series, and show the graph in time."""
-    from dagora.data.schema import Kind, Schema, Variable
     from dagora.errors import OptionError
-    from dagora.graph.lagged_graph import window_names
     from dagora.learning import learn
     from dagora.method_registry import method_named
     from dagora.source import in_series
@@ -133,9 +162,7 @@ def learn_in_time(
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
     default = next(option.default for option in method.options if option.name == "lags")
-    lags = cast("int", asked.get("lags", default))
-    names = window_names(rows.schema.names, lags)
-    request.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
+    request.check_windows(rows.schema.names, cast("int", asked.get("lags", default)))
     with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(rows, on_event=on_event, **asked)
     return request.present(result, rows, Path(data).name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from dagora.commands.command_line import command_line
-from dagora.commands.data_options import Reading, overview_first, show_warnings
+from dagora.commands.data_options import Reading, TimeRequest, overview_first, show_warnings
 from dagora.commands.gathering import Decorator, F, gathered
 from dagora.commands.live_line import quiet_option
 from dagora.files import json_text
@@ -224,6 +224,20 @@ class LearnRequest(CommonRequest):
             check_output(self.output, names, schema, pag=pag)
         if self.known_truth is not None:
             check_truth(self.truth or "", self.known_truth, names, hidden=pag)
+
+    def in_time(self, said: TimeRequest) -> LearnRequest:
+        """The same request with the number of lags among its options, where it was given."""
+        said.settings(self.settings)  # refuses a number that is given twice
+        more = () if said.lags is None else (f"lags={said.lags}",)
+        return replace(self, options=(*self.options, *more))
+
+    def check_windows(self, variables: tuple[str, ...], lags: int) -> None:
+        """The same for a graph in time, whose nodes are variables at several steps."""
+        from dagora.data.schema import Kind, Schema, Variable
+        from dagora.graph.lagged_graph import window_names
+
+        names = window_names(variables, lags)
+        self.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
 
     @property
     def learns_pag(self) -> bool:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.data.series import series_column
 from dagora.errors import DataError, OptionError
+from dagora.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dagora.data.series import Timing
     from dagora.data.table import Table
 
 
@@ -40,6 +43,26 @@ def split_rows(
     counts = part_sizes(table.n_rows, [1 / parties] * parties if sizes is None else sizes)
     order = np.arange(table.n_rows) if seed is None else np.random.default_rng(seed).permutation(table.n_rows)
     return [table.take(rows) for rows in np.split(order, np.cumsum(counts)[:-1])]
+
+
+def split_series(table: Table, timing: Timing, parties: int, *, seed: int | None = None) -> list[Table]:
+    """Deal the series of a table out to parties, nearly equally many to each, and every one whole.
+
+    With a seed the series are shuffled first.
+
+    >>> from dagora.data.series import Timing
+    >>> from dagora.data.table import Table
+    >>> table = Table.from_numpy([[k // 2, k % 2, k / 2] for k in range(6)], ["id", "t", "x"])
+    >>> [part.n_rows for part in split_series(table, Timing("t", "id"), 2)]
+    [4, 2]
+    """
+    codes, labels = series_column(table, timing.series, timing.time)
+    if parties > len(labels):
+        found = "one series" if len(labels) == 1 else f"{len(labels)} series"
+        hint = f": {option('series')} says which series a row belongs to" if timing.series is None else ""
+        raise DataError(f"{found} cannot be split among {parties} sites, each needs a whole one{hint}")
+    order = np.arange(len(labels)) if seed is None else np.random.default_rng(seed).permutation(len(labels))
+    return [table.take(np.flatnonzero(np.isin(codes, some))) for some in np.array_split(order, parties)]
 
 
 def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:

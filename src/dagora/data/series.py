@@ -233,6 +233,15 @@ def usual_length(gaps: NDArray[np.float64]) -> float | None:
     return float(np.median(passing[of_gap.reshape(-1) == most])) if len(lengths) else None
 
 
+def same_step(one: float, other: float) -> bool:
+    """Whether two lengths of steps are equal but for how decimal numbers are written.
+
+    >>> same_step(0.1, 0.3 - 0.2), same_step(1.0, 2.0)
+    (True, False)
+    """
+    return abs(one - other) <= SAME_STEP * max(abs(one), abs(other))
+
+
 def is_date(table: Table, time: str) -> bool:
     """Whether the numbers of a column are days since 1970."""
     if table.overview is None:

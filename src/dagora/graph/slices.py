@@ -2,7 +2,8 @@
 
 A variable has one row in all columns. Rows follow an order in which edges within a step lead down. Edges from
 earlier steps run from the right side of a box to the left side of one at the present; those over several
-steps bow upwards, past the boxes between. Edges within a step bow out on the right of the last column, the
+steps bow upwards, past the boxes between. What is written on an edge stands in the gap behind the column that
+it comes from, where no box hides it. Edges within a step bow out on the right of the last column, the
 further the more rows they pass.
 """
 
@@ -22,13 +23,16 @@ FAN = 9.0  # how far above and below the middle of a side edges may arrive
 BOW, WIDEST_BOW = 26.0, 190.0  # of edges within a step: for each row that is passed, and at most
 LIFT = 24.0  # of edges over several steps, for each column that is passed
 
-# The path of an edge, its middle, and where the mark at each end of it begins and ends.
+# The path of an edge, where its label stands, and where the mark at each end of it begins and ends.
 Line = tuple[str, Point, tuple[Point, Point], tuple[Point, Point]]
 
 
 @dataclass(frozen=True)
 class Slices:
-    """Centres of the nodes, headings of the columns, and where each edge arrives."""
+    """Centres of the nodes, headings of the columns, and where each edge arrives.
+
+    `gaps` has the middle of the gap behind the column of each lag, the present one left out.
+    """
 
     positions: dict[str, Point]
     headings: tuple[tuple[str, float], ...]
@@ -36,6 +40,7 @@ class Slices:
     height: float
     half: dict[str, float]
     arrivals: dict[Edge, float]
+    gaps: dict[int, float]
 
     def line(self, edge: Edge, first: float, last: float) -> Line:
         """The line of an edge between marks of those lengths."""
@@ -57,11 +62,34 @@ class Slices:
             f"M{start:.1f} {y0:.1f}C{one[0]:.1f} {one[1]:.1f} {two[0]:.1f} {two[1]:.1f} "
             f"{base[0]:.1f} {base[1]:.1f}"
         )
-        middle = (
-            (start + 3 * one[0] + 3 * two[0] + base[0]) / 8,
-            (y0 + 3 * one[1] + 3 * two[1] + base[1]) / 8,
-        )
+        ends = ((start, y0), one, two, base)
+        middle = where_x_is(self.gaps[lag], ends) if lag else on_curve(0.5, ends)
         return path, middle, ((start, y0), (leave, y0)), (base, tip)
+
+
+def on_curve(share: float, ends: tuple[Point, Point, Point, Point]) -> Point:
+    """A point on the curve of Bézier with these ends and handles.
+
+    >>> on_curve(0.5, ((0.0, 0.0), (0.0, 4.0), (8.0, 4.0), (8.0, 0.0)))
+    (4.0, 3.0)
+    """
+    rest = 1.0 - share
+    parts = (rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
+    x, y = (sum(part * end[axis] for part, end in zip(parts, ends, strict=True)) for axis in (0, 1))
+    return x, y
+
+
+def where_x_is(x: float, ends: tuple[Point, Point, Point, Point]) -> Point:
+    """The point of a curve that runs from left to right at which it has passed x, by bisection.
+
+    >>> where_x_is(4.0, ((0.0, 0.0), (0.0, 4.0), (8.0, 4.0), (8.0, 0.0)))
+    (4.0, 3.0)
+    """
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if on_curve(middle, ends)[0] >= x else (middle, high)
+    return on_curve(high, ends)
 
 
 def bow_of(distance: float) -> float:
@@ -83,6 +111,7 @@ def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequenc
     x = 0.0
     positions: dict[str, Point] = {}
     headings = []
+    gaps: dict[int, float] = {}
     for lag in range(graph.lags, -1, -1):
         nodes = {name: lagged_name(name, lag) for name in graph.variables}
         wide = max(widths[node] for node in nodes.values())
@@ -90,6 +119,7 @@ def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequenc
         for name, node in nodes.items():
             positions[node] = (x + wide / 2, HEADING + NODE_HEIGHT / 2 + ROW_STEP * rows[name])
         x += wide + COLUMN_GAP * (lag > 0)
+        gaps |= {lag: x - COLUMN_GAP / 2} if lag else {}
     arrivals: dict[Edge, float] = {}
     for head in graph.variables:
         for earlier in (True, False):
@@ -102,4 +132,4 @@ def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequenc
     ]
     height = HEADING + NODE_HEIGHT + ROW_STEP * (len(rows) - 1)
     half = {node: widths[node] / 2 for node in positions}
-    return Slices(positions, tuple(headings), x + max(bows, default=0.0), height, half, arrivals)
+    return Slices(positions, tuple(headings), x + max(bows, default=0.0), height, half, arrivals, gaps)

@@ -157,6 +157,14 @@ ITEMS = (
         needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES),
     ),
     Item(
+        "admm/dynamic",
+        "networks in time over sites that have series: ADMM, voting, averaging, one secure sum (section 5.2)",
+        "dagora.papers.admm.dynamic:dynamic",
+        ADMM,
+        quick="d = 10 and 20, 2 to 32 sites, 5 runs",
+        full="d = 10 to 50, 2 to 32 sites, 30 runs",
+    ),
+    Item(
         "admm/privacy",
         "each site's covariance, read off the published exchange and off sums of it",
         "dagora.papers.admm.privacy:privacy",

@@ -154,25 +154,27 @@ class TwoPenalties:
         return solved * self.factors[:, None]
 
 
-def check_window(variables: int, lags: int) -> None:
+def check_window(variables: int, lags: int, method: str = "dynotears") -> None:
     """Refuse windows so wide that their matrices do not fit into memory."""
     columns, free = variables * (lags + 1), free_memory()
     need = BYTES_A_PAIR * columns**2
     if free is not None and need > free:
         raise DataError(
-            f"the method dynotears needs about {need / 2**30:.1f} GiB for windows of {columns} columns "
+            f"the method {method} needs about {need / 2**30:.1f} GiB for windows of {columns} columns "
             f"({variables} variables, {lags} steps back), and {free / 2**30:.1f} GiB are free: choose fewer "
             f"lags, or leave columns out ({option('drop')})"
         )
 
 
-def windows_covariance(windows: LaggedStatistics, *, standardise: bool) -> Matrix:
+def windows_covariance(
+    windows: LaggedStatistics, *, standardise: bool, owner: str = "the method dynotears"
+) -> Matrix:
     """Covariance of the windows; columns that regressions cannot use are refused.
 
     With `standardise`, every variable has variance 1 at the present; its lagged columns have the same unit.
     """
-    moments = gaussian_moments(windows, "the method dynotears")
-    refuse_duplicates(moments, windows.schema, "the method dynotears")
+    moments = gaussian_moments(windows, owner)
+    refuse_duplicates(moments, windows.schema, owner)
     covariance = moments.covariance
     if not standardise:
         return covariance

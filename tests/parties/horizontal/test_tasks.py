@@ -17,11 +17,13 @@ def test_only_these_are_shown():
         "admm-mlp-loss",
         "local-weights",
         "local-graph",
+        "admm-lagged-step",
+        "admm-lagged-loss",
     }
 
 
 def test_only_these_are_summed():
-    assert set(SUMMED) == {"counts", "moments", "basis", "indicators"}
+    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged"}
 
 
 def test_every_task_is_there_and_needed_by_a_method():

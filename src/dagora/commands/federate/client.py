@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import CellReading, cell_options, overview_first
+from dagora.commands.data_options import (
+    CellReading,
+    SiteTime,
+    cell_options,
+    overview_first,
+    site_time_options,
+)
 from dagora.commands.federate.flower import Serving, serve_runs, serving_options
 from dagora.commands.federate.keys import COORDINATOR
 from dagora.commands.live_line import live_line, quiet_option
@@ -54,8 +60,10 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also allow methods that show what this site alone has: vote, average and best (its own weights, "
     "or graph), "
-    "admm (as much as the covariance of its rows) and admm-mlp (as much as every value of its rows).",
+    "admm and admm-dynamic (as much as the covariance of its rows, or of windows of its series), and "
+    "admm-mlp (as much as every value of its rows).",
 )
+@site_time_options
 @quiet_option("Show no progress, and do not print what was asked.", passed=True)
 @serving_options
 @cell_options
@@ -69,6 +77,7 @@ def client(
     log_file: str | None,
     plan_file: str | None,
     show_weights: bool,
+    in_time: SiteTime,
     quiet: bool,
     serving: Serving,
     reading: CellReading,
@@ -77,7 +86,7 @@ def client(
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
     from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log
-    from dagora.parties.horizontal.plan.coded_rows import check_number_of_rows
+    from dagora.parties.horizontal.plan.coded_rows import check_number_of_rows, check_series
     from dagora.parties.horizontal.policy.policy import ANY
     from dagora.parties.horizontal.policy.policy_file import POLICY_NAME
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
@@ -99,9 +108,11 @@ def client(
     policy = read_owners_policy(Path(policy_file) if policy_file else Path(folder, POLICY_NAME), data, folder)
     if show_weights:
         policy = replace(policy, shows=(ANY,))
-    table = reading.table(data, policy.codebook)
+    table, panel = reading.rows(data, policy.codebook, in_time.timing)
     with naming(data):
         check_number_of_rows(table.n_rows, policy.largest_rows)
+        if panel is not None and policy.step:
+            check_series(panel, policy.step)
     path = Path(log_file) if log_file else Path(folder, FILE_NAME)
     if plan_file is not None:
         rehearse(plan_file, credentials.name, policy, path)
@@ -110,7 +121,8 @@ def client(
 
     def answer(transport: Transport, log: SiteLog) -> None:
         with account_of(log, quiet=quiet), overview_first(table, data, ignore):
-            serve_site(transport, Site(credentials.name, table), policy, identity, log, TASKS)
+            site = Site(credentials.name, table, panel=panel)
+            serve_site(transport, site, policy, identity, log, TASKS)
 
     # The log stays open, so that no other run of this site can begin meanwhile.
     with open_log(path) as log:

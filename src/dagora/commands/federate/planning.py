@@ -93,6 +93,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         check_columns,
         check_over_sites,
         check_private,
+        lags_of,
         privacy_terms,
     )
     from dagora.parties.horizontal.plan.drafting import draft_plan
@@ -127,7 +128,16 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     check_columns(request.method, request.score, schema, request.settings)
     if terms is not None:
         check_private(request.method, request.score, request.max_parents, terms)
-    request.check_data(schema.names, schema)
+    lags = lags_of(request.method, request.settings)
+    if lags and not consortium.step:
+        raise OptionError(
+            f"{file}: the codebook does not say how long a step of time is: add step = 1 (dates count in "
+            "days), or draft it with `dagora federate policy init --time COLUMN`"
+        )
+    if lags:
+        request.check_windows(schema.names, lags)
+    else:
+        request.check_data(schema.names, schema)
     identity = CertifiedIdentity(credentials)
     plan = draft_plan(
         consortium.codebook,
@@ -137,6 +147,8 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         settings=request.stated(),
         shows=shown_by(request.method, request.settings),
         functions=basis_functions(request.method, request.settings),
+        lags=lags,
+        step=consortium.step if lags else 0.0,
         columns_per_table=columns_per_table,
         cells_per_table=planning.table_cells or consortium.cells_per_table,
         largest_rows=consortium.largest_rows,
@@ -147,10 +159,9 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
 
 def learn_over_transport(transport: Transport, prepared: Prepared, patience: float) -> None:
     """Offer the plan to the sites at the other end of a transport, learn, and write and print the result."""
-    from dagora.federated import with_traffic
+    from dagora.federated import statistics_over, with_traffic
     from dagora.learning import learn
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
-    from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 
     plan = with_certificates(prepared.plan, transport.fingerprints)
     request = replace(prepared.request)  # a copy with a new clock: --time-limit leaves out the wait for sites
@@ -161,7 +172,11 @@ def learn_over_transport(transport: Transport, prepared: Prepared, patience: flo
         # From here on, Ctrl-C returns the best graph found so far.
         click.echo("dagora: all sites are connected", err=True)
         session.agree()
-        statistics = SecureStatistics(session) if plan.privacy is None else session.release()
+        statistics = (
+            statistics_over(session, request.method, request.settings)
+            if plan.privacy is None
+            else session.release()
+        )
         result = learn(statistics, on_event=on_event, **request.settings)
         result = with_traffic(result, transport.ledger.books())
         request.present(result, statistics, f"{len(plan.sites)} sites")

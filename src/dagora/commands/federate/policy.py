@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.commands.data_options import CellReading, Reading, cell_options, data_options
+from dagora.commands.data_options import (
+    CellReading,
+    Reading,
+    TimeRequest,
+    cell_options,
+    data_options,
+    time_options,
+)
 from dagora.commands.federate.keys import COORDINATOR, MINIMUM
 from dagora.commands.live_line import quiet_option
 from dagora.commands.party_options import as_bad_input
@@ -18,6 +25,7 @@ from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dagora.data.series import Timing
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
 
@@ -71,6 +79,7 @@ class Folders:
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
 @MINIMUM
 @quiet_option()
+@time_options
 @data_options
 def init(
     *,
@@ -82,13 +91,15 @@ def init(
     rare: int,
     overwrite: bool,
     minimum: int,
+    in_time: TimeRequest,
     reading: Reading,
 ) -> None:
     """Write a policy with the usual limits and a comment for each line.
 
     Columns, levels and ranges are drafted from the tables DATA: read them before you use them, since all
     parties see them. With the folder that `dagora federate keys` has made, every site of a trial gets a
-    policy, and the coordinator the codebook.
+    policy, and the coordinator the codebook. With --time, the rows are series: only sums over windows of
+    time may be asked for, which reach --lags steps back (1 where that is not said).
     """
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.errors import OptionError
@@ -106,7 +117,9 @@ def init(
             "compute the other's part; --minimum 2 accepts that"
         )
     reading.options()  # refuses what does not go together
-    book, rows = columns_from(data, codebook, reading, rare)
+    timing = in_time.timing
+    book, rows, step = columns_from(data, codebook, reading, rare, timing)
+    lags = (in_time.lags or 1) if timing is not None else 0
     if not found.trial:
         rows *= max(1, len(certificates))
     drafted_from = ", ".join((*data, *([codebook] if codebook else [])))
@@ -116,6 +129,8 @@ def init(
         certificates,
         least_sites=max(minimum, len(certificates)),
         rows=rows,
+        lags=lags,
+        step=step,
     )
     if codebook is not None:
         agreed = read_codebook(Path(codebook))
@@ -214,9 +229,9 @@ def certificate_of(given: str) -> str:
 
 
 def columns_from(
-    data: Sequence[str], codebook: str | None, reading: Reading, rare: int
-) -> tuple[Codebook, int]:
-    """The columns of a codebook, or of tables that this person may see; and how many rows these have."""
+    data: Sequence[str], codebook: str | None, reading: Reading, rare: int, timing: Timing | None
+) -> tuple[Codebook, int, float]:
+    """The columns of a codebook, or of tables that this person may see; how many rows, how long steps are."""
     from dagora.errors import OptionError
     from dagora.parties.horizontal.plan.drafted_codebook import codebook_of, cut_at
     from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE
@@ -225,14 +240,49 @@ def columns_from(
     if (codebook is None) is (not data):
         raise OptionError("give either tables or --codebook FILE")
     if codebook is not None:
-        return read_codebook(Path(codebook)).codebook, 10 * CELLS_PER_TABLE
-    uncut = replace(reading, discretise=None, bins=None)
-    tables = {path: uncut.table(path, part=True, cuts=False) for path in data}
+        agreed = read_codebook(Path(codebook))
+        if timing is not None and not agreed.step:
+            raise OptionError(
+                f"{codebook}: the codebook does not say how long a step of time is: add step = 1"
+            )
+        return agreed.codebook, 10 * CELLS_PER_TABLE, agreed.step if timing is not None else 0.0
+    uncut, step = replace(reading, discretise=None, bins=None), 0.0
+    if timing is None:
+        tables = {path: uncut.table(path, part=True, cuts=False) for path in data}
+    else:
+        tables, step = series_from(data, reading, timing)
     rows = sum(table.n_rows for table in tables.values())
     book = codebook_of(tables, margin=MARGIN, rare=rare)
     if reading.discretise is None:
-        return book, rows
-    return cut_at(book, chosen_edges(tables, book, reading)), rows
+        return book, rows, step
+    return cut_at(book, chosen_edges(tables, book, reading)), rows, step
+
+
+def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[dict[str, Table], float]:
+    """The variables of tables whose rows are series, and the length of their steps."""
+    from dagora.errors import OptionError
+    from dagora.parties.horizontal.session.federation import Site
+    from dagora.parties.horizontal.session.site_series import in_series
+
+    if reading.discretise is not None:
+        raise OptionError("--discretise does not go with --time: leave it out")
+    sites = [
+        Site(
+            path,
+            reading.table(
+                path,
+                part=True,
+                cuts=False,
+                wanted=timing.columns,
+                numbers=(timing.time,),
+                numbers_for="windows of time",
+                in_time=True,
+            ),
+        )
+        for path in data
+    ]
+    ordered, step = in_series(sites, timing)
+    return {site.name: site.table for site in ordered}, step
 
 
 def chosen_edges(tables: Mapping[str, Table], book: Codebook, reading: Reading) -> dict[str, list[float]]:

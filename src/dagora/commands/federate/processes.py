@@ -16,6 +16,7 @@ from dagora.commands.live_line import live_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from dagora.data.series import Timing
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
     from dagora.parties.horizontal.plan.plan import Plan
@@ -25,13 +26,21 @@ HELD_BACK = re.compile(r"dagora: (listening|error: |interrupted|\S+ failed: )")
 
 
 def run_parties(
-    files: dict[str, Path], codebook: Codebook, rows: int, minimum: int, request: LearnRequest
+    files: dict[str, Path],
+    codebook: Codebook,
+    rows: int,
+    minimum: int,
+    request: LearnRequest,
+    timing: Timing | None = None,
+    step: float = 0.0,
 ) -> str:
     """Start all parties, wait until they end, and return what the coordinator printed.
 
+    `timing` names the columns of time and series where the rows are series, in steps of length `step`.
     The first Ctrl-C goes to the coordinator, which ends its search and returns the best graph so far.
     """
     from dagora.commands.progress import interruptible
+    from dagora.federated import lags_of
     from dagora.parties.processes.party_processes import PartyProcesses
     from dagora.parties.transport.certificates import temporary_certificates
 
@@ -47,7 +56,8 @@ def run_parties(
         PartyProcesses(on_line=None if request.quiet else relay) as processes,
     ):
         homes = {name: held.ca.parent for name, held in credentials.items()}
-        plan = write_trial(homes, codebook, rows, request.method)
+        lags = lags_of(request.method, request.settings)
+        plan = write_trial(homes, codebook, rows, request.method, lags=lags, step=step)
         start = ["federate", "coordinator", "--keys", str(homes[COORDINATOR]), "--port", "0"]
         start += ["--minimum", str(minimum), "--table-columns", str(plan.columns_per_table)]
         start += ["--table-cells", str(plan.cells_per_table)]
@@ -55,12 +65,27 @@ def run_parties(
         said = processes.wait_for_line(COORDINATOR, r"listening on (\S+)", timeout=60.0)
         for name, file in files.items():
             arguments = ["federate", "client", str(file), "--keys", str(homes[name]), "--connect", said[1]]
-            processes.start(name, [*arguments, "--quiet", "--na", "none"])
+            processes.start(name, [*arguments, "--quiet", "--na", "none", *time_arguments(timing)])
         with interruptible(lambda: processes.interrupt(COORDINATOR)):
             return processes.wait()[COORDINATOR].out
 
 
-def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method: str) -> Plan:
+def time_arguments(timing: Timing | None) -> list[str]:
+    """The arguments of a client that name its columns of time and series."""
+    if timing is None:
+        return []
+    return ["--time", timing.time, *([] if timing.series is None else ["--series", timing.series])]
+
+
+def write_trial(
+    homes: Mapping[str, Path],
+    codebook: Codebook,
+    rows: int,
+    method: str,
+    *,
+    lags: int = 0,
+    step: float = 0.0,
+) -> Plan:
     """Write the codebook and policies of a trial, in which one person has all the rows; return its plan."""
     from dagora.files import write_whole
     from dagora.parties.horizontal.plan.drafting import draft_trial
@@ -72,7 +97,15 @@ def write_trial(homes: Mapping[str, Path], codebook: Codebook, rows: int, method
 
     certificates = {name: fingerprint((home / "party.pem").read_bytes()) for name, home in homes.items()}
     coordinator = certificates.pop(COORDINATOR)
-    plan = draft_trial(codebook, certificates, method, coordinator, largest_rows=max(FEWEST_ROWS, rows))
+    plan = draft_trial(
+        codebook,
+        certificates,
+        method,
+        coordinator,
+        largest_rows=max(FEWEST_ROWS, rows),
+        lags=lags,
+        step=step,
+    )
     write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(trial_policy(plan)))
     for name in certificates:
         write_whole(homes[name] / POLICY_NAME, write_policy(trial_policy(plan), "a trial"))

@@ -201,6 +201,10 @@ class Watched:
         """Moments of the widened table over all rows."""
         return self.inner.indicator_moments()
 
+    def lagged_moments(self, lags: int) -> Moments:
+        """Moments of windows of time."""
+        return self.inner.lagged_moments(lags)
+
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, or the mean of all in place of each."""
         answers = self.inner.gather(task, question)

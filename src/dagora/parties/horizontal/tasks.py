@@ -21,6 +21,8 @@ PLACES = {
     "admm-loss": f"{LEARNERS}.admm_site:loss",
     "admm-mlp-step": f"{LEARNERS}.admm_mlp_site:step",
     "admm-mlp-loss": f"{LEARNERS}.admm_mlp_site:loss",
+    "admm-lagged-step": f"{LEARNERS}.admm_dynamic_site:step",
+    "admm-lagged-loss": f"{LEARNERS}.admm_dynamic_site:loss",
     "local-weights": f"{LEARNERS}.baselines:local_weights",
     GRAPH: f"{LEARNERS}.local_graph:local_graph",
 }

@@ -46,6 +46,15 @@ class Round:
         smallest = np.uint32 if rows < 1 << 32 else np.uint64
         self._tables: NDArray[Any] = np.zeros(self._cover.room, dtype=smallest)
 
+    @property
+    def tables(self) -> NDArray[Any]:
+        """All tables as one array, which can be added to that of another round over the same sets."""
+        return self._tables
+
+    def absorb(self, tables: NDArray[Any]) -> None:
+        """Count rows that were counted elsewhere, in a round over the same sets."""
+        self._tables += tables
+
     def add(self, data: BlockRows) -> None:
         """Count some rows."""
         counted = self._cover.counted

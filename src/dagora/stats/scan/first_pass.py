@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
 from dagora.data.columns.missing import missing_words
@@ -31,6 +31,19 @@ class Noted:
     holes: Mapping[str, int]
     doubtful: Mapping[str, int]
     codes: tuple[float, ...] = ()
+
+
+@runtime_checkable
+class LooksByItself(Protocol):
+    """A source whose rows are looked at, and counted, where they are."""
+
+    def look(self, profiles: dict[str, Profile], words: Words, *, complete: bool) -> None:
+        """Look at all rows, or at those without a missing cell."""
+
+    def statistics(
+        self, stream: RowStream, schema: Schema, rows: int, overview: Overview, jobs: int
+    ) -> ScanStatistics:
+        """Statistics that are computed there."""
 
 
 def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> ScanStatistics:
@@ -87,13 +100,16 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
     stream = RowStream(source, list(kept.values()), complete, state, words if incomplete else None)
     stream.passes = 2 if incomplete else 1
-    return ScanStatistics(
-        stream, Schema(coding.variable for coding in kept.values()), complete, overview, jobs
-    )
+    known = Schema(coding.variable for coding in kept.values())
+    make = source.statistics if isinstance(source, LooksByItself) else ScanStatistics
+    return make(stream, known, complete, overview, jobs)
 
 
 def look(source: RowSource, profiles: dict[str, Profile], words: Words, *, complete: bool = False) -> None:
-    """Look at all rows, or at those without a missing cell."""
+    """Look at all rows, or at those without a missing cell: here, or where the source looks by itself."""
+    if isinstance(source, LooksByItself):
+        source.look(profiles, words, complete=complete)
+        return
     for batch in source.batches(list(profiles)):
         if batch.num_rows:
             look_at_all(profiles.values(), complete_part(batch, words) if complete else batch, words)

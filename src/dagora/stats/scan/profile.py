@@ -62,7 +62,7 @@ class Profile:
     infinities: int = 0
     low: float = np.inf
     high: float = -np.inf
-    _sums: list[int] = field(default_factory=lambda: [0, 0])
+    sums: list[int] = field(default_factory=lambda: [0, 0])
 
     @property
     def most_values(self) -> int:
@@ -185,8 +185,8 @@ class Profile:
             ordered = np.sort(values)
             self.repeats = bool((ordered[1:] == ordered[:-1]).any())
             exact = values.astype(np.int64).astype(np.uint64)
-            self._sums[0] = (self._sums[0] + int(exact.sum())) & WRAP
-            self._sums[1] = (self._sums[1] + int((exact * exact).sum())) & WRAP
+            self.sums[0] = (self.sums[0] + int(exact.sum())) & WRAP
+            self.sums[1] = (self.sums[1] + int((exact * exact).sum())) & WRAP
 
     @property
     def numbers_the_rows(self) -> bool:
@@ -196,7 +196,7 @@ class Profile:
             return False
         low, high = int(self.low), int(self.high)
         squares = sum_of_squares(high) - sum_of_squares(low - 1)
-        return self._sums == [((low + high) * cells // 2) & WRAP, squares & WRAP]
+        return self.sums == [((low + high) * cells // 2) & WRAP, squares & WRAP]
 
 
 def sum_of_squares(number: int) -> int:

@@ -41,8 +41,8 @@ class RowStream:
         state: object,
         filled: Words | None = None,
     ) -> None:
-        self._source, self._codings, self._rows, self._state = source, codings, rows, state
-        self._filled = filled
+        self._source, self._rows, self._state = source, rows, state
+        self.codings, self.filled = list(codings), filled
         self.passes = 0
 
     @property
@@ -72,15 +72,15 @@ class RowStream:
             raise self.changed(f"it has {total} rows now, and had {self._rows} before")
 
     def _read(self, columns: Sequence[int]) -> Iterator[Piece]:
-        names = [self._codings[column].variable.name for column in columns]
-        read = names if self._filled is None else list(dict.fromkeys([*names, *self._filled]))
+        names = [self.codings[column].variable.name for column in columns]
+        read = names if self.filled is None else list(dict.fromkeys([*names, *self.filled]))
         for batch in self._source.batches(read):
-            if self._filled is not None:
-                batch = complete_part(batch, self._filled)  # noqa: PLW2901
+            if self.filled is not None:
+                batch = complete_part(batch, self.filled)  # noqa: PLW2901
             if not batch.num_rows:
                 continue
             made = [
-                self._codings[column].read(batch.column(name))
+                self.codings[column].read(batch.column(name))
                 for column, name in zip(columns, names, strict=True)
             ]
             if any(missing is not None for _, missing in made):

@@ -50,6 +50,12 @@ class SparseCounts:
             np.concatenate([self._keys, found]), np.concatenate([self.counts, counts])
         )
 
+    def merge(self, other: SparseCounts) -> None:
+        """Add what another has counted of the same set."""
+        self._keys, self.counts = summed(
+            np.concatenate([self._keys, other._keys]), np.concatenate([self.counts, other.counts])
+        )
+
     def cells(self) -> NDArray[np.int64]:
         """The levels of each cell, a row for each."""
         cells = np.empty((len(self.counts), len(self._levels)), dtype=np.int64)

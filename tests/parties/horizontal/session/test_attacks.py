@@ -280,7 +280,7 @@ def test_sums_with_other_sites_are_refused_until_the_owner_agrees():
 
 def test_no_question_has_a_parameter_besides_the_columns():
     """`unit`, `mean`, `spread`, `largest` and shapes have left the wire."""
-    assert set(SUMMED) == {"counts", "moments", "basis", "indicators"}
+    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged"}
     fields = {
         field
         for question in (Question("moments"), Question("counts", ((0,),)))

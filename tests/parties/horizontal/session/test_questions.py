@@ -62,6 +62,7 @@ HOSTILE = {
     "a unit": (encode({"kind": "moments", "unit": np.ones(1)}), "unknown field"),
     "a mean": (encode({"kind": "moments", "mean": np.ones(1)}), "unknown field"),
     "basis functions": (encode({"kind": "basis", "functions": 3}), "allows no basis"),
+    "windows of time": (encode({"kind": "lagged", "lags": 1}), "allows no lagged"),
     "a shown task": (encode({"kind": "shown", "task": "local-weights", "content": {}}), "is shown"),
     "no kind": (encode({}), "of no known kind"),
     "a strange kind": (encode({"kind": "total"}), "of no known kind"),
@@ -75,6 +76,20 @@ def test_what_is_not_in_the_plan_is_refused(what):
     payload, words = HOSTILE[what]
     with pytest.raises(ProtocolError, match=words):
         read_question(payload, PLAN)
+
+
+@pytest.mark.parametrize("lags", [0, 1, 3, -1, 2**40])
+def test_windows_reach_back_as_far_as_the_plan_says(lags):
+    book = Codebook((Coding("x", low=0.0, high=1.0), Coding("y", low=0.0, high=1.0)))
+    plan = draft_plan(book, {"north": "", "south": "", "west": ""}, "dynotears", lags=2, step=1.0)
+    assert plan.questions == ("lagged",)
+    asked = Question("lagged", lags=2)
+    assert read_question(asked.encode(), plan) == asked
+    assert asked.size(book.schema) == 1 + 6 + 21
+    with pytest.raises(ProtocolError, match="windows of 3 steps"):
+        read_question(Question("lagged", lags=lags).encode(), plan)
+    with pytest.raises(ProtocolError, match="allows no moments"):
+        read_question(Question("moments").encode(), plan)
 
 
 numbers = st.one_of(st.integers(-3, 6), st.integers(-(2**63), 2**63 - 1))

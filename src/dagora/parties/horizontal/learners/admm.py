@@ -30,6 +30,7 @@ that then still close a cycle are dropped, weakest first.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ from dagora.parties.horizontal.learners.admm_rounds import (
     PATH_TOLERANCE,
     PUBLISHED_ROUNDS,
     Consensus,
+    Server,
     follow_balanced,
     follow_published,
     settle,
@@ -68,6 +70,14 @@ PUBLISHED_RHO = 0.001
 OUR_TOLERANCE = 1e-3
 # Weights below this at the end of the schedule are not zero only because h has a tolerance.
 FAINT = 1e-3
+
+
+class ServerInUnits(Server, Protocol):
+    """A server whose weights are of columns divided by units."""
+
+    @property
+    def own(self) -> Vector:
+        """Factors that convert weights to the original units."""
 
 
 @dataclass(frozen=True)
@@ -189,18 +199,22 @@ def begin(
 
 def threshold_consensus(
     consensus: Consensus,
-    server: LinearServer,
+    server: ServerInUnits,
     given: Penalties,
     support: Support,
     required: Support,
-    threshold: float,
+    threshold: float | Vector,
 ) -> Support:
-    """Repeat: agree roughly on weights, then remove each variable's weakest parent below the threshold."""
+    """Repeat: agree roughly on weights, then remove each variable's weakest parent below the threshold.
+
+    `threshold` is one number, or one for each parent and variable.
+    """
     while not consensus.over:
         settle(consensus, server, given, support, PATH_TOLERANCE)
-        strength = np.where(support & ~required, np.abs(consensus.weights * server.own), np.inf)
-        weakest = strength.argmin(axis=0)
-        children = np.flatnonzero(strength.min(axis=0) < threshold)
+        above = np.abs(consensus.weights * server.own) - threshold
+        above = np.where(support & ~required, above, np.inf)
+        weakest = above.argmin(axis=0)
+        children = np.flatnonzero(above.min(axis=0) < 0)
         if len(children) == 0:
             return support
         support = support.copy()

@@ -65,7 +65,11 @@ class SiteState:
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresPart:
-    """½ tr((I − B)ᵀ S_k (I − B)) of columns divided by `unit`, by the eigendecomposition of S_k."""
+    """½ tr((I − B)ᵀ S_k (I − B)) of columns divided by `unit`, by the eigendecomposition of S_k.
+
+    B may have fewer columns than rows (`admm_dynamic`): then the last columns of S_k are only regressed on,
+    and I stands for its own first columns.
+    """
 
     covariance: Vector
     values: Vector
@@ -76,7 +80,11 @@ class LeastSquaresPart:
     def of(cls, columns: Vector, n: int, unit: Vector) -> LeastSquaresPart:
         """From centred columns, one per row, and a unit for each; `n` counts the rows of all sites."""
         scaled = columns / unit[:, None]
-        covariance = scaled @ scaled.T / n
+        return cls.of_covariance(scaled @ scaled.T / n, unit)
+
+    @classmethod
+    def of_covariance(cls, covariance: Vector, unit: Vector) -> LeastSquaresPart:
+        """From S_k of columns that are divided by their units already."""
         if not np.isfinite(covariance).all():
             raise refuse("admm-step", "the units are too small for the columns")
         values, vectors = np.linalg.eigh(covariance)
@@ -84,13 +92,13 @@ class LeastSquaresPart:
 
     def proximal(self, weights: Vector, beta: Vector, rho: float) -> Vector:
         """Equation (10), less W."""
-        right = self.covariance - self.covariance @ weights - beta
+        right = self.covariance[:, : weights.shape[1]] - self.covariance @ weights - beta
         solved: Vector = self.vectors @ ((self.vectors.T @ right) / (self.values + rho)[:, None])
         return solved
 
     def loss(self, weights: Vector) -> float:
         """This site's part of the least squares, in the original units of the columns."""
-        residual = (np.eye(len(weights)) - weights) * self.unit
+        residual = (np.eye(*weights.shape) - weights) * self.unit[: weights.shape[1]]
         return 0.5 * float(np.vdot(residual, self.covariance @ residual))
 
 

@@ -42,15 +42,15 @@ class History:
                 self.rho[self._plan["plan_digest"]] = float(event["rho"])
                 self.releases[self._plan["plan_digest"]] = event["part"]
             else:
-                functions = event.get("functions", 0)
-                self.sums.update(self.named(event["asks"], event.get("tables", ()), functions))
+                size = event.get("functions") or event.get("lags", 0)
+                self.sums.update(self.named(event["asks"], event.get("tables", ()), size))
         elif event["event"] == "shown":
             self.rosters.add(self._plan["roster"])
 
-    def named(self, kind: str, tables: Iterable[Iterable[int]], functions: int = 0) -> set[Table]:
-        """The names of sums of the present plan."""
+    def named(self, kind: str, tables: Iterable[Iterable[int]], size: int = 0) -> set[Table]:
+        """The names of sums of the present plan; `size` is the number of functions or of lags."""
         where = (self._plan["codebook"], self._plan["roster"])
-        listed = [",".join(map(str, table)) for table in tables] if kind == "counts" else [str(functions)]
+        listed = [",".join(map(str, table)) for table in tables] if kind == "counts" else [str(size)]
         return {(*where, f"{kind} {question}") for question in listed}
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dagora.errors import FormatError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, QUESTIONS, RELEASE
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, LAGGED, QUESTIONS, RELEASE
 
 Test = Callable[[object], bool]
 
@@ -63,6 +63,7 @@ FIELDS: dict[str, dict[str, Test]] = {
 ANSWERED: dict[str, dict[str, Test]] = {
     COUNTS: {"tables": is_tables},
     BASIS: {"functions": is_whole},
+    LAGGED: {"lags": is_whole, "windows": is_whole},
     RELEASE: {"rho": is_price, "part": is_part},
 }
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dagora.errors import DagoraError, FormatError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, RELEASE, Plan
-from dagora.wording import shown
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
+from dagora.wording import counted, shown
 
 # Tables that are named before the rest is only counted.
 NAMED = 8
@@ -57,6 +57,11 @@ def plan_in_words(plan: Plan) -> list[str]:
         lines.append(f"means and covariances of {plan.functions} functions of each continuous column")
     if INDICATORS in plan.questions:
         lines.append("means and covariances of continuous columns, their squares, and indicators of levels")
+    if LAGGED in plan.questions:
+        lines.append(
+            f"means and covariances of windows of {plan.lags + 1} steps of time (each {plan.step:.7g} long) "
+            "of the continuous columns"
+        )
     if plan.shows:
         lines.append(f"shown as this site's own, not summed: {', '.join(plan.shows)}")
     if plan.privacy is not None:
@@ -87,6 +92,10 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
     what = {MOMENTS: "sums and products of the continuous columns", BASIS: "sums and products of functions"}
     what[INDICATORS] = "sums and products of columns, squares and indicators of levels"
     what[RELEASE] = "a release"
+    if event["asks"] == LAGGED:
+        what[LAGGED] = (
+            f"sums and products of {counted(event['windows'], 'window')} of {event['lags'] + 1} steps of time"
+        )
     return f"into the sum: {what.get(event['asks'], event['asks'])}, {event['numbers']} numbers{noise}"
 
 

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.series import Panel, same_step
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
 from dagora.stats.fixed_point import quantise
+from dagora.wording import option
 
 SUM_BITS = 62
 # A site refuses a range that would change more than this share of its rows.
@@ -39,12 +41,16 @@ def fraction_bits(largest_rows: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """The rows of a site: `codes` of every column (0 where continuous), `numbers` of the continuous ones."""
+    """The rows of a site: `codes` of every column (0 where continuous), `numbers` of the continuous ones.
+
+    Where the rows are series, `starts` says where each begins, and at last where the last one ends.
+    """
 
     schema: Schema
     codes: NDArray[np.uint16]
     numbers: NDArray[np.int64]
     bits: int
+    starts: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -57,11 +63,16 @@ class CodedRows:
         said = sha256(repr((self.codes.shape, self.numbers.shape, self.bits)).encode())
         said.update(np.ascontiguousarray(self.codes).tobytes())
         said.update(np.ascontiguousarray(self.numbers).tobytes())
+        if self.starts is not None:
+            said.update(np.ascontiguousarray(self.starts).tobytes())
         return said.hexdigest()
 
 
-def code_rows(table: Table, codebook: Codebook, largest_rows: int) -> CodedRows:
-    """The rows of a table that follows the codebook (see `follow_codebook`), as integers."""
+def code_rows(table: Table, codebook: Codebook, largest_rows: int, panel: Panel | None = None) -> CodedRows:
+    """The rows of a table that follows the codebook (see `follow_codebook`), as integers.
+
+    `panel` says where series begin, in a table whose rows are in its order.
+    """
     bits = fraction_bits(largest_rows)
     check_number_of_rows(table.n_rows, largest_rows)
     codes = np.zeros((len(codebook.columns), table.n_rows), dtype=np.uint16)
@@ -73,7 +84,26 @@ def code_rows(table: Table, codebook: Codebook, largest_rows: int) -> CodedRows:
             next_number += 1
         else:
             codes[position] = values
-    return CodedRows(codebook.schema, codes, numbers, bits)
+    return CodedRows(codebook.schema, codes, numbers, bits, None if panel is None else panel.starts)
+
+
+def check_series(panel: Panel | None, step: float) -> None:
+    """Refuse rows that are no series, or whose steps have another length than the sites agreed on.
+
+    >>> check_series(None, 1.0)
+    Traceback (most recent call last):
+    dagora.errors.DataError: the plan is about series: time says which column of this table holds the time...
+    """
+    if panel is None:
+        raise DataError(
+            f"the plan is about series: {option('time')} says which column of this table holds the time, and "
+            f"{option('series')} which series a row belongs to"
+        )
+    if panel.step is not None and not same_step(panel.step, step):
+        raise DataError(
+            f"the steps of time are {panel.step:.7g} long here, and {step:.7g} by the plan: a series lives "
+            "whole at one site, in steps of one length at all of them"
+        )
 
 
 def check_number_of_rows(n_rows: int, largest_rows: int) -> None:

@@ -10,6 +10,7 @@ from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
     INDICATORS,
+    LAGGED,
     LARGEST_ROWS,
     MOMENTS,
     MOST_CELLS,
@@ -33,6 +34,8 @@ def draft_plan(
     settings: Mapping[str, Any] | None = None,
     shows: tuple[str, ...] = (),
     functions: int = 0,
+    lags: int = 0,
+    step: float = 0.0,
     columns_per_table: int = COLUMNS_PER_TABLE,
     cells_per_table: int = CELLS_PER_TABLE,
     largest_rows: int = LARGEST_ROWS,
@@ -61,7 +64,10 @@ def draft_plan(
         )
     questions = [COUNTS] * (discrete > 0) + [MOMENTS] * (discrete < len(codebook.columns))
     questions += [INDICATORS] * (len(questions) > 1)
-    tables = min(NO_LIMIT, worst_case(discrete, columns_per_table) + 1) if discrete else 0
+    if lags:
+        questions = [LAGGED]
+    counted = discrete and not lags
+    tables = min(NO_LIMIT, worst_case(discrete, columns_per_table) + 1) if counted else 0
     return Plan(
         sites=dict(sorted(sites.items())),
         codebook=codebook,
@@ -73,6 +79,8 @@ def draft_plan(
         cells_per_table=cells_per_table,
         tables=tables,
         functions=functions,
+        lags=lags,
+        step=step,
         largest_rows=largest_rows,
         shows=shows,
     )

@@ -30,11 +30,13 @@ SHOWN_BY = {
     "vote": ("local-weights", "local-graph"),
     "average": ("local-weights",),
     "best": ("local-weights",),
+    "admm-dynamic": ("admm-lagged-step", "admm-lagged-loss"),
 }
 # Models of a vote that are graphs, not weights.
 GRAPH_MODELS = ("pc", "ges", "hill-climb", "tabu")
 COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
-QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE)
+LAGGED = "lagged"
+QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, LAGGED, RELEASE)
 LARGEST_ROWS = 1 << 22
 MOST_ROWS = 1 << 40
 MOST_CELLS = 1 << 22
@@ -42,13 +44,14 @@ MOST_CELLS = 1 << 22
 MOST_RELEASED = 1 << 20
 MOST_SITES = 1000
 MOST_FUNCTIONS = 32
+MOST_LAGS = 100
 LONGEST_PLAN = 1 << 22
 LONGEST_SETTING = 1000
 FINGERPRINT = "sha256:"
 
 FIELDS = {
     "version", "coordinator", "sites", "method", "settings", "columns", "questions", "columns_per_table",
-    "cells_per_table", "tables", "functions", "largest_rows", "shows", "privacy",
+    "cells_per_table", "tables", "functions", "lags", "step", "largest_rows", "shows", "privacy",
 }  # fmt: skip
 
 
@@ -58,7 +61,8 @@ class Plan:
 
     `questions` are the kinds of sums (`counts` of tables of at most `columns_per_table` columns,
     `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
-    column; `indicators`: moments of continuous columns, their squares and indicators of levels; `release`:
+    column; `indicators`: moments of continuous columns, their squares and indicators of levels; `lagged`:
+    moments of windows that reach `lags` steps of time back, where all steps are `step` long; `release`:
     once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the tasks whose answers
     each site shows as its own. `largest_rows` bounds the rows of all sites together. `method` and `settings`
     say what the coordinator does with the sums: its word.
@@ -74,19 +78,37 @@ class Plan:
     cells_per_table: int = 4096
     tables: int = 0
     functions: int = 0
+    lags: int = 0
+    step: float = 0.0
     largest_rows: int = LARGEST_ROWS
     shows: tuple[str, ...] = ()
     privacy: PrivacyTerms | None = None
 
     def __post_init__(self) -> None:
         noisy = self.privacy is not None
-        more = len(self.questions) > 1 or self.shows or self.tables or self.functions
+        more = len(self.questions) > 1 or self.shows or self.tables or self.functions or self.lags
         if noisy is not (RELEASE in self.questions) or (noisy and more):
             raise FormatError("with privacy a plan asks for one release and nothing else")
+        if (self.lags > 0) is not (LAGGED in self.questions) or (self.step > 0) is not (self.lags > 0):
+            raise FormatError("a plan about series has the question lagged, lags and a step, or none of them")
+        self._check_windows()
         if not set(self.shows) <= set(SHOWN_BY.get(self.method, ())):
             raise FormatError(f"the method {self.method} does not need to be shown {', '.join(self.shows)}")
         if self.privacy is not None:
             self._check_release(self.privacy)
+
+    def _check_windows(self) -> None:
+        if not self.lags:
+            return
+        discrete = [coding.name for coding in self.codebook if not coding.continuous]
+        if discrete:
+            raise FormatError(f"windows of time need numbers, and column '{discrete[0]}' has levels")
+        columns = len(self.codebook.columns) * (self.lags + 1)
+        if columns * (columns + 1) // 2 > MOST_CELLS:
+            raise FormatError(
+                f"windows of {self.lags + 1} steps of {len(self.codebook.columns)} columns are too wide for "
+                "one sum: use fewer lags, or fewer columns"
+            )
 
     def _check_release(self, terms: PrivacyTerms) -> None:
         if terms.sites != len(self.sites):
@@ -117,6 +139,8 @@ class Plan:
             "cells_per_table": self.cells_per_table,
             "tables": self.tables,
             "functions": self.functions,
+            "lags": self.lags,
+            "step": self.step,
             "largest_rows": self.largest_rows,
             "shows": list(self.shows),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
@@ -196,6 +220,8 @@ class Plan:
             cells_per_table=whole_number("cells_per_table", content["cells_per_table"], 1, MOST_CELLS),
             tables=whole_number("tables", content["tables"], 0, 1 << 62),
             functions=whole_number("functions", content["functions"], 0, MOST_FUNCTIONS),
+            lags=whole_number("lags", content["lags"], 0, MOST_LAGS),
+            step=read_step("step", content["step"]),
             largest_rows=whole_number("largest_rows", content["largest_rows"], 1, MOST_ROWS),
             shows=_words("shows", content["shows"], None),
             privacy=None if privacy is None else PrivacyTerms.from_dict(privacy),
@@ -222,6 +248,13 @@ def whole_number(name: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise FormatError(f"{name} must be a whole number from {least} to {most}")
     return value
+
+
+def read_step(name: str, value: object) -> float:
+    """Check the length of a step of time; 0 where there are no series."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e18:
+        raise FormatError(f"{name} must be a number, 0 or more")
+    return float(value)
 
 
 def read_fingerprint(name: str, value: object) -> str:

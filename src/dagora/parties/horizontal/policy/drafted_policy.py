@@ -7,26 +7,41 @@ from math import prod
 
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
-from dagora.parties.horizontal.plan.plan import COUNTS, INDICATORS, MOMENTS, RELEASE, worst_case
+from dagora.parties.horizontal.plan.plan import COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, worst_case
 from dagora.parties.horizontal.policy.policy import Policy
 
 ROWS_PER_CELL, FEWEST_ROWS_PER_CELL = 10, 3
 
 
 def draft_policy(
-    codebook: Codebook, coordinator: str, sites: Mapping[str, str], *, least_sites: int, rows: int
+    codebook: Codebook,
+    coordinator: str,
+    sites: Mapping[str, str],
+    *,
+    least_sites: int,
+    rows: int,
+    lags: int = 0,
+    step: float = 0.0,
 ) -> Policy:
-    """A policy with the usual limits, where all sites together have about so many rows."""
+    """A policy with the usual limits, where all sites together have about so many rows.
+
+    With `lags`, the rows are series, and windows of time are all that may be asked for: noise for privacy
+    would count on independent rows.
+    """
     discrete = sum(not coding.continuous for coding in codebook)
     kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
     kinds += [INDICATORS] * (len(kinds) > 1)
+    if lags:
+        kinds = [LAGGED]
     columns, cells = drafted_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
-    tables = worst_case(discrete, columns) + 1 + sum(kind != COUNTS for kind in kinds)
+    tables = (0 if lags else worst_case(discrete, columns) + 1) + sum(kind != COUNTS for kind in kinds)
     return Policy(
         coordinator=coordinator,
         sites=sites,
         codebook=codebook,
-        questions=(*kinds, RELEASE),
+        questions=(*kinds, *[RELEASE] * (not lags)),
+        lags=lags,
+        step=step,
         colluders=len(sites) // 3,
         least_sites=least_sites,
         columns_per_table=columns,

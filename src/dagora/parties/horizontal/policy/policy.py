@@ -34,7 +34,8 @@ class Policy:
     `sites` and `coordinator` are fingerprints of certificates. All of `sites` must take part, unless
     `least_sites` allows fewer. All of them together have at most `largest_rows` rows, which settles how
     continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
-    cells; moments are of at most `functions` functions of a column. `tables_per_run` and `tables_for_ever`
+    cells; moments are of at most `functions` functions of a column, and windows reach at most `lags` steps of
+    length `step` back. `tables_per_run` and `tables_for_ever`
     count distinct sums. `shows` are methods for which the site may show answers of its own. With `noise`,
     only releases with noise are answered. All of these together spend at most `rho_for_ever`; their noise
     must be enough even if `colluders` sites tell theirs, and for a person with `rows_per_person` rows.
@@ -51,6 +52,8 @@ class Policy:
     least_sites: int = 0
     largest_rows: int = LARGEST_ROWS
     functions: int = 0
+    lags: int = 0
+    step: float = 0.0
     columns_per_table: int = 3
     cells_per_table: int = 4096
     tables_per_run: int = 0
@@ -117,6 +120,10 @@ class Policy:
                 self._refuse("questions", f"the plan asks for {question}")
         if plan.functions > self.functions:
             self._refuse("functions", f"the plan asks for {plan.functions} functions of each column")
+        if plan.lags > self.lags:
+            self._refuse("lags", f"the plan asks for windows that reach {plan.lags} steps of time back")
+        if plan.lags and plan.step != self.step:
+            self._refuse("step", f"the plan is about steps of time of the length {plan.step:.7g}")
         if plan.shows and plan.method not in self.shows and ANY not in self.shows:
             self._refuse("shows", f"the method {plan.method} shows answers of this site alone")
         if plan.privacy is None and self.noise:

@@ -17,10 +17,12 @@ from dagora.parties.horizontal.plan.plan import (
     LARGEST_ROWS,
     MOST_CELLS,
     MOST_FUNCTIONS,
+    MOST_LAGS,
     MOST_ROWS,
     QUESTIONS,
     read_fingerprint,
     read_sites,
+    read_step,
     whole_number,
 )
 from dagora.parties.horizontal.policy.policy import ANY, Policy
@@ -29,7 +31,7 @@ from dagora.wording import among
 POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
 KEYS = tuple(entry.name for entry in fields(Policy) if entry.name not in {"codebook", "place", "lines"})
 # Whatever is not said is not allowed; only these may be left out.
-OPTIONAL = ("agreed_rosters", "least_sites", "largest_rows")
+OPTIONAL = ("agreed_rosters", "least_sites", "largest_rows", "lags", "step")
 REQUIRED = tuple(key for key in (*KEYS, "column") if key not in OPTIONAL)
 
 
@@ -42,6 +44,7 @@ class Consortium:
     largest_rows: int
     columns_per_table: int
     cells_per_table: int
+    step: float = 0.0
 
 
 def read_codebook(path: Path) -> Consortium:
@@ -55,7 +58,9 @@ def read_codebook(path: Path) -> Consortium:
         rows = _largest_rows("largest_rows", content.get("largest_rows", LARGEST_ROWS))
         columns = _value("columns_per_table", content.get("columns_per_table", COLUMNS_PER_TABLE))
         cells = _value("cells_per_table", content.get("cells_per_table", CELLS_PER_TABLE))
-        return Consortium(Codebook.from_list(content.get("column")), sites, rows, columns, cells)
+        step = _value("step", content.get("step", 0.0))
+        book = Codebook.from_list(content.get("column"))
+        return Consortium(book, sites, rows, columns, cells, step)
 
 
 def read_policy(path: Path, methods: Collection[str]) -> Policy:
@@ -166,6 +171,8 @@ _READERS = {
     "largest_rows": _largest_rows,
     "least_sites": lambda key, value: whole_number(key, value, 2, 1000),
     "functions": lambda key, value: whole_number(key, value, 0, MOST_FUNCTIONS),
+    "lags": lambda key, value: whole_number(key, value, 0, MOST_LAGS),
+    "step": read_step,
     "columns_per_table": lambda key, value: whole_number(key, value, 0, 64),
     "cells_per_table": lambda key, value: whole_number(key, value, 1, MOST_CELLS),
     "tables_per_run": lambda key, value: whole_number(key, value, 0, 1 << 62),

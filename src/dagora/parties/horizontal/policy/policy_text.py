@@ -29,7 +29,7 @@ largest_rows = {policy.largest_rows}
 columns_per_table = {policy.columns_per_table}
 cells_per_table = {policy.cells_per_table}
 
-{listed}{_columns_text(policy.codebook)}"""
+{_step_text(policy)}{listed}{_columns_text(policy.codebook)}"""
 
 
 def write_policy(policy: Policy, drafted_from: str) -> str:
@@ -48,12 +48,14 @@ methods = {_listed(policy.methods)}
 
 # Kinds of sums: "counts" of joint tables, "moments" (means and covariances), "basis" (moments of functions),
 # "indicators" (moments of continuous columns, their squares, and indicators of levels),
+# "lagged" (moments of windows of time: steps with the steps before them, of series),
 # "release" (pairs of columns or moments, once, with noise).
 questions = {_listed(policy.questions)}
 
 # Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned
 # from its rows; of a vote with pc or a search, the graph), "admm" (as much as the covariance of its rows),
-# "admm-mlp" (as much as every value of its rows). None, unless they stand here.
+# "admm-mlp" (as much as every value of its rows), "admm-dynamic" (as much as the covariance of the windows of
+# its series). None, unless they stand here.
 shows = {_listed(policy.shows)}
 
 # All sites below take part, or nobody answers. A smaller number allows runs with fewer of them. The others
@@ -71,7 +73,7 @@ cells_per_table = {policy.cells_per_table}
 # "basis": the most functions of each column; moments of b functions are moments up to the power 2b.
 functions = {policy.functions}
 
-# Different sums in one run, and for ever (counted in the log beside this file).
+{_time_text(policy)}# Different sums in one run, and for ever (counted in the log beside this file).
 tables_per_run = {policy.tables_per_run}
 tables_for_ever = {policy.tables_for_ever}
 
@@ -88,6 +90,26 @@ agreed_rosters = {_listed(policy.agreed_rosters)}
 
 {_sites_text(policy.sites, "The sites, this one too, by the fingerprints of their certificates.")}\
 {_columns_text(policy.codebook)}"""
+
+
+def _time_text(policy: Policy) -> str:
+    if not policy.lags:
+        return ""
+    return f"""\
+# "lagged": the most steps of time that a window reaches back.
+lags = {policy.lags}
+
+{_step_text(policy)}"""
+
+
+def _step_text(policy: Policy) -> str:
+    if not policy.step:
+        return ""
+    return f"""\
+# The length of a step of time (dates count in days): all sites need the same.
+step = {policy.step!r}
+
+"""
 
 
 def _listed(words: tuple[str, ...]) -> str:

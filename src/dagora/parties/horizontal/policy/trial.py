@@ -17,6 +17,8 @@ def trial_policy(plan: Plan) -> Policy:
         least_sites=len(plan.sites),
         shows=(ANY,),
         functions=MOST_FUNCTIONS,
+        lags=plan.lags,
+        step=plan.step,
         columns_per_table=MOST_COLUMNS_PER_TABLE,
         cells_per_table=MOST_CELLS,
         largest_rows=plan.largest_rows,

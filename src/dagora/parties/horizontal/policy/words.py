@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagora.parties.horizontal.plan.plan import COUNTS
+from dagora.parties.horizontal.plan.plan import COUNTS, LAGGED
 from dagora.parties.horizontal.policy.policy import Policy
 
 
@@ -19,6 +19,8 @@ def policy_in_words(policy: Policy) -> list[str]:
         lines.append(
             f"tables of at most {policy.columns_per_table} columns and {policy.cells_per_table} cells"
         )
+    if LAGGED in policy.questions:
+        lines.append(f"windows of time that reach at most {policy.lags} steps of {policy.step:.7g} back")
     lines.append(f"at most {policy.tables_per_run} sums in a run and {policy.tables_for_ever} for ever")
     lines.append(f"{len(policy.codebook.columns)} columns: {', '.join(policy.codebook.schema.names)}")
     return lines

@@ -2,8 +2,8 @@
 
 So the answer for two sets of rows together is the sum of the two answers, bit for bit, and whatever a
 coordinator asks, in however many rounds, the sums that it sees are a function of all rows together: they
-cannot tell which site has which row. A task is registered in `SUMMED` only if it has this property; the
-tests check it for each.
+cannot tell which site has which row. (For `lagged` read series where it says row: its integers depend on one
+series each.) A task is registered in `SUMMED` only if it has this property; the tests check it for each.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
+from dagora.errors import DataError
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.stats.basis import basis_features
 from dagora.stats.indicators import feature_starts
@@ -23,6 +24,8 @@ from dagora.stats.statistics import flatten, running_sum
 
 # Rows that are multiplied at a time.
 BLOCK = 1 << 16
+# Numbers of windows of time that are held at a time.
+WINDOW_NUMBERS = 1 << 23
 
 Sets = Sequence[tuple[int, ...]]
 
@@ -104,11 +107,32 @@ def indicator_moments(rows: CodedRows) -> NDArray[np.int64]:
     return total
 
 
+def lagged(rows: CodedRows, lags: int) -> NDArray[np.int64]:
+    """The number of windows, and sums and products of their columns: x_t first, then x_{t−1}, … x_{t−p}.
+
+    A window is a row with the `lags` rows before it in its series. It never crosses from one series to
+    another, so the sums are additive over series; one shorter than lags + 1 rows adds nothing.
+    """
+    if rows.starts is None:
+        raise DataError("these rows are not series")
+    size = len(rows.numbers) * (lags + 1)
+    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    begins = np.repeat(rows.starts[:-1], np.diff(rows.starts))
+    ends = np.flatnonzero(np.arange(rows.n_rows) - begins >= lags)
+    block = max(1, min(BLOCK, WINDOW_NUMBERS // max(1, size)))
+    for start in range(0, len(ends), block):
+        some = ends[start : start + block]
+        windows = np.concatenate([rows.numbers[:, some - lag] for lag in range(lags + 1)])
+        total += first_and_second(windows, rows.bits)
+    return total
+
+
 SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {
     "counts": joint_counts,
     "moments": moments,
     "basis": basis_moments,
     "indicators": indicator_moments,
+    "lagged": lagged,
 }
 
 

@@ -20,12 +20,22 @@ FEWEST_STEPS = 256
 def read_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> Moments:
     """Means and scatter of the columns in their own units, from the sums of `answers.moments`."""
     columns = codebook.continuous
-    scaled = scaled_moments(sums, len(columns), bits)
+    return in_own_units(scaled_moments(sums, len(columns), bits), columns, bits)
+
+
+def in_own_units(scaled: Moments, columns: Sequence[Coding], bits: int) -> Moments:
+    """Moments of columns in their units, from those of numbers in [−1, 1]."""
     check_ranges(scaled, columns, bits)
     width = np.array([coding.half_width for coding in columns])
     centre = np.array([coding.centre for coding in columns])
     with np.errstate(over="ignore", invalid="ignore"):  # callers refuse moments that are not finite
         return Moments(scaled.n, centre + width * scaled.mean, scaled.scatter * np.outer(width, width))
+
+
+def read_lagged_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int, lags: int) -> Moments:
+    """Moments of windows of time in the columns' own units, from the sums of `answers.lagged`."""
+    columns = codebook.continuous * (lags + 1)
+    return in_own_units(scaled_moments(sums, len(columns), bits), columns, bits)
 
 
 def read_basis_moments(

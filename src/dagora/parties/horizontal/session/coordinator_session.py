@@ -21,12 +21,13 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.replies import collect, tell
 from dagora.parties.horizontal.row_sums.noisy_release import read_release, release_size
 from dagora.parties.horizontal.row_sums.reading import (
     read_basis_moments,
     read_indicator_moments,
+    read_lagged_moments,
     read_moments,
 )
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
@@ -139,6 +140,11 @@ class CoordinatorSession:
         """Moments of the widened table of all rows, from one sum."""
         sums = self._sum_over_rows(Question(INDICATORS))
         return read_indicator_moments(sums, self.plan.codebook, self._bits)
+
+    def lagged_moments(self, lags: int) -> Moments:
+        """Moments of windows of time of all series, from one sum."""
+        sums = self._sum_over_rows(Question(LAGGED, lags=lags))
+        return read_lagged_moments(sums, self.plan.codebook, self._bits, lags)
 
     @property
     def _bits(self) -> int:

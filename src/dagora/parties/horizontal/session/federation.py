@@ -19,20 +19,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
+from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook
-from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook, fraction_bits
+from dagora.parties.horizontal.plan.coded_rows import (
+    CodedRows,
+    check_series,
+    code_rows,
+    follow_codebook,
+    fraction_bits,
+)
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.plan.plan import LARGEST_ROWS, MOST_CELLS
 from dagora.parties.horizontal.row_sums.answers import (
     basis_moments,
     indicator_moments,
     joint_counts,
+    lagged,
     moments,
 )
 from dagora.parties.horizontal.row_sums.reading import (
     read_basis_moments,
     read_indicator_moments,
+    read_lagged_moments,
     read_moments,
 )
 from dagora.parties.transport.messages import Value
@@ -85,16 +94,25 @@ class Federation(Protocol):
     def indicator_moments(self) -> IndicatorMoments:
         """Moments of columns, squares and indicators of levels over all sites."""
 
+    def lagged_moments(self, lags: int) -> Moments:
+        """Moments of windows of time of the continuous columns over all series of all sites."""
+
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name: not secret."""
 
 
 @dataclass
 class Site:
-    """One party's rows, and the state it keeps between questions."""
+    """One party's rows, and the state it keeps between questions.
+
+    Where the rows are series, `panel` says where they begin (the table's rows are in its order), and `lags`
+    how many steps back the plan allows windows to reach.
+    """
 
     name: str
     table: Table
+    panel: Panel | None = field(default=None, kw_only=True)
+    lags: int = field(default=0, kw_only=True)
     memory: dict[str, Any] = field(default_factory=dict)
 
 
@@ -114,15 +132,23 @@ class OpenFederation:
     tasks: Mapping[str, Task]
     codebook: Codebook
     largest_rows: int = LARGEST_ROWS
+    step: float = 0.0
 
     @classmethod
     def over(
-        cls, sites: Sequence[Site], tasks: Mapping[str, Task], codebook: Codebook | None = None
+        cls,
+        sites: Sequence[Site],
+        tasks: Mapping[str, Task],
+        codebook: Codebook | None = None,
+        step: float = 0.0,
+        lags: int = 0,
     ) -> OpenFederation:
         """Let sites follow a codebook, by default one that fits all their tables."""
         book = codebook or codebook_of({site.name: site.table for site in sites})
-        following = [Site(site.name, follow_codebook(site.table, book)) for site in sites]
-        return cls(following, tasks, book, rows_together(sites))
+        following = [
+            Site(site.name, follow_codebook(site.table, book), panel=site.panel, lags=lags) for site in sites
+        ]
+        return cls(following, tasks, book, rows_together(sites), step)
 
     @property
     def parties(self) -> tuple[str, ...]:
@@ -141,7 +167,7 @@ class OpenFederation:
 
     @cached_property
     def _rows(self) -> list[CodedRows]:
-        return [code_rows(site.table, self.codebook, self.largest_rows) for site in self.sites]
+        return [code_rows(site.table, self.codebook, self.largest_rows, site.panel) for site in self.sites]
 
     def counts(self, sets: Sets) -> NDArray[np.int64]:
         """Sum of the sites' counts."""
@@ -163,6 +189,13 @@ class OpenFederation:
         """Moments of the widened table from the sum of the sites' sums."""
         sums = np.sum([indicator_moments(rows) for rows in self._rows], axis=0, dtype=np.int64)
         return read_indicator_moments(np.asarray(sums), self.codebook, fraction_bits(self.largest_rows))
+
+    def lagged_moments(self, lags: int) -> Moments:
+        """Moments of windows of time from the sum of the sites' sums."""
+        for site in self.sites:
+            check_series(site.panel, self.step)
+        sums = np.sum([lagged(rows, lags) for rows in self._rows], axis=0, dtype=np.int64)
+        return read_lagged_moments(np.asarray(sums), self.codebook, fraction_bits(self.largest_rows), lags)
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name."""

@@ -1,7 +1,7 @@
 """The coordinator's questions as messages under the tag "ask", and how a site reads them.
 
 A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
-`indicators` (moments of columns, squares and indicators of levels),
+`indicators` (moments of columns, squares and indicators of levels), `lagged` (moments of windows of time),
 `release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed), or `done`. Whatever
 arrives becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and
 once, sizes within the plan's limits. What computes on rows sees only numbers that this module has checked.
@@ -24,7 +24,16 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.errors import ProtocolError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, MOST_CELLS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import (
+    BASIS,
+    COUNTS,
+    INDICATORS,
+    LAGGED,
+    MOMENTS,
+    MOST_CELLS,
+    RELEASE,
+    Plan,
+)
 from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
 from dagora.stats.indicators import feature_starts
 from dagora.stats.statistics import flatten
@@ -44,12 +53,14 @@ class Question:
     """A checked question.
 
     `sets` are the columns of each table (for `counts`), `functions` the number of functions (for `basis`),
-    `task` and `content` what is asked of a site alone (for `shown`).
+    `lags` how many steps a window reaches back (for `lagged`), `task` and `content` what is
+    asked of a site alone (for `shown`).
     """
 
     kind: str
     sets: Sets = ()
     functions: int = 0
+    lags: int = 0
     task: str = ""
     content: Mapping[str, Value] | None = None
 
@@ -61,7 +72,7 @@ class Question:
         if self.kind == INDICATORS:
             columns = int(feature_starts(schema)[-1])
             return 1 + columns + columns * (columns + 1) // 2
-        columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions)
+        columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions) * (self.lags + 1)
         return 1 + columns + columns * (columns + 1) // 2
 
     def encode(self) -> bytes:
@@ -71,6 +82,8 @@ class Question:
             return encode({"kind": COUNTS, "columns": columns, "offsets": offsets})
         if self.kind == BASIS:
             return encode({"kind": BASIS, "functions": self.functions})
+        if self.kind == LAGGED:
+            return encode({"kind": LAGGED, "lags": self.lags})
         if self.kind == SHOWN:
             return encode({"kind": SHOWN, "task": self.task, "content": dict(self.content or {})})
         return encode({"kind": self.kind})
@@ -78,7 +91,7 @@ class Question:
     @property
     def arguments(self) -> tuple[Any, ...]:
         """What the function that answers it needs besides the rows."""
-        return {COUNTS: (self.sets,), BASIS: (self.functions,)}.get(self.kind, ())
+        return {COUNTS: (self.sets,), BASIS: (self.functions,), LAGGED: (self.lags,)}.get(self.kind, ())
 
 
 _FIELDS: dict[str, dict[str, Field]] = {
@@ -86,6 +99,7 @@ _FIELDS: dict[str, dict[str, Field]] = {
     MOMENTS: {"kind": str},
     BASIS: {"kind": str, "functions": int},
     INDICATORS: {"kind": str},
+    LAGGED: {"kind": str, "lags": int},
     RELEASE: {"kind": str},
     SHOWN: {"kind": str, "task": str, "content": dict},
     DONE: {"kind": str},
@@ -110,9 +124,11 @@ def read_question(payload: bytes, plan: Plan) -> Question:
         raise ProtocolError(f"{what} is not in the plan: it allows no {kind}")
     if kind == BASIS and content["functions"] != plan.functions:
         raise ProtocolError(f"{what} is not in the plan: it allows {plan.functions} functions per column")
+    if kind == LAGGED and content["lags"] != plan.lags:
+        raise ProtocolError(f"{what} is not in the plan: it allows windows of {plan.lags + 1} steps")
     if kind == COUNTS:
         return Question(COUNTS, sets=check_sets(content["columns"], content["offsets"], plan, what))
-    return Question(kind, functions=content.get("functions", 0))
+    return Question(kind, functions=content.get("functions", 0), lags=content.get("lags", 0))
 
 
 def check_sets(columns: NDArray[np.int64], offsets: NDArray[np.int64], plan: Plan, what: str) -> Sets:

@@ -23,8 +23,8 @@ from dagora.errors import DagoraError, FormatError, ProtocolError
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import SiteLog
-from dagora.parties.horizontal.plan.coded_rows import CodedRows, code_rows, follow_codebook
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, MOMENTS, RELEASE, Plan
+from dagora.parties.horizontal.plan.coded_rows import CodedRows, check_series, code_rows, follow_codebook
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.policy.policy import Policy
 from dagora.parties.horizontal.replies import refusal
 from dagora.parties.horizontal.row_sums.answers import SUMMED
@@ -145,9 +145,12 @@ class _Service:
         """The rows as the plan codes them, if the policy allows the plan; the log says so."""
         self.policy.check(plan, self.site.name, self.history)
         table = follow_codebook(self.site.table, plan.codebook)
-        rows = code_rows(table, plan.codebook, plan.largest_rows)
+        panel = self.site.panel
+        if plan.lags:
+            check_series(panel, plan.step)
+        rows = code_rows(table, plan.codebook, plan.largest_rows, panel)
         # State from an earlier run would not be part of the conversation that all sites share.
-        self.site = Site(self.site.name, table)
+        self.site = Site(self.site.name, table, panel=panel, lags=plan.lags)
         self._log(
             "plan",
             {
@@ -209,8 +212,8 @@ class _Service:
                 raise ProtocolError("the coordinator asks for the release a second time")
             self.repeated += 1
         self.sums_asked.add(question.kind)
-        if question.kind in {MOMENTS, BASIS, INDICATORS}:
-            named = self.history.named(question.kind, (), question.functions)
+        if question.kind in {MOMENTS, BASIS, INDICATORS, LAGGED}:
+            named = self.history.named(question.kind, (), question.functions or question.lags)
             self.policy.may_count(self.history, len(named - self.history.sums))
 
     def _answer(self, question: Question) -> None:
@@ -235,6 +238,8 @@ class _Service:
             more = {"tables": [list(some) for some in question.sets]}
         if question.kind == BASIS:
             more = {"functions": question.functions}
+        if question.kind == LAGGED:
+            more = {"lags": question.lags, "windows": int(vector[0])}
         masked = self.masks.mask(self.conversation.label, vector.view(np.uint64))
         self._log("answer", {"asks": question.kind, **more, "numbers": int(vector.size)})
         return encode({"masked": masked})

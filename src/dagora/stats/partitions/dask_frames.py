@@ -1,0 +1,239 @@
+"""Dask data frames: the rows stay where Dask has them, and only counts and moments come back.
+
+Every partition is coded once, into arrays that stay on the workers. A round of questions is a task for each
+partition, whose results are added in a tree. A worker that is lost takes its coded partitions with it: Dask
+makes them again from the frame, and the result is the same to the last bit. With a client of
+`distributed`, all of that runs on its cluster, otherwise in threads here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from dagora.data.columns.frames import one_line
+from dagora.data.columns.overview import Overview
+from dagora.data.schema import Kind, Schema
+from dagora.errors import DagoraError, DataError
+from dagora.extras import DASK
+from dagora.stats.blocks.cover import Set
+from dagora.stats.counting import few_levels
+from dagora.stats.partitions.merged_profiles import Profiles, merged
+from dagora.stats.partitions.partition_work import (
+    Asked,
+    Counted,
+    PartitionRows,
+    add_counts,
+    add_moments,
+    code,
+    count,
+    look_at,
+    moments,
+)
+from dagora.stats.scan.first_pass import scan_source
+from dagora.stats.scan.kept_counts import Occupied
+from dagora.stats.scan.scan_statistics import SETS_PER_COLUMN, ScanStatistics, cells_at
+from dagora.stats.statistics import Moments
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.stats.scan.row_stream import RowStream, Words
+
+T = TypeVar("T")
+TITLE = "the Dask frame"
+
+
+def is_dask(data: object) -> bool:
+    """Whether it is a collection of Dask, without importing Dask.
+
+    >>> is_dask([1, 2])
+    False
+    """
+    return type(data).__module__.partition(".")[0] in {"dask", "dask_expr"}
+
+
+def open_dask(data: Any, reading: ReadingOptions, jobs: int = 1) -> ScanStatistics:  # noqa: ANN401
+    """Statistics of a Dask data frame, or of a bag of records."""
+    if reading.missing == "auto":
+        reading = replace(reading, missing="error", why_not_model=None)
+    return scan_source(DaskRows(data), reading, jobs)
+
+
+class DaskRows:
+    """A Dask data frame as a source of rows whose passes are made where the partitions are."""
+
+    text_cells = False
+    title = TITLE
+
+    def __init__(self, data: Any) -> None:  # noqa: ANN401 (Dask need not be installed)
+        DASK.require("a Dask frame")
+        if hasattr(data, "to_dataframe"):  # a bag of records
+            data = run(data.to_dataframe)
+        if not hasattr(data, "to_delayed") or not hasattr(data, "dtypes") or not hasattr(data, "columns"):
+            raise DataError(
+                f"a Dask collection of type {type(data).__name__} has no columns: give a data frame, or a "
+                "bag of records"
+            )
+        self._frame = data
+        self._parts = data.to_delayed()
+        self._types: pa.Schema | None = None
+        self.rows_of_parts: list[int] = []
+
+    def schema(self) -> pa.Schema:
+        """Names and types, as Dask knows them."""
+        import pyarrow as pa
+
+        if self._types is None:
+            names = list(self._frame.columns)
+            if not all(isinstance(name, str) for name in names):
+                raise DataError(f"{self.title}: names of columns must be text")
+            example = self._frame._meta_nonempty  # noqa: SLF001 - types without computing anything
+            self._types = run(lambda: pa.Schema.from_pandas(example, preserve_index=False))
+        return self._types
+
+    def part(self, number: int) -> Any:  # noqa: ANN401
+        """One partition, not computed yet."""
+        import dask
+
+        return dask.delayed(PartitionRows)(self._parts[number], self.schema(), self.title)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def batches(self, columns: Sequence[str]) -> Any:  # noqa: ANN401
+        """The rows of some columns, one partition after the other: for samples."""
+        for number in range(len(self)):
+            yield from computed(self.part(number)).batches(columns)
+
+    def state(self) -> object:
+        """Unknown: a frame does not say where its rows are."""
+        return None
+
+    def look(self, profiles: Profiles, words: Words, *, complete: bool) -> None:
+        """Look at all partitions where they are, and at each after the one before it."""
+        import dask
+
+        seen: list[Profiles] = computed(
+            *[
+                dask.delayed(partial(look_at, complete=complete))(self.part(number), profiles, words)
+                for number in range(len(self))
+            ],
+            together=True,
+        )
+        self.rows_of_parts = [next(iter(part.values())).rows for part in seen]
+        whole = seen[0]
+        for part in seen[1:]:
+            whole = merged(whole, part)
+        profiles.update(whole)
+
+    def statistics(
+        self, stream: RowStream, schema: Schema, rows: int, overview: Overview, jobs: int
+    ) -> ScanStatistics:
+        """Statistics that are computed where the partitions are."""
+        return DaskStatistics(self, stream, schema, rows, overview, jobs)
+
+
+class DaskStatistics(ScanStatistics):
+    """Counts and moments of a Dask frame; a pass is a round of tasks on coded partitions."""
+
+    def __init__(
+        self, source: DaskRows, stream: RowStream, schema: Schema, rows: int, overview: Overview, jobs: int
+    ) -> None:
+        super().__init__(stream, schema, rows, overview, jobs)
+        import dask
+
+        work = [
+            dask.delayed(code)(source.part(number), stream.codings, own, stream.filled)
+            for number, own in enumerate(source.rows_of_parts)
+        ]
+        self._coded = run(lambda: dask.persist(*work))
+
+    def moments(self) -> Moments:
+        """Moments of the continuous columns, in one round."""
+        if self._moments is None:
+            import dask
+
+            columns = [k for k, variable in enumerate(self._schema) if variable.kind is Kind.CONTINUOUS]
+            if not columns:
+                self._moments = Moments(self._rows, np.zeros(0), np.zeros((0, 0)))
+                return self._moments
+            self._stream.passes += 1
+            made = [dask.delayed(moments)(part, columns) for part in self._coded]
+            self._moments = computed(in_a_tree(made, add_moments))
+        return self._moments
+
+    def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, Occupied]:
+        """Count some sets in one round."""
+        import dask
+
+        columns = sorted({column for each in (*dense, *sparse) for column in each})
+        place = {column: k for k, column in enumerate(columns)}
+        levels = self._cardinalities[columns]
+        asked = Asked(
+            tuple(columns),
+            [tuple(place[column] for column in each) for each in dense],
+            [tuple(place[column] for column in each) for each in sparse],
+            levels,
+            few_levels(levels) & (len(dense) >= SETS_PER_COLUMN * len(columns)),
+            self._rows,
+            self._jobs,
+        )
+        if not columns:
+            return {each: self._all_rows() for each in (*dense, *sparse)}
+        self._stream.passes += 1
+        shared = dask.delayed(asked)
+        made = [dask.delayed(count)(part, shared) for part in self._coded]
+        counted: Counted = computed(in_a_tree(made, add_counts))
+        found = {
+            each: Occupied(counts.cells().astype(np.uint16), counts.counts)
+            for each, counts in zip(sparse, counted.sparse, strict=True)
+        }
+        together = asked.round()
+        together.absorb(counted.tables)
+        for k, each in enumerate(dense):
+            table = together.table(k)
+            occupied = np.flatnonzero(table)
+            found[each] = Occupied(cells_at(occupied, self._cardinalities[list(each)]), table[occupied])
+        return found
+
+    def _all_rows(self) -> Occupied:
+        """The one cell of a set without columns."""
+        return Occupied(np.empty((1, 0), dtype=np.uint16), np.array([self._rows], dtype=np.int64))
+
+
+def in_a_tree(tasks: Sequence[Any], add: Callable[[T, T], T]) -> Any:  # noqa: ANN401
+    """One task that adds up all: neighbours first, by the numbers of the partitions alone."""
+    import dask
+
+    level = list(tasks)
+    while len(level) > 1:
+        pairs = [
+            dask.delayed(add)(level[k], level[k + 1]) if k + 1 < len(level) else level[k]
+            for k in range(0, len(level), 2)
+        ]
+        level = pairs
+    return level[0]
+
+
+def computed(*tasks: Any, together: bool = False) -> Any:  # noqa: ANN401
+    """The results of tasks; of one task its result itself, unless `together`."""
+    import dask
+
+    found = run(lambda: dask.compute(*tasks))
+    return list(found) if together else found[0]
+
+
+def run(work: Callable[[], T]) -> T:
+    """Let Dask work; what fails there is told in one line."""
+    try:
+        return work()
+    except DagoraError:
+        raise
+    except Exception as problem:
+        raise DataError(f"{TITLE} cannot be computed: {one_line(problem)}") from None

@@ -1,0 +1,64 @@
+"""What was seen of a column in one partition after the other, from what was seen in each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dagora.stats.scan.profile import WRAP, Profile
+
+Profiles = dict[str, Profile]
+
+
+def merged(a: Profiles, b: Profiles) -> Profiles:
+    """The profiles of partition `a` followed by partition `b`: as if one had been read after the other."""
+    return {name: followed(a[name], b[name]) for name in a}
+
+
+def followed(a: Profile, b: Profile) -> Profile:
+    """The profile of a column whose cells of `a` are followed by those of `b`.
+
+    >>> import pyarrow as pa
+    >>> def seen(cells):
+    ...     profile = Profile("x", pa.int64(), None, False)
+    ...     profile.look(pa.array(cells), ())
+    ...     return profile
+    >>> whole = followed(seen([3, 1]), seen([2, None, 1]))
+    >>> whole.rows, whole.firsts, whole.first_missing, whole.low, whole.high
+    (5, {3: 0, 1: 1, 2: 2}, 3, 1.0, 3.0)
+    """
+    firsts = None
+    if a.firsts is not None and b.firsts is not None:
+        firsts = {**{value: row + a.rows for value, row in b.firsts.items()}, **a.firsts}
+        firsts = dict(sorted(firsts.items(), key=lambda item: item[1]))
+        if len(firsts) > a.most_values:
+            firsts = None
+    odd = a.odd or (None if b.odd is None else (b.odd[0], b.odd[1] + a.rows))
+    return replace(
+        a,
+        rows=a.rows + b.rows,
+        missing=a.missing + b.missing,
+        first_missing=first_of(a.first_missing, b.first_missing, a.rows),
+        firsts=firsts,
+        numbers=a.numbers and b.numbers,
+        whole=a.whole and b.whole,
+        integers=a.integers and b.integers,
+        repeats=a.repeats or b.repeats,
+        odd=odd,
+        spelled=a.spelled or b.spelled,
+        infinite=first_of(a.infinite, b.infinite, a.rows),
+        infinities=a.infinities + b.infinities,
+        low=min(a.low, b.low),
+        high=max(a.high, b.high),
+        sums=[(one + other) & WRAP for one, other in zip(a.sums, b.sums, strict=True)],
+    )
+
+
+def first_of(a: int, b: int, rows: int) -> int:
+    """The first row of two, where that of the second counts from `rows`; −1 is none.
+
+    >>> first_of(-1, 2, 10), first_of(3, 2, 10), first_of(-1, -1, 10)
+    (12, 3, -1)
+    """
+    if a >= 0:
+        return a
+    return -1 if b < 0 else b + rows

@@ -1,0 +1,200 @@
+"""Dask frames: the counts and graphs of the rows in memory, whoever computes them, also when a worker dies."""
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.errors import DataError, OptionError
+from dagora.stats.partitions.merged_profiles import merged
+from dagora.stats.scan.profile import look_at_all, new_profiles
+from dagora.stats.table import TableStatistics
+
+dask = pytest.importorskip("dask", reason="needs the extra dask")
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+SETS = [(), (0,), (0, 1), (2, 1, 0), (1, 2)]
+
+
+def frame(rows: int = 900, seed: int = 0) -> "pd.DataFrame":
+    rng = np.random.default_rng(seed)
+    sky = rng.integers(0, 3, rows)
+    wet = (sky + rng.integers(0, 2, rows)) % 3
+    heat = rng.normal(size=rows)
+    return pd.DataFrame(
+        {
+            "sky": np.array(["blue", "grey", "black"])[sky],
+            "wet": wet,
+            "open": rng.integers(0, 2, rows).astype(bool),
+            "heat": heat,
+            "ice": heat + rng.normal(size=rows),
+        }
+    )
+
+
+def in_parts(table: "pd.DataFrame", parts: int) -> object:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(table, npartitions=parts)
+
+
+DISCRETE = ["sky", "wet", "open"]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 7])
+def test_counts_are_those_of_the_table_in_memory(parts: int) -> None:
+    table = frame()[DISCRETE]
+    rows = dagora.open_rows(in_parts(table, parts))
+    known = TableStatistics(as_table(table))
+    assert rows.schema == known.schema
+    ours, theirs = rows.counts(SETS), known.counts(SETS)
+    np.testing.assert_array_equal(ours.values, theirs.values)
+    np.testing.assert_array_equal(ours.offsets, theirs.offsets)
+    for columns in SETS:
+        one, other = rows.contingency(columns), known.contingency(columns)
+        np.testing.assert_array_equal(one.cells, other.cells)
+        np.testing.assert_array_equal(one.counts, other.counts)
+
+
+def as_table(table: "pd.DataFrame") -> dagora.Table:
+    from dagora.data.accepting import as_table as accepted
+
+    return accepted(table)
+
+
+def test_sets_without_a_table_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dagora.stats.scan import scan_statistics
+
+    monkeypatch.setattr(scan_statistics, "most_dense_cells", lambda _rows: 3)
+    table = frame()[DISCRETE]
+    found = dagora.open_rows(in_parts(table, 4)).counts(SETS)
+    np.testing.assert_array_equal(found.values, TableStatistics(as_table(table)).counts(SETS).values)
+
+
+def test_moments_do_not_depend_on_how_partitions_are_scheduled() -> None:
+    parts = in_parts(frame()[["heat", "ice"]], 6)
+    found = []
+    for scheduler in ("threads", "synchronous"):
+        with dask.config.set(scheduler=scheduler):
+            found.append(dagora.open_rows(parts).moments())
+    np.testing.assert_array_equal(found[0].scatter, found[1].scatter)
+    np.testing.assert_array_equal(found[0].mean, found[1].mean)
+    known = TableStatistics(as_table(frame()[["heat", "ice"]])).moments()
+    np.testing.assert_allclose(found[0].scatter, known.scatter, rtol=1e-12)
+    assert found[0].n == known.n
+
+
+@pytest.mark.parametrize(("columns", "method"), [(DISCRETE, "hill-climb"), (["heat", "ice"], "ges")])
+def test_learn_takes_a_frame(columns: list[str], method: str) -> None:
+    ours = dagora.learn(in_parts(frame()[columns], 3), method)
+    theirs = dagora.learn(frame()[columns], method)
+    assert ours.graph == theirs.graph
+    assert ours.score == pytest.approx(theirs.score, rel=1e-12)
+    assert ours.stats["passes"] >= 2
+
+
+def test_a_bag_of_records_and_rows_that_are_dropped() -> None:
+    import dask.bag as db
+
+    records = [{"a": k % 2, "b": None if k == 5 else float(k % 3)} for k in range(40)]
+    bag = db.from_sequence(records, npartitions=3)
+    with pytest.raises(DataError, match="cells are missing, the first in column 'b', data row 6"):
+        dagora.open_rows(bag)
+    rows = dagora.open_rows(bag, missing="drop")
+    assert rows.n_rows == 39
+    assert rows.counts([(0,)]).values.tolist() == [20, 19]
+
+
+def test_what_has_no_columns_is_refused() -> None:
+    import dask.array
+
+    with pytest.raises(DataError, match="has no columns"):
+        dagora.open_rows(dask.array.ones(4))
+    with pytest.raises(DataError, match=r"cannot be computed|does not have"):
+        dagora.open_rows(in_parts(frame(), 2).map_partitions(lambda part: part / 0, meta=frame()))
+
+
+def test_profiles_of_partitions_are_those_of_all_rows() -> None:
+    table = pa.Table.from_pandas(frame(60), preserve_index=False)
+    names = tuple(table.schema.names)
+
+    def seen(*batches: "pa.RecordBatch") -> dict:
+        profiles = new_profiles(table.schema, names, {}, text_cells=False)
+        for batch in batches:
+            look_at_all(profiles.values(), batch, {})
+        return profiles
+
+    parts = table.to_batches(max_chunksize=17)
+    whole = seen(parts[0])
+    for part in parts[1:]:
+        whole = merged(whole, seen(part))
+    expected = seen(*parts)
+    for name in names:  # sums are kept only as long as no number repeats
+        if expected[name].repeats:
+            whole[name].sums = expected[name].sums
+    assert whole == expected
+
+
+# --- a cluster of processes -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client() -> Iterator[object]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.mark.slow
+def test_a_killed_worker_changes_nothing(client: object) -> None:
+    table = frame(5000)
+    rows, numbers = (dagora.open_rows(in_parts(table[some], 8)) for some in (DISCRETE, ["heat", "ice"]))
+    with dask.config.set(scheduler="synchronous"):
+        before = dagora.open_rows(in_parts(table[["heat", "ice"]], 8)).moments()
+    first = rows.counts([(0,)])
+    lost = next(iter(client.run(os.getpid).values()))
+    os.kill(lost, signal.SIGKILL)
+    known = TableStatistics(as_table(table[DISCRETE]))
+    np.testing.assert_array_equal(rows.counts(SETS).values, known.counts(SETS).values)
+    np.testing.assert_array_equal(rows.counts([(0,)]).values, first.values)
+    np.testing.assert_array_equal(numbers.moments().scatter, before.scatter)
+    assert lost not in client.run(os.getpid).values()
+
+
+@pytest.mark.slow
+def test_the_command_learns_on_a_cluster(client: object, run: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "sky"
+    folder.mkdir()
+    for number in range(3):
+        frame(200, number)[DISCRETE].to_parquet(folder / f"{number}.parquet")
+    address = client.scheduler.address
+    ran = run("learn", folder, "-m", "hill-climb", "--dask", address, "--json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    whole = pd.concat([frame(200, number)[DISCRETE] for number in range(3)], ignore_index=True)
+    assert json.loads(ran.out)["score"] == dagora.learn(whole, "hill-climb").score
+    ran = run("learn", folder, "--dask", address, "--bootstrap", 2)
+    assert ran.code == 2
+    assert "--bootstrap does not go with --dask" in ran.err
+
+
+def test_no_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    from dagora.stats.partitions import cluster
+
+    monkeypatch.setattr(cluster, "PATIENCE", "200ms")
+    with (
+        pytest.raises(OptionError, match=r"there is no Dask cluster at tcp://127\.0\.0\.1:1"),
+        cluster.cluster_at("tcp://127.0.0.1:1"),
+    ):
+        pass
