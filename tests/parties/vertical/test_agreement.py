@@ -6,7 +6,7 @@ import pytest
 from dagora.data.table import Table
 from dagora.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
 from dagora.parties.transport.messages import decode, encode
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, agree, combine_proposals
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, agree, binary_columns, combine_proposals
 from dagora.parties.vertical.columns import column_levels
 from tests.parties.pairs import both, endings, replace, wires
 
@@ -250,6 +250,12 @@ def test_columns_of_too_many_levels_or_too_few(values, discrete, line):
     table = Table.from_numpy(np.array(values)[:, None], names=["a"], discrete=["a"] if discrete else [])
     with pytest.raises(DataError, match=line):
         column_levels(table)
+
+
+def test_what_takes_two_levels_refuses_three():
+    table = Table.from_numpy(np.arange(3)[:, None], names=["a"], discrete=["a"])
+    with pytest.raises(DataError, match="column 'a' has 3 levels, but this takes columns of two"):
+        binary_columns(table)
 
 
 def test_a_table_without_columns_is_refused():

@@ -18,11 +18,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NoReturn
 
-from dagora.errors import DisagreementError, OptionError
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.table import Table
+from dagora.errors import DataError, DisagreementError, OptionError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.transport.messages import Field, encode
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.columns import MOST_LEVELS, number_of_sets
+from dagora.parties.vertical.columns import MOST_LEVELS, column_levels, indicator_columns, number_of_sets
 from dagora.search.k2 import read_order
 from dagora.wording import option
 
@@ -168,6 +172,21 @@ class AgreedTerms:
         return (
             f"order {order}; {parents}; score {self.score}; mode {self.mode}; encryption {self.crypto}{more}"
         )
+
+
+def binary_columns(table: Table) -> NDArray[np.uint8]:
+    """The columns of a table as bits, uint8[columns, rows], for protocols that take two levels only.
+
+    >>> binary_columns(Table.from_numpy([[0, 1], [1, 1], [1, 0]], names=["a", "b"])).tolist()
+    [[0, 1, 1], [1, 1, 0]]
+    """
+    for name, levels in zip(table.names, column_levels(table), strict=True):
+        if levels > 2:
+            raise DataError(
+                f"column '{name}' has {levels} levels, but this takes columns of two levels: "
+                "leave it out, or merge its levels to two"
+            )
+    return indicator_columns(table)
 
 
 def read_levels(text: str) -> dict[str, int]:

@@ -70,6 +70,15 @@ def set_of(number: Sequence[range], family: Sequence[int], pattern: Sequence[int
     )
 
 
+def subsets(variables: Sequence[int], largest: int) -> list[Set]:
+    """All sets of 1 to `largest` variables, of which each is its own indicator.
+
+    >>> subsets([3, 5], 4)
+    [(3,), (5,), (3, 5)]
+    """
+    return indicator_sets([[variable] for variable in variables], largest)
+
+
 def cross_pairs(host: Sequence[Set], guest: Sequence[Set], largest: int) -> NDArray[np.int32]:
     """Pairs (host's set, guest's set), by position, that together have at most `largest` members."""
     pairs = [
