@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
@@ -114,7 +115,10 @@ def decide(
     for profile in profiles:
         wanted = profile.declared is not None
         try:
-            decided[profile.name] = code_column(profile, words, wanted=wanted, expected=expected)
+            found = code_column(profile, words, wanted=wanted, expected=expected)
+            if isinstance(found, Coding):
+                found = replace(found, text=is_text(profile.type))
+            decided[profile.name] = found
         except DataError as problem:
             if postponed is None:
                 raise
