@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +15,7 @@ from dagora.errors import DataError, OptionError
 from dagora.stats.scan.file_sources import open_files
 from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
+from dagora.stats.scan.postgres import is_postgres, open_postgres, refuse_password
 from dagora.stats.scan.row_sample import sample_source
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.wording import announce
@@ -22,6 +24,23 @@ if TYPE_CHECKING:
     from dagora.stats.scan.row_source import RowSource
 
 DUCKDB_PREFIX = "duckdb:"
+
+
+def is_address(source: str) -> bool:
+    """Whether a text names a database.
+
+    >>> is_address("duckdb:shop.db"), is_address("shop.csv")
+    (True, False)
+    """
+    return source.startswith(DUCKDB_PREFIX) or is_postgres(source)
+
+
+def stays_outside(source: str) -> bool:
+    """Whether a text names rows that are not read into memory: a database, a folder, or a pattern."""
+    if is_address(source):
+        return True
+    place = Path(source)
+    return place.is_dir() or (not place.exists() and glob.has_magic(source))
 
 
 def open_rows(
@@ -42,9 +61,10 @@ def open_rows(
     r"""Open rows that are read anew for every round of questions; `learn` and the rest take the result.
 
     `source` is a file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV
-    files, `"duckdb:FILE"` with a `table` or a `query`, a connection to a database with either, a polars lazy
-    frame, or a function that returns Arrow record batches, the same rows at every call. From `discrete` to
-    `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
+    files, `"duckdb:FILE"` or `"postgresql://…"` with a `table` or a `query` (a password comes from PGPASSWORD
+    or ~/.pgpass, and never from the address), a connection to a database with either, a
+    polars lazy frame, or a function that returns Arrow record batches, the same rows at every call. From
+    `discrete` to `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
 
     Methods that need counts or moments run as on a table and give the same graph. Those that need the rows
     themselves do not: with `sample`, a table of so many rows is returned, drawn uniformly by `seed` in one
@@ -75,6 +95,9 @@ def source_of(source: Any, table: str | None, query: str | None, separator: str 
     """What hands out the rows."""
     if isinstance(source, str) and source.startswith(DUCKDB_PREFIX):
         return open_duckdb(source.removeprefix(DUCKDB_PREFIX), table, query)
+    if is_postgres(source):
+        refuse_password(source)
+        return open_postgres(source, table, query)
     if hasattr(source, "cursor"):
         return QueriedRows(source, query_of(table, query), "the query" if table is None else f"table {table}")
     if table is not None or query is not None:

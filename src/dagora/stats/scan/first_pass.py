@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from dagora.errors import DataError, OptionError
 from dagora.stats.scan.codebook import Coding, code_column, hole_words
 from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
-from dagora.stats.scan.scan_statistics import ScanStatistics
+from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -37,7 +37,16 @@ class Noted:
 def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> ScanStatistics:
     """Statistics of a source, after a first pass over it (a second where rows with holes are left out)."""
     if reading.missing not in ("error", "drop"):
-        raise OptionError(f"missing must be error or drop for rows that are scanned, not '{reading.missing}'")
+        raise OptionError(
+            "missing cells of rows that are scanned are refused or dropped "
+            f"({option('missing', 'drop')}): for {option('missing', reading.missing)} take a sample "
+            f"({option('sample', SAMPLE)})"
+        )
+    if reading.discretise is not None:
+        raise OptionError(
+            f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
+            f"or take a sample ({option('sample', SAMPLE)})"
+        )
     schema = source.schema()
     names = check_names(schema.names)
     if list(names) != list(schema.names):
@@ -55,7 +64,10 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
     # What is wrong with a column may stand in rows that are dropped.
     postponed: list[DataError] = []
     drop = reading.missing == "drop"
-    decided = decide(profiles.values(), said, expected=drop, postponed=postponed if drop else None)
+    wanted = frozenset(reading.wanted)
+    decided = decide(
+        profiles.values(), said, expected=drop, postponed=postponed if drop else None, wanted=wanted
+    )
     kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
     holes = {name: coding.words for name, coding in kept.items() if coding.words}
     incomplete = [name for name in kept if profiles[name].missing or name in holes]
@@ -74,7 +86,7 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
         complete = next(iter(again.values())).rows
         if not complete:
             raise DataError(f"{source.title}: no row is left: all {rows} have a missing cell")
-        decided |= decide(again.values(), (), expected=False)
+        decided |= decide(again.values(), (), expected=False, wanted=wanted)
         kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
         kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
         profiles |= {name: replace(again[name], missing=profiles[name].missing) for name in again}
@@ -106,16 +118,18 @@ def decide(
     *,
     expected: bool,
     postponed: list[DataError] | None = None,
+    wanted: Collection[str] = (),
 ) -> dict[str, Coding | str]:
     """The coding of each column, or why it is left out; errors are noted in `postponed`, where that is given.
 
-    A column with a postponed error has a coding that only says what means missing in it.
+    Columns that are `wanted` stay even if they look like an identifier. A column with a postponed error has a
+    coding that only says what means missing in it.
     """
     decided: dict[str, Coding | str] = {}
     for profile in profiles:
-        wanted = profile.declared is not None
+        keep = profile.declared is not None or profile.name in wanted
         try:
-            found = code_column(profile, words, wanted=wanted, expected=expected)
+            found = code_column(profile, words, wanted=keep, expected=expected)
             if isinstance(found, Coding):
                 found = replace(found, text=is_text(profile.type))
             decided[profile.name] = found

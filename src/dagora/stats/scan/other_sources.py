@@ -10,6 +10,7 @@ from dagora.data.columns.frames import one_line
 from dagora.errors import DataError, OptionError
 from dagora.extras import DUCKDB
 from dagora.stats.scan.file_sources import BATCH_ROWS, state_of
+from dagora.wording import option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,6 +94,8 @@ class QueriedRows:
         except (DataError, GeneratorExit):
             raise
         except Exception as problem:
+            if hasattr(self._connection, "forget"):
+                self._connection.forget()  # so that a retry connects anew
             raise DataError(f"{self.title}: {one_line(problem)}") from None
 
     def state(self) -> object:
@@ -154,7 +157,7 @@ def open_duckdb(place: str, table: str | None, query: str | None) -> QueriedRows
 def query_of(table: str | None, query: str | None) -> str:
     """The query that was given, or one for all of a table."""
     if (table is None) == (query is None):
-        raise OptionError("a database needs either table or query")
+        raise OptionError(f"a database needs either {option('table')} or {option('query')}")
     if query is not None:
         return query
     quoted = ".".join('"' + part.replace('"', '""') + '"' for part in str(table).split("."))

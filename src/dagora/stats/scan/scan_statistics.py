@@ -29,9 +29,12 @@ from dagora.stats.scan.kept_counts import KeptCounts, Occupied, ascending, in_or
 from dagora.stats.scan.row_stream import RowStream
 from dagora.stats.scan.sparse import SparseCounts
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
+from dagora.wording import option
 
 # Bit rows have to be made anew in every pass: that pays with so many sets for each column.
 SETS_PER_COLUMN = 8
+# Rows of the sample that is suggested where rows are needed.
+SAMPLE = 100_000
 
 
 class ScanStatistics:
@@ -69,8 +72,15 @@ class ScanStatistics:
         """Refuse the rows: they may be too many for memory."""
         raise RowsUnavailableError(
             f"this needs the rows themselves, and {self._stream.title} is scanned ({self._rows:,} rows): "
-            "learn from a sample of them, open_rows(..., sample=100000)"
+            f"learn from a sample of them, {option('sample', SAMPLE)} (one pass, and about "
+            f"{self._sample_size} of memory)"
         )
+
+    @property
+    def _sample_size(self) -> str:
+        """What a sample takes in memory, in words."""
+        cell = sum(8 if variable.kind is Kind.CONTINUOUS else 2 for variable in self._schema)
+        return f"{max(1, round(min(SAMPLE, self._rows) * cell / 1e6))} MB"
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Occupied joint counts of many sets; those that were not counted before take one pass."""
