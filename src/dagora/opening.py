@@ -18,9 +18,10 @@ from dagora.stats.scan.other_sources import LazyRows, MadeRows, QueriedRows, ope
 from dagora.stats.scan.postgres import is_postgres, open_postgres, refuse_password
 from dagora.stats.scan.row_sample import sample_source
 from dagora.stats.scan.scan_statistics import ScanStatistics
-from dagora.wording import announce
+from dagora.wording import announce, option
 
 if TYPE_CHECKING:
+    from dagora.stats.scan.query_counts import Database
     from dagora.stats.scan.row_source import RowSource
 
 DUCKDB_PREFIX = "duckdb:"
@@ -55,6 +56,7 @@ def open_rows(
     na: str | Iterable[str] = "auto",
     separator: str | None = None,
     sample: int | None = None,
+    push_down: bool = False,
     seed: int = 0,
     jobs: int = 1,
 ) -> ScanStatistics | Table:
@@ -69,6 +71,9 @@ def open_rows(
     Methods that need counts or moments run as on a table and give the same graph. Those that need the rows
     themselves do not: with `sample`, a table of so many rows is returned, drawn uniformly by `seed` in one
     pass.
+
+    With `push_down`, no row leaves a database: it counts groups and sums products itself. That is slower, and
+    for rows that may not leave.
 
     >>> import tempfile
     >>> import dagora
@@ -86,9 +91,22 @@ def open_rows(
     reading = ReadingOptions(discrete, continuous, drop, missing, na, separator=separator)
     if sample is not None:
         return cast("Table", sample_source(found, sample, seed, reading)).announced()
-    statistics = scan_source(found, reading, jobs)
+    statistics = scan_source(found, reading, jobs, database_of(found) if push_down else None)
     announce(statistics.overview.warnings)
     return statistics
+
+
+def database_of(source: RowSource) -> Database:
+    """The source, if it is a database that can count by itself."""
+    if not isinstance(source, QueriedRows):
+        raise OptionError(f"{option('push_down')} is for databases: leave it out")
+    source.schema()
+    if not source.states_types:
+        raise OptionError(
+            f"{option('push_down')} is for DuckDB, PostgreSQL and connections of ADBC, which state the types "
+            "of columns: leave it out"
+        )
+    return source
 
 
 def source_of(source: Any, table: str | None, query: str | None, separator: str | None) -> RowSource:  # noqa: ANN401

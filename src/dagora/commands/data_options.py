@@ -40,6 +40,7 @@ class Reading:
     query: str | None = None
     sample: int | None = None
     scan: bool = False
+    push_down: bool = False
 
     def scans(self, data: str) -> bool:
         """Whether rows stay outside: of a database, a folder or a pattern, unless a sample is asked for."""
@@ -52,11 +53,13 @@ class Reading:
                     raise OptionError(f"{flag} goes with a database, such as duckdb:FILE")
         if self.scan and self.sample is not None:
             raise OptionError("--scan reads all rows, --sample some of them: leave one of them out")
+        if self.push_down and (self.sample is not None or not is_address(data)):
+            raise OptionError("--push-down is for all rows of a database: leave it out")
         return self.sample is None and (self.scan or stays_outside(data))
 
     def scanned(self, data: str, jobs: int, **purpose: Unpack[Purpose]) -> ScanStatistics:
         """Statistics of rows that stay where they are."""
-        from dagora.opening import source_of
+        from dagora.opening import database_of, source_of
         from dagora.stats.data_warnings import check_learnable
         from dagora.stats.scan.first_pass import scan_source
 
@@ -65,7 +68,7 @@ class Reading:
         if options.missing == "auto":
             options = replace(options, missing="error", why_not_model=None)
         source = source_of(data, self.from_table, self.query, self.separator)
-        rows = scan_source(source, options, jobs)
+        rows = scan_source(source, options, jobs, database_of(source) if self.push_down else None)
         check_learnable(rows.schema, rows.n_rows, rows.overview)
         return rows
 
@@ -263,6 +266,11 @@ SOURCE_OPTIONS = (
         is_flag=True,
         help="Read the rows of a file anew for every round of questions instead of keeping them in memory; "
         "folders, patterns and databases are always read so.",
+    ),
+    click.option(
+        "--push-down",
+        is_flag=True,
+        help="Let a database count and sum by itself, so that no row leaves it (slower).",
     ),
 )
 

@@ -270,7 +270,7 @@ def test_missing_cells(door, tmp_path):
     assert scanned.n_rows == ROWS - 3
     assert scanned.overview.dropped == 3
     assert_same(scanned, dagora.Table.from_frame(table, missing="drop"))
-    with pytest.raises(OptionError, match="missing must be error or drop"):
+    with pytest.raises(OptionError, match="refused or dropped"):
         dagora.open_rows(source, missing="level")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dagora.data.columns.cells import is_text
@@ -15,8 +16,11 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import DataError, OptionError
 from dagora.stats.scan.codebook import Coding, code_column, hole_words
 from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
+from dagora.stats.scan.query_counts import Database, QueryCounts
+from dagora.stats.scan.query_profiles import look_by_queries
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
+from dagora.stats.scan.stream_counts import Counter, StreamCounts
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -34,8 +38,14 @@ class Noted:
     codes: tuple[float, ...] = ()
 
 
-def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> ScanStatistics:
-    """Statistics of a source, after a first pass over it (a second where rows with holes are left out)."""
+def scan_source(
+    source: RowSource, reading: ReadingOptions, jobs: int = 1, database: Database | None = None
+) -> ScanStatistics:
+    """Statistics of a source, after a first pass over it (a second where rows with holes are left out).
+
+    With a `database`, no row leaves it: it is asked for distinct values, counts and sums.
+    """
+    look = look_at_rows if database is None else partial(look_by_queries, database)
     if reading.missing not in ("error", "drop"):
         raise OptionError(
             "missing cells of rows that are scanned are refused or dropped "
@@ -98,14 +108,21 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
             f"no column can be used: '{first}' ({decided[first]}); {option('discrete', first)} keeps it"
         )
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
-    stream = RowStream(source, list(kept.values()), complete, state, words if incomplete else None)
-    stream.passes = 2 if incomplete else 1
-    return ScanStatistics(
-        stream, Schema(coding.variable for coding in kept.values()), complete, overview, jobs
-    )
+    codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
+    filled = words if incomplete else None
+    counter: Counter
+    if database is None:
+        stream = RowStream(source, codings, complete, state, filled)
+        stream.passes = 2 if incomplete else 1
+        counter = StreamCounts(stream, schema_found.cardinalities, complete, jobs)
+    else:
+        counter = QueryCounts(database, codings, complete, filled)
+    return ScanStatistics(counter, schema_found, complete, overview)
 
 
-def look(source: RowSource, profiles: dict[str, Profile], words: Words, *, complete: bool = False) -> None:
+def look_at_rows(
+    source: RowSource, profiles: dict[str, Profile], words: Words, *, complete: bool = False
+) -> None:
     """Look at all rows, or at those without a missing cell."""
     for batch in source.batches(list(profiles)):
         if batch.num_rows:

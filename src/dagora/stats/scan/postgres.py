@@ -51,9 +51,9 @@ class Postgres:
     """A connection that is made when it is needed, and made anew after a failure."""
 
     def __init__(self, address: str) -> None:
+        self._connection: Any = None
         refuse_password(address)
         self._address = with_settings(address)
-        self._connection: Any = None
 
     def cursor(self) -> Any:  # noqa: ANN401 - the driver's own
         """A cursor in the one transaction of this connection."""
@@ -62,6 +62,10 @@ class Postgres:
         if self._connection is None:
             self._connection = dbapi.connect(self._address)
         return self._connection.cursor()
+
+    def __del__(self) -> None:
+        """Close the connection with its last user."""
+        self.forget()
 
     def forget(self) -> None:
         """Close what failed: the next cursor is one of a new connection."""

@@ -191,6 +191,10 @@ class Profile:
             self._sums[0] = (self._sums[0] + int(exact.sum())) & WRAP
             self._sums[1] = (self._sums[1] + int((exact * exact).sum())) & WRAP
 
+    def note_sums(self, total: int, squares: int) -> None:
+        """Take the sum of all numbers and that of their squares, both modulo 2⁶⁴, as known from elsewhere."""
+        self._sums = [total, squares]
+
     @property
     def numbers_the_rows(self) -> bool:
         """Whether whole numbers run on from the smallest to the largest, each once, in any order."""
