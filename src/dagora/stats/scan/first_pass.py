@@ -14,6 +14,7 @@ from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, leve
 from dagora.data.columns.reading_warnings import reading_warnings
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import DataError, OptionError
+from dagora.stats.data_warnings import keeping
 from dagora.stats.scan.codebook import Coding, code_column, hole_words
 from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
 from dagora.stats.scan.query_counts import Database, QueryCounts
@@ -103,10 +104,8 @@ def scan_source(
     elif said:
         kept = {name: replace(coding, words=said) for name, coding in kept.items()}
     if not kept:
-        first = next(iter(decided))
-        raise DataError(
-            f"no column can be used: '{first}' ({decided[first]}); {option('discrete', first)} keeps it"
-        )
+        first, why = next((name, str(reason)) for name, reason in decided.items())
+        raise DataError(f"no column can be used: '{first}' ({why}); {keeping(first, why)} keeps it")
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
     codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
     filled = words if incomplete else None
