@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 import dagora
 import dagora.stats.table as table_module
@@ -25,6 +26,8 @@ from dagora.stats.table import TableStatistics
 
 CHUNK = 1_000_000
 FEW = 5000
+# Sets that are counted by a query each; their time is scaled up to all.
+SOME = 100
 
 
 def random_table(rows: int, columns: int) -> Table:
@@ -52,7 +55,6 @@ def random_sets(columns: int, number: int) -> list[list[int]]:
 
 def write(folder: Path, rows: int, columns: int) -> None:
     """Write the table in pieces: Parquet with text, Arrow, and a DuckDB file where DuckDB is installed."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = random_table(rows, columns)
@@ -89,6 +91,29 @@ def digest(counts: CellCounts) -> str:
     return hashlib.sha256(counts.values.tobytes() + counts.offsets.tobytes()).hexdigest()
 
 
+def hashed(values: Any) -> str:
+    """The same for numbers."""
+    return hashlib.sha256(np.asarray(values, dtype=np.int64).tobytes()).hexdigest()
+
+
+def peak() -> int:
+    """The most memory that this process ever held, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def grouped(folder: Path, sets: list[list[int]]) -> list[int]:
+    """Counts of some sets, each by a query of its own to DuckDB."""
+    import duckdb
+
+    found: list[int] = []
+    with duckdb.connect(str(folder / "rows.db"), read_only=True) as database:
+        for each in sets:
+            names = ", ".join(f"x{column}" for column in each)
+            query = f"SELECT count(*) FROM rows GROUP BY {names} ORDER BY {names}"
+            found += [count for (count,) in database.execute(query).fetchall()]
+    return found
+
+
 def main() -> None:
     way, rows, columns, number = sys.argv[1], *map(int, sys.argv[2:5])
     folder = Path(sys.argv[5])
@@ -96,9 +121,18 @@ def main() -> None:
         write(folder, rows, columns)
         print("{}")
         return
+    if way == "group-by":
+        started = time.process_time()
+        values = grouped(folder, random_sets(columns, number)[:SOME])
+        seconds = (time.process_time() - started) * number / SOME
+        print(json.dumps({"seconds": seconds, "opening": 0.0, "peak": peak(), "some": hashed(values)}))
+        return
     table_module.BLOCKS_FROM = 1 << 62 if way == "one" else 0
     sets = random_sets(columns, number)
-    TableStatistics(random_table(FEW, columns)).counts(sets)
+    few = random_table(FEW, columns)
+    TableStatistics(few).counts(sets)
+    texts = few.to_arrow().cast(pa.schema([(name, pa.string()) for name in few.names]))
+    dagora.open_rows(lambda: texts).counts(sets)
     started = time.process_time()
     in_memory = way in ("one", "blocks")
     statistics = TableStatistics(random_table(rows, columns)) if in_memory else opened(way, folder)
@@ -106,8 +140,9 @@ def main() -> None:
     started = time.process_time()
     counts = statistics.counts(sets)
     seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"seconds": seconds, "opening": opening, "peak": peak, "digest": digest(counts)}))
+    some = hashed(counts.values[: counts.offsets[SOME]])
+    found = {"seconds": seconds, "opening": opening, "peak": peak(), "digest": digest(counts), "some": some}
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

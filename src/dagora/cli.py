@@ -12,7 +12,7 @@ import difflib
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -119,6 +119,7 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
     """Run the command; turn every error into one line and an exit code."""
     try:
         given = sys.argv[1:] if arguments is None else arguments
+        refuse_passwords(given)
         with answering(given):
             code = cli.main(args=given, prog_name="dagora", standalone_mode=False, obj=line)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -149,6 +150,15 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
         click.echo("dagora: error: out of memory", err=True)
         return 1
     return code if isinstance(code, int) else 0
+
+
+def refuse_passwords(arguments: Sequence[str]) -> None:
+    """Refuse an address with a password before anything is done that might repeat it."""
+    for argument in arguments:
+        if "://" in argument:
+            from dagora.stats.scan.postgres import refuse_password
+
+            refuse_password(argument)
 
 
 def refuse(message: str, code: int = 2) -> int:

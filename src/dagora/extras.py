@@ -67,5 +67,16 @@ CRYPTOGRAPHY_FOR_SITES = Need("cryptography", "the package 'cryptography'", "fed
 CRYPTOGRAPHY_FOR_OWNERS = Need("cryptography", "the package 'cryptography'", "private")
 GMPY2 = Need("gmpy2", "the package 'gmpy2'", "private")
 DUCKDB = Need("duckdb", "DuckDB", "engines")
+POSTGRESQL = Need("adbc_driver_postgresql", "the package 'adbc-driver-postgresql'", "engines")
 
-NEEDS = (SCIP, JAX, ARVIZ, MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES, CRYPTOGRAPHY_FOR_OWNERS, GMPY2, DUCKDB)
+NEEDS = (
+    SCIP,
+    JAX,
+    ARVIZ,
+    MATPLOTLIB,
+    CRYPTOGRAPHY_FOR_SITES,
+    CRYPTOGRAPHY_FOR_OWNERS,
+    GMPY2,
+    DUCKDB,
+    POSTGRESQL,
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,14 +16,33 @@ from dagora.stats.partitions.dask_frames import DaskRows, is_dask
 from dagora.stats.scan.file_sources import open_files
 from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
+from dagora.stats.scan.postgres import is_postgres, open_postgres, refuse_password
 from dagora.stats.scan.row_sample import sample_source
 from dagora.stats.scan.scan_statistics import ScanStatistics
-from dagora.wording import announce
+from dagora.wording import announce, option
 
 if TYPE_CHECKING:
+    from dagora.stats.scan.query_counts import Database
     from dagora.stats.scan.row_source import RowSource
 
 DUCKDB_PREFIX = "duckdb:"
+
+
+def is_address(source: str) -> bool:
+    """Whether a text names a database.
+
+    >>> is_address("duckdb:shop.db"), is_address("shop.csv")
+    (True, False)
+    """
+    return source.startswith(DUCKDB_PREFIX) or is_postgres(source)
+
+
+def stays_outside(source: str) -> bool:
+    """Whether a text names rows that are not read into memory: a database, a folder, or a pattern."""
+    if is_address(source):
+        return True
+    place = Path(source)
+    return place.is_dir() or (not place.exists() and glob.has_magic(source))
 
 
 def open_rows(
@@ -37,19 +57,24 @@ def open_rows(
     na: str | Iterable[str] = "auto",
     separator: str | None = None,
     sample: int | None = None,
+    push_down: bool = False,
     seed: int = 0,
     jobs: int = 1,
 ) -> ScanStatistics | Table:
     r"""Open rows that are read anew for every round of questions; `learn` and the rest take the result.
 
     `source` is a file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV
-    files, `"duckdb:FILE"` with a `table` or a `query`, a connection to a database with either, a polars lazy
-    frame, a Dask data frame, or a function that returns Arrow record batches, the same rows at every call.
-    From `discrete` to `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
+    files, `"duckdb:FILE"` or `"postgresql://…"` with a `table` or a `query` (a password comes from PGPASSWORD
+    or ~/.pgpass, and never from the address), a connection to a database with either, a polars lazy frame, a
+    Dask data frame, or a function that returns Arrow record batches, the same rows at every call. From
+    `discrete` to `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
 
     Methods that need counts or moments run as on a table and give the same graph. Those that need the rows
     themselves do not: with `sample`, a table of so many rows is returned, drawn uniformly by `seed` in one
     pass.
+
+    With `push_down`, no row leaves a database: it counts groups and sums products itself. That is slower, and
+    for rows that may not leave.
 
     >>> import tempfile
     >>> import dagora
@@ -67,15 +92,31 @@ def open_rows(
     reading = ReadingOptions(discrete, continuous, drop, missing, na, separator=separator)
     if sample is not None:
         return cast("Table", sample_source(found, sample, seed, reading)).announced()
-    statistics = scan_source(found, reading, jobs)
+    statistics = scan_source(found, reading, jobs, database_of(found) if push_down else None)
     announce(statistics.overview.warnings)
     return statistics
+
+
+def database_of(source: RowSource) -> Database:
+    """The source, if it is a database that can count by itself."""
+    if not isinstance(source, QueriedRows):
+        raise OptionError(f"{option('push_down')} is for databases: leave it out")
+    source.schema()
+    if not source.states_types:
+        raise OptionError(
+            f"{option('push_down')} is for DuckDB, PostgreSQL and connections of ADBC, which state the types "
+            "of columns: leave it out"
+        )
+    return source
 
 
 def source_of(source: Any, table: str | None, query: str | None, separator: str | None) -> RowSource:  # noqa: ANN401
     """What hands out the rows."""
     if isinstance(source, str) and source.startswith(DUCKDB_PREFIX):
         return open_duckdb(source.removeprefix(DUCKDB_PREFIX), table, query)
+    if is_postgres(source):
+        refuse_password(source)
+        return open_postgres(source, table, query)
     if hasattr(source, "cursor"):
         return QueriedRows(source, query_of(table, query), "the query" if table is None else f"table {table}")
     if table is not None or query is not None:

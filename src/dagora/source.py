@@ -116,8 +116,8 @@ class Source:
 
     @property
     def passes(self) -> dict[str, float]:
-        """How often the rows were read, where they are scanned."""
-        return {"passes": float(self.rows.passes)} if isinstance(self.rows, ScanStatistics) else {}
+        """How often the rows were read, or a database was asked, where they are not in memory."""
+        return self.rows.effort if isinstance(self.rows, ScanStatistics) else {}
 
     @property
     def lost_cells(self) -> list[str]:

@@ -51,6 +51,16 @@ class BootstrapRequest:
         if self.bootstrap is not None:
             raise OptionError(f"{path} holds scores and no rows: leave --bootstrap out, or name a table")
 
+    def refuse_scanned(self, source: str) -> None:
+        """Refuse rows that are not in memory, which cannot be drawn again and again."""
+        from dagora.errors import OptionError
+
+        if self.bootstrap is not None:
+            raise OptionError(
+                f"--bootstrap draws from rows in memory, and {source} is scanned: leave it out, or take a "
+                "sample (--sample 100000)"
+            )
+
     def refuse_series(self) -> None:
         """Refuse series: rows drawn one by one would no longer follow each other in time."""
         from dagora.errors import OptionError

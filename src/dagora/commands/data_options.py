@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dagora.data.series import Panel, Timing
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
+    from dagora.stats.scan.scan_statistics import ScanStatistics
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,56 @@ class Reading:
     separator: str | None = None
     discretise: str | None = None
     bins: int | None = None
+    from_table: str | None = None
+    query: str | None = None
+    sample: int | None = None
+    scan: bool = False
+    push_down: bool = False
+
+    def scans(self, data: str) -> bool:
+        """Whether rows stay outside: of a database, a folder or a pattern, unless a sample is asked for."""
+        from dagora.errors import OptionError
+        from dagora.opening import is_address, stays_outside
+
+        if not is_address(data):
+            for flag, given in (("--table", self.from_table), ("--query", self.query)):
+                if given is not None:
+                    raise OptionError(f"{flag} goes with a database, such as duckdb:FILE")
+        if self.scan and self.sample is not None:
+            raise OptionError("--scan reads all rows, --sample some of them: leave one of them out")
+        if self.push_down and (self.sample is not None or not is_address(data)):
+            raise OptionError("--push-down is for all rows of a database: leave it out")
+        return self.sample is None and (self.scan or stays_outside(data))
+
+    def scanned(self, data: str, jobs: int, **purpose: Unpack[Purpose]) -> ScanStatistics:
+        """Statistics of rows that stay where they are."""
+        from dagora.opening import database_of, source_of
+        from dagora.stats.data_warnings import check_learnable
+        from dagora.stats.scan.first_pass import scan_source
+
+        live_line().phase(f"reading {data}")
+        options = self.options(**purpose)
+        if options.missing == "auto":
+            options = replace(options, missing="error", why_not_model=None)
+        source = source_of(data, self.from_table, self.query, self.separator)
+        rows = scan_source(source, options, jobs, database_of(source) if self.push_down else None)
+        check_learnable(rows.schema, rows.n_rows, rows.overview)
+        return rows
+
+    def drawn(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
+        """A sample of rows that stay where they are; an error where none is asked for."""
+        from dagora.errors import OptionError
+        from dagora.opening import source_of
+        from dagora.stats.scan.row_sample import sample_source
+        from dagora.stats.scan.scan_statistics import SAMPLE
+
+        if self.sample is None:
+            raise OptionError(
+                f"this needs the rows themselves, in memory: learn from a sample of them (--sample {SAMPLE})"
+            )
+        return sample_source(
+            source_of(data, self.from_table, self.query, self.separator), self.sample, seed, options
+        )
 
     def table(self, path: str, *, part: bool = False, **purpose: Unpack[Purpose]) -> Table:
         """Read a table without holes; `any_table` explains the rest."""
@@ -42,8 +93,10 @@ class Reading:
 
         return require_table(self.any_table(path, part=part, **purpose))
 
-    def any_table(self, path: str, *, part: bool = False, **purpose: Unpack[Purpose]) -> AnyTable:
-        """Read a table that may have holes, if `why_not_model` is given.
+    def any_table(
+        self, path: str, *, part: bool = False, seed: int = 0, **purpose: Unpack[Purpose]
+    ) -> AnyTable:
+        """Read a table that may have holes, if `why_not_model` is given; or a sample of it, drawn by `seed`.
 
         One `part` of a table may have a single row. What the table is read for is as in `ReadingOptions`.
         """
@@ -52,7 +105,9 @@ class Reading:
         from dagora.stats.data_warnings import check_learnable
 
         live_line().phase(f"reading {path}")
-        table = read_any(Path(path), self.options(**purpose))
+        options = self.options(**purpose)
+        outside = self.scans(path) or self.sample is not None
+        table = self.drawn(path, seed, options) if outside else read_any(Path(path), options)
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
         return table
@@ -127,7 +182,7 @@ def show_overview(overview: Overview, path: str, *, everything: bool = False, er
 
 @contextmanager
 def overview_first(
-    table: AnyTable | None, path: str, on_event: Observer, *, brief: bool = False
+    table: AnyTable | ScanStatistics | None, path: str, on_event: Observer, *, brief: bool = False
 ) -> Iterator[Observer]:
     """Say how a table was understood as soon as a learner has found it usable, before its first event.
 
@@ -216,6 +271,27 @@ TIME_OPTIONS = (
     ),
 )
 CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
+SOURCE_OPTIONS = (
+    click.option("--table", "from_table", metavar="NAME", help="Table of a database to read."),
+    click.option("--query", metavar="SQL", help="Query to a database whose result is read."),
+    click.option(
+        "--sample",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Read N rows, drawn uniformly in one pass, as a table in memory.",
+    ),
+    click.option(
+        "--scan",
+        is_flag=True,
+        help="Read the rows of a file anew for every round of questions instead of keeping them in memory; "
+        "folders, patterns and databases are always read so.",
+    ),
+    click.option(
+        "--push-down",
+        is_flag=True,
+        help="Let a database count and sum by itself, so that no row leaves it (slower).",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -309,6 +385,7 @@ def reading_options(command: F, missing: Decorator) -> F:
         click.option(
             "--bins", type=click.IntRange(2), help="Number of intervals of --discretise; default: 2."
         ),
+        *SOURCE_OPTIONS,
     )
     return gathered(command, Reading, "reading", options)
 

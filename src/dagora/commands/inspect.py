@@ -25,13 +25,23 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
 
     The same options as for `dagora learn` say how to read the table. Missing cells are counted, not refused.
     """
+    from dataclasses import replace
     from pathlib import Path
 
     from dagora.data.columns.reading_options import always
     from dagora.data.readers import look_at_file
     from dagora.files import json_text
 
-    overview = look_at_file(Path(data), reading.options(constants=False, why_not_model=always))
+    options = reading.options(constants=False, why_not_model=always)
+    if reading.scans(data):
+        # Rows with missing cells are dropped, so that such cells are counted and not refused.
+        overview = replace(reading, missing="drop").scanned(data, 1).overview
+    elif reading.sample is not None:
+        table = reading.drawn(data, 0, options)
+        assert table.overview is not None
+        overview = table.overview
+    else:
+        overview = look_at_file(Path(data), options)
     if as_json:
         click.echo(json_text({**overview.to_dict(), "warnings": list(overview.warnings)}))
     else:

@@ -19,8 +19,11 @@ from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.rehearsal import rehearsing
 
 if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
     from dagora.data.series import Timing
     from dagora.scores.candidates.candidates import Candidates
+    from dagora.stats.scan.scan_statistics import ScanStatistics
+    from dagora.stats.statistics import Statistics
 
 EXAMPLES = """\b
 Examples:
@@ -31,6 +34,8 @@ Examples:
   dagora learn patients.csv --method tabu --bootstrap 200 --jobs 2 --report network.html
   dagora learn cells.csv --interventions drug:A=Mek,B=Raf+Mek
   dagora learn plant.csv --method dynotears --time hour --series reactor --lags 2
+  dagora learn 'sales/**/*.parquet' --method hill-climb
+  dagora learn duckdb:shop.db --table orders --sample 100000
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
 """
 
@@ -67,6 +72,9 @@ def command(
     reading: Reading,
 ) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
+
+    A folder, a pattern ('sales/**/*.parquet') and a database (duckdb:FILE or postgresql://HOST/NAME, with
+    --table or --query) may hold more rows than memory: they are read anew for every round of questions.
 
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
@@ -106,8 +114,14 @@ def command(
         return request.present(result, None, Path(data).name)
     if timing is not None:
         return learn_in_time(request, reading, data, timing, asked, interventions)
-    table = request.read_any(reading, data, marked_column(interventions))
-    rows = statistics_of(table, request.jobs)
+    table: AnyTable | ScanStatistics
+    rows: Statistics
+    if reading.scans(data):
+        again.refuse_scanned(data)
+        table = rows = request.scan(reading, data)
+    else:
+        table = request.read_any(reading, data, marked_column(interventions))
+        rows = statistics_of(table, request.jobs)
     if interventions is not None:
         rows = intervened(rows, interventions, request.jobs)
     request.check_data(rows.schema.names, rows.schema)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dagora.options import Option
     from dagora.resample.strengths import Strengths
     from dagora.result import Result
+    from dagora.stats.scan.scan_statistics import ScanStatistics
     from dagora.stats.statistics import Statistics
 
 
@@ -112,6 +113,7 @@ class CommonRequest:
         method = method_named(learning.method) if learning else None
         return reading.any_table(
             data,
+            seed=self.seed,
             wanted=(*wanted, *known, *(timing.columns if timing else ())),
             numbers=(timing.time,) if timing else (),
             in_time=timing is not None,
@@ -124,6 +126,17 @@ class CommonRequest:
             if model and method
             else None,
             constants=constants,
+        )
+
+    def scan(self, reading: Reading, data: str) -> ScanStatistics:
+        """Open rows that stay where they are; columns that truth or knowledge name are kept."""
+        from dagora.data.columns.reading_options import always
+        from dagora.graph.knowledge import as_knowledge
+
+        wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
+        known = as_knowledge(self.knowledge, None).mentioned
+        return reading.scanned(
+            data, self.jobs, wanted=(*wanted, *known), why_not_model=always, clock=self.budget
         )
 
     def check_overwriting(self, data: str) -> None:
@@ -142,7 +155,7 @@ class CommonRequest:
             check_report(self.report)
 
     @contextmanager
-    def progress(self, table: AnyTable | None = None, path: str = "") -> Iterator[Observer]:
+    def progress(self, table: AnyTable | ScanStatistics | None = None, path: str = "") -> Iterator[Observer]:
         """Progress on standard error, and before it how a table was understood; Ctrl-C ends the search."""
         from dagora.commands.progress import progress
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from dagora.commands.data_options import INTERVENTIONS, Reading, data_options, overview_first
 from dagora.commands.live_line import quiet_option
+
+if TYPE_CHECKING:
+    from dagora.data.table import Table
+    from dagora.stats.scan.scan_statistics import ScanStatistics
 
 EXAMPLES = """\b
 Examples:
@@ -58,12 +64,16 @@ def command(
     check_target(output)
     check_overwriting([output], [data, knowledge])
     values = parse_options(None, score, options)
-    table = reading.table(
-        data,
-        numbers_for=numbers_for(None, score),
-        marks=marked_column(interventions),
-        constants=False,
-    )
+    table: Table | ScanStatistics
+    if reading.scans(data):
+        table = reading.scanned(data, jobs)
+    else:
+        table = reading.table(
+            data,
+            numbers_for=numbers_for(None, score),
+            marks=marked_column(interventions),
+            constants=False,
+        )
     rows = read_rows(table, jobs, interventions=interventions)
     check_names(rows.schema.names)
     budget = Budget()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.columns.identifiers import DATES
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
@@ -14,15 +15,19 @@ from dagora.stats.statistics import Statistics
 from dagora.wording import option
 
 
+def keeping(name: str, why: str) -> str:
+    """The option that keeps a column which was left out: dates are kept as numbers, all else as levels."""
+    return option("continuous" if why == DATES else "discrete", name)
+
+
 def check_learnable(schema: Schema, n_rows: int, overview: Overview | None = None) -> None:
     """Refuse data with too few columns or rows to learn a structure from."""
     if len(schema) < 2:
         gone = [column for column in overview.columns if column.type == LEFT_OUT] if overview else []
         hint = "is the separator right?"
         if gone:
-            hint = (
-                f"'{gone[0].name}' was left out ({gone[0].why}); {option('discrete', gone[0].name)} keeps it"
-            )
+            name, why = gone[0].name, gone[0].why
+            hint = f"'{name}' was left out ({why}); {keeping(name, why)} keeps it"
         raise DataError(f"there is {len(schema)} column, a network needs 2: {hint}")
     if n_rows < 2:
         raise DataError(f"there is {n_rows} row: at least 2 are needed")

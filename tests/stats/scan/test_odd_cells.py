@@ -162,3 +162,49 @@ def test_what_is_wrong_with_dropped_rows_does_not_matter(tmp_path):
         written(tmp_path, "a,b\n" + "\n".join([*per_cent, *(f"{k} %," for k in range(15, 30))])),
         missing="drop",
     )
+
+
+def test_text_with_margins_in_parquet(tmp_path):
+    scanned = both(parquet(tmp_path, {"a": [" p", "p ", "q", "p"] * 20, "b": ["x", "x", "y", "x"] * 20}))
+    assert scanned.schema[0].levels == ("p", "q")
+    path = parquet(tmp_path, {"a": [" p", " NaN", "q", "p"] * 20, "b": ["x", "x", "y", "?"] * 20})
+    assert both(path, missing="drop", na="?").n_rows == 40
+
+
+def test_whole_numbers_near_and_far_from_each_other(tmp_path):
+    far = [-5, 10**17, 3, 3] * 20
+    both(parquet(tmp_path, {"a": pa.array([7, -2, 5, 5] * 20, pa.int8()), "b": far, "c": ["x", "y"] * 40}))
+
+
+def test_partitions_of_numbers_text_and_nothing(tmp_path):
+    for k, part in enumerate(("year=2024/city=Bonn", "year=2025/city=Ulm", "year=2025/city=Bonn")):
+        (tmp_path / part).mkdir(parents=True)
+        pq.write_table(pa.table({"a": ["p", "q"] * (10 + k)}), tmp_path / part / "rows.parquet")
+    scanned = dagora.open_rows(tmp_path, discrete=["year"])
+    assert scanned.schema.names == ("a", "year", "city")
+    found = scanned.contingency([1, 2])
+    cells = [(scanned.schema[1].levels[y], scanned.schema[2].levels[c]) for y, c in found.cells.tolist()]
+    expected = {("2024", "Bonn"): 20, ("2025", "Ulm"): 22, ("2025", "Bonn"): 24}
+    assert dict(zip(cells, found.counts.tolist(), strict=True)) == expected
+    empty = tmp_path / "year=2025" / "city=__HIVE_DEFAULT_PARTITION__"
+    empty.mkdir()
+    pq.write_table(pa.table({"a": ["p", "q"]}), empty / "rows.parquet")
+    with pytest.raises(DataError, match="cells are missing, the first in column 'city', data row"):
+        dagora.open_rows(tmp_path)
+    assert dagora.open_rows(tmp_path, missing="drop").n_rows == 66
+
+
+def test_a_value_that_comes_later_is_a_change(tmp_path):
+    path = parquet(tmp_path, {"a": ["p", "q"] * 30, "n": [1, 2] * 30})
+    for column, changed in (("a", {"a": ["p", "r"] * 30, "n": [1, 2] * 30}), ("n", {"a": ["p", "q"] * 30, "n": [1, 9] * 30})):  # fmt: skip
+        parquet(tmp_path, {"a": ["p", "q"] * 30, "n": [1, 2] * 30})
+        made = [pq.read_table(path), pa.table(changed)]
+        scanned = dagora.open_rows(lambda made=made: made[0])
+        made.pop(0)
+        with pytest.raises(DataError, match=f"column '{column}' has a value that it did not have"):
+            scanned.counts([(0, 1)])
+    made = [pq.read_table(path), pa.table({"a": ["p", ""] * 30, "n": [1, 2] * 30})]
+    scanned = dagora.open_rows(lambda: made[0])
+    made.pop(0)
+    with pytest.raises(DataError, match="a cell is missing that was not before"):
+        scanned.counts([(0, 1)])

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.data.table import Table
-from dagora.errors import DataError, DisagreementError
+from dagora.errors import DisagreementError
 from dagora.events import Observer, ignore
 from dagora.graph.dag import DAG
 from dagora.parties.crypto.channel import Channel
@@ -34,8 +33,8 @@ from dagora.parties.replicated.same_rows import hash_of_keys, have_same_rows, se
 from dagora.parties.replicated.terms import GroupProposal, GroupTerms, agree, raise_refusal
 from dagora.parties.transport.messages import Array, encode
 from dagora.parties.transport.transport import Transport
+from dagora.parties.vertical.agreement import binary_columns
 from dagora.parties.vertical.circuit_plan import count_ands
-from dagora.parties.vertical.columns import column_levels, indicator_columns
 from dagora.parties.vertical.counts import to_bits
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.k2_schedule import hidden_plan
@@ -107,21 +106,6 @@ def group_k2(
         stats[f"{name}_bytes_received"] = float(traffic.wire_received)
     message = f"K2 in the agreed order on {rows} rows of {len(terms.owners)} owners, with score {terms.score}"
     return GroupOutcome(Outcome(graph, "finished", message, None, stats), terms, leakage(terms, rows))
-
-
-def binary_columns(table: Table) -> NDArray[np.uint8]:
-    """The columns of a table as bits, uint8[columns, rows]; every column must have two levels.
-
-    >>> binary_columns(Table.from_numpy([[0, 1], [1, 1], [1, 0]], names=["a", "b"])).tolist()
-    [[0, 1, 1], [1, 1, 0]]
-    """
-    for variable, levels in zip(table.schema, column_levels(table), strict=True):
-        if levels != 2:
-            raise DataError(
-                f"column '{variable.name}' has {levels} levels, but three and more owners take two: "
-                "leave it out, or merge its levels to two"
-            )
-    return indicator_columns(table)
 
 
 def compare_numbers(transport: Transport, terms: GroupTerms, rows: int) -> None:

@@ -14,7 +14,6 @@ that of x_1 to parties 0 and 1, and x_2 to parties 1 and 2. Rows come in blocks,
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -34,7 +33,7 @@ from dagora.parties.replicated.replicated_party import (
 from dagora.parties.replicated.terms import GroupTerms
 from dagora.parties.transport.messages import Array
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.moments import Set, product_columns
+from dagora.parties.vertical.moments import Set, product_columns, subsets
 from dagora.parties.vertical.widths import BitWidths
 
 Integers = NDArray[np.unsignedinteger]
@@ -86,15 +85,6 @@ class ColumnPlan:
 def plan_columns(terms: GroupTerms, rows: int, widths: BitWidths) -> ColumnPlan:
     """Plan for so many rows: integers as wide as the counts."""
     return ColumnPlan(terms, rows, np.dtype(np.uint16 if widths.bits <= 16 else np.uint32))
-
-
-def subsets(variables: Sequence[int], largest: int) -> list[Set]:
-    """All sets of 1 to `largest` variables.
-
-    >>> subsets([3, 5], 4)
-    [(3,), (5,), (3, 5)]
-    """
-    return [chosen for size in range(1, largest + 1) for chosen in combinations(variables, size)]
 
 
 class ColumnSender:

@@ -14,10 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.data.columns.frames import one_line
-from dagora.data.columns.overview import Overview
-from dagora.data.schema import Kind, Schema
 from dagora.errors import DagoraError, DataError
 from dagora.extras import DASK
 from dagora.stats.blocks.cover import Set
@@ -36,13 +35,15 @@ from dagora.stats.partitions.partition_work import (
 )
 from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.kept_counts import Occupied
-from dagora.stats.scan.scan_statistics import SETS_PER_COLUMN, ScanStatistics, cells_at
+from dagora.stats.scan.scan_statistics import ScanStatistics
+from dagora.stats.scan.stream_counts import SETS_PER_COLUMN, StreamCounts, cells_at
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.stats.scan.codebook import Coding
     from dagora.stats.scan.row_stream import RowStream, Words
 
 T = TypeVar("T")
@@ -132,41 +133,47 @@ class DaskRows:
             whole = merged(whole, part)
         profiles.update(whole)
 
-    def statistics(
-        self, stream: RowStream, schema: Schema, rows: int, overview: Overview, jobs: int
-    ) -> ScanStatistics:
-        """Statistics that are computed where the partitions are."""
-        return DaskStatistics(self, stream, schema, rows, overview, jobs)
-
-
-class DaskStatistics(ScanStatistics):
-    """Counts and moments of a Dask frame; a pass is a round of tasks on coded partitions."""
-
-    def __init__(
-        self, source: DaskRows, stream: RowStream, schema: Schema, rows: int, overview: Overview, jobs: int
-    ) -> None:
-        super().__init__(stream, schema, rows, overview, jobs)
+    def counter(
+        self,
+        stream: RowStream,
+        codings: Sequence[Coding],
+        filled: Words | None,
+        cardinalities: NDArray[np.int64],
+        jobs: int,
+    ) -> DaskCounts:
+        """What counts the partitions where they are."""
         import dask
 
         work = [
-            dask.delayed(code)(source.part(number), stream.codings, own, stream.filled)
-            for number, own in enumerate(source.rows_of_parts)
+            dask.delayed(code)(self.part(number), list(codings), own, filled)
+            for number, own in enumerate(self.rows_of_parts)
         ]
-        self._coded = run(lambda: dask.persist(*work))
+        coded = run(lambda: dask.persist(*work))
+        return DaskCounts(coded, stream, cardinalities, sum(self.rows_of_parts), jobs)
 
-    def moments(self) -> Moments:
-        """Moments of the continuous columns, in one round."""
-        if self._moments is None:
-            import dask
 
-            columns = [k for k, variable in enumerate(self._schema) if variable.kind is Kind.CONTINUOUS]
-            if not columns:
-                self._moments = Moments(self._rows, np.zeros(0), np.zeros((0, 0)))
-                return self._moments
-            self._stream.passes += 1
-            made = [dask.delayed(moments)(part, columns) for part in self._coded]
-            self._moments = computed(in_a_tree(made, add_moments))
-        return self._moments
+class DaskCounts(StreamCounts):
+    """Counts and moments of a Dask frame; a pass is a round of tasks on coded partitions."""
+
+    def __init__(
+        self,
+        coded: Sequence[Any],
+        stream: RowStream,
+        cardinalities: NDArray[np.int64],
+        rows: int,
+        jobs: int,
+    ) -> None:
+        super().__init__(stream, cardinalities, rows, jobs)
+        self._coded = coded
+
+    def moments(self, columns: Sequence[int]) -> Moments:
+        """Moments of some columns, in one round."""
+        import dask
+
+        self._stream.passes += 1
+        made = [dask.delayed(moments)(part, list(columns)) for part in self._coded]
+        found: Moments = computed(in_a_tree(made, add_moments))
+        return found
 
     def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, Occupied]:
         """Count some sets in one round."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.columns.cells import is_text, parse_floats, parse_numbers
+from dagora.data.columns.cells import is_text, parse_numbers
 from dagora.data.columns.column_type import DECLARED, Column, are_codes, type_column
 from dagora.data.columns.dates import IS_DATE, as_days, spells_dates
 from dagora.data.columns.holes import find_holes
@@ -29,7 +29,7 @@ from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
-from dagora.stats.scan.profile import Profile, cleaned
+from dagora.stats.scan.profile import Profile
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Coding:
 
     `values` are the cells that a discrete column may have, `codes` the codes of those. `words` are cells that
     mean missing. `numbers` are the numbers that those cells stand for, in a continuous column whose numbers
-    are written in a way of their own (12 %, dates); `days` says that dates are read as days.
+    are written in a way of their own (12 %, dates); `days` says that dates are read as days, `text` that the
+    source has text, however it hands it out. `ColumnReader` reads cells by it.
     """
 
     variable: Variable
@@ -56,66 +57,7 @@ class Coding:
     codes: NDArray[np.uint16] | None = None
     numbers: NDArray[np.float64] | None = None
     days: bool = False
-
-    def read(self, cells: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        """Codes or numbers of some cells, and which of them are missing (None where none is)."""
-        column = cleaned(cells, self.words, days_of=self.variable.name if self.days else None)
-        missing = np.asarray(column.is_null()) if column.null_count else None
-        if self.variable.kind is Kind.CONTINUOUS:
-            return self._numbers(column, missing), missing
-        assert self.codes is not None
-        return self.codes[self._places(column, missing)], missing
-
-    def _numbers(self, column: pa.Array, missing: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-        import pyarrow as pa
-
-        if self.numbers is not None:
-            return self.numbers[self._places(column, missing)]
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if is_text(column.type):
-            parsed = parse_floats(pa.chunked_array([column]))
-            if parsed is None:
-                raise self.changed()
-            column = parsed.combine_chunks()
-        values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
-        if np.isinf(values).any():
-            raise self.changed()
-        return values
-
-    def _places(self, column: pa.Array, missing: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-        """Where among the known values each cell is."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        assert self.values is not None
-        if pa.types.is_dictionary(column.type):
-            places = np.asarray(
-                pc.index_in(column.dictionary, value_set=self.dictionary_values(column)).fill_null(-1)
-            )
-            indices = np.asarray(column.indices.fill_null(0))
-            places = places[indices] if len(places) else np.full(len(indices), -1)
-        else:
-            places = np.asarray(pc.index_in(column, value_set=self.values.cast(column.type)).fill_null(-1))
-        unknown = places < 0
-        if missing is not None:
-            unknown &= ~missing
-        if unknown.any():
-            raise self.changed()
-        found: NDArray[np.int64] = places
-        return found
-
-    def dictionary_values(self, column: pa.DictionaryArray) -> pa.Array:
-        """The known values in the type of a dictionary's own."""
-        assert self.values is not None
-        return self.values.cast(column.dictionary.type)
-
-    def changed(self) -> DataError:
-        """The error about a cell that was not there in the first pass."""
-        return DataError(
-            f"column '{self.variable.name}' has a value that it did not have in the first pass: the rows "
-            "changed during the run; start again when nothing writes to them"
-        )
+    text: bool = False
 
 
 def code_column(

@@ -9,7 +9,9 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.missing import MISSING_WORDS
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 # Rows that Arrow hands out at a time, and batches that it reads ahead: they bound its memory.
 BATCH_ROWS, BATCHES_AHEAD = 1 << 17, 2
+# What is read of a column of a Parquet file at a time.
+BUFFER_BYTES = 1 << 16
 FORMATS = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
 
 
@@ -126,19 +130,12 @@ class ArrowFiles:
                 partition_base_dir=str(root) if root else None,
             )
         self._check_types()
+        self._parts = list(zip(files, self._dataset.get_fragments(), strict=True))
+        self._words: list[str] = []
         if form == "parquet":
-            # Text as codes and words: far less to look at.
-            own = next(self._dataset.get_fragments()).physical_schema
-            words = [field.name for field in own if is_text(field.type)]
-            read = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns=words))
-            self._dataset = ds.dataset(
-                [str(file) for file in files],
-                format=read,
-                schema=dictionary_schema(self._dataset.schema, words),
-                partitioning="hive" if root else None,
-                partition_base_dir=str(root) if root else None,
-            )
-        self._words = words if form == "parquet" else []
+            own = self._parts[0][1].physical_schema
+            self._words = [field.name for field in own if is_text(field.type)]
+        self._form = form
 
     def _check_types(self) -> None:
         """Refuse files that do not have the columns and types of the first one."""
@@ -161,44 +158,85 @@ class ArrowFiles:
                     )
 
     def schema(self) -> pa.Schema:
-        """Names and types; text is text, however it is read."""
+        """Names and types."""
         import pyarrow as pa
 
         return pa.schema(
-            [
-                pa.field(field.name, field.type.value_type if field.name in self._words else field.type)
-                for field in self._dataset.schema
-                if not field.name.startswith("__index_level_")
-            ]
+            [field for field in self._dataset.schema if not field.name.startswith("__index_level_")]
         )
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of some columns."""
-        with naming(Path(self.title)):
-            yield from self._dataset.to_batches(
-                columns=list(columns),
-                batch_size=BATCH_ROWS,
-                batch_readahead=BATCHES_AHEAD,
-                fragment_readahead=1,
-            )
+        """The rows of some columns, file by file."""
+        for file, fragment in self._parts:
+            with naming(file):
+                if self._form == "parquet":
+                    yield from self._parquet_batches(file, fragment, list(columns))
+                else:
+                    yield from self._dataset_batches(fragment, list(columns))
+
+    def _dataset_batches(self, fragment: ds.Fragment, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        yield from fragment.to_batches(
+            schema=self._dataset.schema,
+            columns=columns,
+            batch_size=BATCH_ROWS,
+            batch_readahead=BATCHES_AHEAD,
+            fragment_readahead=1,
+        )
+
+    def _parquet_batches(
+        self, file: Path, fragment: ds.Fragment, columns: list[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a Parquet file, decoded batch by batch; text comes as words and places among them.
+
+        Arrow's scanner decodes whole row groups, and several ahead: far more memory than the rows it hands
+        out.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        own = fragment.physical_schema
+        stored = [name for name in columns if name in own.names]
+        said = partition_keys(fragment)
+        with pq.ParquetFile(
+            file,
+            read_dictionary=[name for name in stored if name in self._words],
+            pre_buffer=False,
+            buffer_size=BUFFER_BYTES,
+        ) as rows:
+            # A file without a column that is asked for still has rows.
+            read = stored or [own.names[0]]
+            for batch in rows.iter_batches(batch_size=BATCH_ROWS, columns=read):
+                arrays = [
+                    batch.column(name)
+                    if name in own.names
+                    else repeated(said.get(name), self._dataset.schema.field(name).type, batch.num_rows)
+                    for name in columns
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, columns)
 
     def state(self) -> object:
         """Sizes and times of the files."""
         return state_of(self._files)
 
 
-def dictionary_schema(schema: pa.Schema, words: Sequence[str]) -> pa.Schema:
-    """A schema in which some columns are dictionaries."""
+def partition_keys(fragment: ds.Fragment) -> dict[str, Any]:
+    """What the path of a file says about its rows, such as year=2024."""
+    import pyarrow.dataset as ds
+
+    return dict(ds.get_partition_keys(fragment.partition_expression))
+
+
+def repeated(value: Any, kind: pa.DataType, rows: int) -> pa.Array:  # noqa: ANN401 - of any type
+    """A column that is the same in all rows; text as one word and places."""
     import pyarrow as pa
 
-    return pa.schema(
-        [
-            pa.field(
-                field.name, pa.dictionary(pa.int32(), pa.string()) if field.name in words else field.type
-            )
-            for field in schema
-        ]
-    )
+    if value is None:
+        return pa.nulls(rows, kind)
+    if is_text(kind):
+        return pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(rows, dtype=np.int32)), pa.array([value], kind)
+        )
+    return pa.repeat(pa.scalar(value, kind), rows)
 
 
 class DelimitedFiles:

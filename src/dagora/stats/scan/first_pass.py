@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import DataError, OptionError
+from dagora.stats.data_warnings import keeping
 from dagora.stats.scan.codebook import Coding, code_column, hole_words
 from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
+from dagora.stats.scan.query_counts import Database, QueryCounts
+from dagora.stats.scan.query_profiles import look_by_queries
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
-from dagora.stats.scan.scan_statistics import ScanStatistics
+from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
+from dagora.stats.scan.stream_counts import Counter, StreamCounts
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -40,16 +49,36 @@ class LooksByItself(Protocol):
     def look(self, profiles: dict[str, Profile], words: Words, *, complete: bool) -> None:
         """Look at all rows, or at those without a missing cell."""
 
-    def statistics(
-        self, stream: RowStream, schema: Schema, rows: int, overview: Overview, jobs: int
-    ) -> ScanStatistics:
-        """Statistics that are computed there."""
+    def counter(
+        self,
+        stream: RowStream,
+        codings: Sequence[Coding],
+        filled: Words | None,
+        cardinalities: NDArray[np.int64],
+        jobs: int,
+    ) -> Counter:
+        """What counts them there; `stream` numbers the passes."""
 
 
-def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> ScanStatistics:
-    """Statistics of a source, after a first pass over it (a second where rows with holes are left out)."""
+def scan_source(
+    source: RowSource, reading: ReadingOptions, jobs: int = 1, database: Database | None = None
+) -> ScanStatistics:
+    """Statistics of a source, after a first pass over it (a second where rows with holes are left out).
+
+    With a `database`, no row leaves it: it is asked for distinct values, counts and sums.
+    """
+    look = look_at_rows if database is None else partial(look_by_queries, database)
     if reading.missing not in ("error", "drop"):
-        raise OptionError(f"missing must be error or drop for rows that are scanned, not '{reading.missing}'")
+        raise OptionError(
+            "missing cells of rows that are scanned are refused or dropped "
+            f"({option('missing', 'drop')}): for {option('missing', reading.missing)} take a sample "
+            f"({option('sample', SAMPLE)})"
+        )
+    if reading.discretise is not None:
+        raise OptionError(
+            f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
+            f"or take a sample ({option('sample', SAMPLE)})"
+        )
     schema = source.schema()
     names = check_names(schema.names)
     if list(names) != list(schema.names):
@@ -67,7 +96,10 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
     # What is wrong with a column may stand in rows that are dropped.
     postponed: list[DataError] = []
     drop = reading.missing == "drop"
-    decided = decide(profiles.values(), said, expected=drop, postponed=postponed if drop else None)
+    wanted = frozenset(reading.wanted)
+    decided = decide(
+        profiles.values(), said, expected=drop, postponed=postponed if drop else None, wanted=wanted
+    )
     kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
     holes = {name: coding.words for name, coding in kept.items() if coding.words}
     incomplete = [name for name in kept if profiles[name].missing or name in holes]
@@ -86,26 +118,35 @@ def scan_source(source: RowSource, reading: ReadingOptions, jobs: int = 1) -> Sc
         complete = next(iter(again.values())).rows
         if not complete:
             raise DataError(f"{source.title}: no row is left: all {rows} have a missing cell")
-        decided |= decide(again.values(), (), expected=False)
+        decided |= decide(again.values(), (), expected=False, wanted=wanted)
         kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
         kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
         profiles |= {name: replace(again[name], missing=profiles[name].missing) for name in again}
     elif said:
         kept = {name: replace(coding, words=said) for name, coding in kept.items()}
     if not kept:
-        first = next(iter(decided))
-        raise DataError(
-            f"no column can be used: '{first}' ({decided[first]}); {option('discrete', first)} keeps it"
-        )
+        first, why = next((name, str(reason)) for name, reason in decided.items())
+        raise DataError(f"no column can be used: '{first}' ({why}); {keeping(first, why)} keeps it")
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
-    stream = RowStream(source, list(kept.values()), complete, state, words if incomplete else None)
-    stream.passes = 2 if incomplete else 1
-    known = Schema(coding.variable for coding in kept.values())
-    make = source.statistics if isinstance(source, LooksByItself) else ScanStatistics
-    return make(stream, known, complete, overview, jobs)
+    codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
+    filled = words if incomplete else None
+    counter: Counter
+    if database is None:
+        stream = RowStream(source, codings, complete, state, filled)
+        stream.passes = 2 if incomplete else 1
+        levels = schema_found.cardinalities
+        if isinstance(source, LooksByItself):
+            counter = source.counter(stream, codings, filled, levels, jobs)
+        else:
+            counter = StreamCounts(stream, levels, complete, jobs)
+    else:
+        counter = QueryCounts(database, codings, complete, filled)
+    return ScanStatistics(counter, schema_found, complete, overview)
 
 
-def look(source: RowSource, profiles: dict[str, Profile], words: Words, *, complete: bool = False) -> None:
+def look_at_rows(
+    source: RowSource, profiles: dict[str, Profile], words: Words, *, complete: bool = False
+) -> None:
     """Look at all rows, or at those without a missing cell: here, or where the source looks by itself."""
     if isinstance(source, LooksByItself):
         source.look(profiles, words, complete=complete)
@@ -121,16 +162,21 @@ def decide(
     *,
     expected: bool,
     postponed: list[DataError] | None = None,
+    wanted: Collection[str] = (),
 ) -> dict[str, Coding | str]:
     """The coding of each column, or why it is left out; errors are noted in `postponed`, where that is given.
 
-    A column with a postponed error has a coding that only says what means missing in it.
+    Columns that are `wanted` stay even if they look like an identifier. A column with a postponed error has a
+    coding that only says what means missing in it.
     """
     decided: dict[str, Coding | str] = {}
     for profile in profiles:
-        wanted = profile.declared is not None
+        keep = profile.declared is not None or profile.name in wanted
         try:
-            decided[profile.name] = code_column(profile, words, wanted=wanted, expected=expected)
+            found = code_column(profile, words, wanted=keep, expected=expected)
+            if isinstance(found, Coding):
+                found = replace(found, text=is_text(profile.type))
+            decided[profile.name] = found
         except DataError as problem:
             if postponed is None:
                 raise

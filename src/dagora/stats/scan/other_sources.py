@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from dagora.data.columns.frames import one_line
 from dagora.errors import DataError, OptionError
 from dagora.extras import DUCKDB
 from dagora.stats.scan.file_sources import BATCH_ROWS, state_of
+from dagora.wording import option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,15 +70,40 @@ class QueriedRows:
         self._file = file
         self.title = title
         self._schema: pa.Schema | None = None
+        self.states_types = False
 
     def schema(self) -> pa.Schema:
-        """Names and types of the first batch."""
+        """Names and types, as the database says; where it does not, those of the first batch."""
+        if self._schema is None:
+            self._schema = self._stated_schema()
         if self._schema is None:
             first = next(self._run(self._query), None)
             if first is None:
                 raise DataError(f"{self.title}: there are no rows: at least one is needed")
             self._schema = first.schema
         return self._schema
+
+    def _stated_schema(self) -> pa.Schema | None:
+        """What a cursor that hands out Arrow batches says about the result, without any row."""
+        import pyarrow as pa
+
+        with self._answering() as cursor:
+            found = arrow_batches(cursor, f"SELECT * FROM ({self._query}) AS dagora_rows LIMIT 0")  # noqa: S608
+            self.states_types = found is not None
+            return None if found is None else plain_text(pa.RecordBatch.from_pylist([], found.schema)).schema
+
+    @contextmanager
+    def _answering(self) -> Iterator[Any]:
+        """A cursor; errors of the database become one line of ours."""
+        try:
+            with closing(self._connection.cursor()) as cursor:
+                yield cursor
+        except (DataError, GeneratorExit):
+            raise
+        except Exception as problem:
+            if hasattr(self._connection, "forget"):
+                self._connection.forget()  # so that a retry connects anew
+            raise DataError(f"{self.title}: {own_line(problem)}") from None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns."""
@@ -85,24 +112,35 @@ class QueriedRows:
         for batch in self._run(f"SELECT {names} FROM ({self._query}) AS dagora_rows"):  # noqa: S608
             yield batch.rename_columns(list(columns))
 
+    @property
+    def query(self) -> str:
+        """The query whose result has the rows."""
+        return self._query
+
+    def ask(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The result of another query."""
+        yield from self._run(query)
+
     def _run(self, query: str) -> Iterator[pa.RecordBatch]:
-        try:
-            cursor = self._connection.cursor()
-            yield from map(plain_text, arrow_batches(cursor, query) or fetched(cursor, query, self._schema))
-            cursor.close()
-        except (DataError, GeneratorExit):
-            raise
-        except Exception as problem:
-            raise DataError(f"{self.title}: {one_line(problem)}") from None
+        with self._answering() as cursor:
+            batches = arrow_batches(cursor, query)
+            yield from map(plain_text, fetched(cursor, query, self._schema) if batches is None else batches)
 
     def state(self) -> object:
         """Size and time of the database's file, where it is one."""
         return None if self._file is None else state_of([self._file])
 
 
-def arrow_batches(cursor: Any, query: str) -> Iterable[pa.RecordBatch] | None:  # noqa: ANN401
+def own_line(problem: Exception) -> str:
+    """The database's own line, without the query around it that is ours."""
+    text = one_line(problem)
+    said = text.partition("ERROR: ")[2] or text
+    return said.split(" LINE 1:")[0].split(" Query was:")[0]
+
+
+def arrow_batches(cursor: Any, query: str) -> pa.RecordBatchReader | None:  # noqa: ANN401
     """The result of a query as Arrow batches, from cursors that hand them out: DuckDB's and those of ADBC."""
-    reader: Iterable[pa.RecordBatch] | None = None
+    reader: pa.RecordBatchReader | None = None
     if hasattr(cursor, "sql") and hasattr(cursor, "to_arrow_reader"):
         reader = cursor.sql(query).to_arrow_reader(BATCH_ROWS)
     elif hasattr(cursor, "fetch_record_batch"):
@@ -119,7 +157,7 @@ def fetched(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator[pa.Re
     names = [entry[0] for entry in cursor.description]
     kinds: list[pa.DataType | None] = [None] * len(names)
     if schema is not None:
-        kinds = [schema.field(name).type for name in names]
+        kinds = [schema.field(name).type if name in schema.names else None for name in names]
     while rows := cursor.fetchmany(BATCH_ROWS // 4):
         columns = []
         for place, values in enumerate(zip(*rows, strict=True)):
@@ -154,7 +192,7 @@ def open_duckdb(place: str, table: str | None, query: str | None) -> QueriedRows
 def query_of(table: str | None, query: str | None) -> str:
     """The query that was given, or one for all of a table."""
     if (table is None) == (query is None):
-        raise OptionError("a database needs either table or query")
+        raise OptionError(f"a database needs either {option('table')} or {option('query')}")
     if query is not None:
         return query
     quoted = ".".join('"' + part.replace('"', '""') + '"' for part in str(table).split("."))

@@ -83,7 +83,10 @@ class Profile:
         begin, self.rows = self.rows, self.rows + len(cells)
         if is_temporal(self.type):
             return
-        column = cleaned(cells, words, days_of=self.name if self.days else None)
+        if is_text(self.type) and self.firsts is not None:
+            column = with_cleaned_words(as_words(cells), words)
+        else:
+            column = cleaned(cells, words, days_of=self.name if self.days else None)
         if column.null_count:
             self.missing += column.null_count
             if self.first_missing < 0:
@@ -122,13 +125,13 @@ class Profile:
         fresh = [place for place, value in enumerate(values) if value not in known]
         if fresh:
             indices = np.asarray(encoded.indices.drop_null())
+            rows = np.arange(len(indices))
             if encoded.null_count:
-                positions = np.flatnonzero(np.asarray(encoded.is_valid()))
-            seen, where = np.unique(indices, return_index=True)
-            first = dict(zip(seen.tolist(), where.tolist(), strict=True))
-            for place in sorted((place for place in fresh if place in first), key=first.__getitem__):
-                row = int(positions[first[place]]) if encoded.null_count else first[place]
-                known[values[place]] = begin + row
+                rows = np.flatnonzero(np.asarray(encoded.is_valid()))
+            first = np.full(len(values), -1, dtype=np.int64)
+            first[indices[::-1]] = rows[::-1]  # of several assignments the last one stays
+            for place in sorted((place for place in fresh if first[place] >= 0), key=first.__getitem__):
+                known[values[place]] = begin + int(first[place])
         self.firsts = known
         if len(known) > self.most_values:
             self.firsts = None
@@ -188,6 +191,10 @@ class Profile:
             self.sums[0] = (self.sums[0] + int(exact.sum())) & WRAP
             self.sums[1] = (self.sums[1] + int((exact * exact).sum())) & WRAP
 
+    def note_sums(self, total: int, squares: int) -> None:
+        """Take the sum of all numbers and that of their squares, both modulo 2⁶⁴, as known from elsewhere."""
+        self._sums = [total, squares]
+
     @property
     def numbers_the_rows(self) -> bool:
         """Whether whole numbers run on from the smallest to the largest, each once, in any order."""
@@ -240,6 +247,33 @@ def cleaned(cells: pa.Array, words: Collection[str], days_of: str | None = None)
         column = pc.add(column, 0.0)
     found = column.combine_chunks()
     return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+
+
+def as_words(cells: pa.Array) -> pa.DictionaryArray:
+    """Text as a list of words, and a place in it for each cell."""
+    import pyarrow as pa
+
+    if pa.types.is_string_view(cells.type):
+        cells = cells.cast(pa.large_string())
+    return cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+
+
+def cleaned_words(words: pa.Array, missing: Collection[str]) -> pa.Array:
+    """Words without margins; those that mean missing are null."""
+    import pyarrow as pa
+
+    return null_missing(pa.chunked_array([words]), missing).combine_chunks()
+
+
+def with_cleaned_words(column: pa.DictionaryArray, missing: Collection[str]) -> pa.DictionaryArray:
+    """Text cells whose words have no margins and differ; cells that mean missing are null."""
+    import pyarrow as pa
+
+    words = cleaned_words(column.dictionary, missing)
+    if words.equals(column.dictionary):
+        return column
+    again = words.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(again.indices.take(column.indices), again.dictionary)
 
 
 def new_profiles(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
 from dagora.data.incomplete import AnyTable, table_of
@@ -27,12 +28,18 @@ def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptio
     """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise OptionError(f"sample must be a whole number of rows, 1 or more, not {size!r}")
-    names = list(source.schema().names)
+    schema = source.schema()
+    names = list(schema.names)
     names = [names[place] for place in kept_positions(names, reading)]
     rows = draw_rows(source, names, size, seed)
     if not rows.num_rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
-    columns = [rows.column(name) for name in names]
+    # Text may come as words and places, but is no list of categories.
+    kinds = [schema.field(name).type for name in names]
+    columns = [
+        rows.column(name).cast(kind) if is_text(kind) else rows.column(name)
+        for name, kind in zip(names, kinds, strict=True)
+    ]
     return table_of(*type_columns(names, columns, reading, text_cells=source.text_cells))
 
 

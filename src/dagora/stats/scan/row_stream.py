@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dagora.errors import DataError
 from dagora.stats.moments import BLOCK_ROWS
+from dagora.stats.scan.cell_reader import ColumnReader
 from dagora.stats.scan.profile import cleaned
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ class RowStream:
         state: object,
         filled: Words | None = None,
     ) -> None:
-        self._source, self._rows, self._state = source, rows, state
-        self.codings, self.filled = list(codings), filled
+        self._source, self._codings, self._rows, self._state = source, codings, rows, state
+        self._filled = filled
         self.passes = 0
 
     @property
@@ -72,20 +73,21 @@ class RowStream:
             raise self.changed(f"it has {total} rows now, and had {self._rows} before")
 
     def _read(self, columns: Sequence[int]) -> Iterator[Piece]:
-        names = [self.codings[column].variable.name for column in columns]
-        read = names if self.filled is None else list(dict.fromkeys([*names, *self.filled]))
+        names = [self._codings[column].variable.name for column in columns]
+        read = names if self._filled is None else list(dict.fromkeys([*names, *self._filled]))
+        readers = [ColumnReader(self._codings[column]) for column in columns]
         for batch in self._source.batches(read):
-            if self.filled is not None:
-                batch = complete_part(batch, self.filled)  # noqa: PLW2901
+            if self._filled is not None:
+                batch = complete_part(batch, self._filled)  # noqa: PLW2901
             if not batch.num_rows:
                 continue
-            made = [
-                self.codings[column].read(batch.column(name))
-                for column, name in zip(columns, names, strict=True)
-            ]
-            if any(missing is not None for _, missing in made):
-                raise self.changed("a cell is missing that was not before")
-            yield [values for values, _ in made]
+            piece: Piece = []
+            for reader, name in zip(readers, names, strict=True):
+                values = reader.read(batch.column(name))
+                if values is None:
+                    raise self.changed("a cell is missing that was not before")
+                piece.append(values)
+            yield piece
 
     def _check_state(self) -> None:
         if self._source.state() != self._state:

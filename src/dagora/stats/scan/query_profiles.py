@@ -1,0 +1,104 @@
+"""The first look at the columns of a database, by queries: distinct values while few, else ranges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagora.data.columns.cells import is_text
+from dagora.data.columns.ingest import is_temporal
+from dagora.stats.scan.profile import WRAP, Profile, as_words, sum_of_squares, with_cleaned_words
+from dagora.stats.scan.query_counts import condition, present, quoted, relation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from dagora.stats.scan.query_counts import Database
+    from dagora.stats.scan.row_source import RowSource
+    from dagora.stats.scan.row_stream import Words
+
+
+def look_by_queries(
+    database: Database,
+    source: RowSource,  # noqa: ARG001 - the rows themselves are not looked at
+    profiles: dict[str, Profile],
+    words: Words,
+    *,
+    complete: bool = False,
+) -> None:
+    """Fill the profiles of all columns, over all rows or those without a missing cell."""
+    schema = database.schema()
+    where = condition(schema, words) if complete else ""
+    rows = relation(database.query, where)
+    for profile in profiles.values():
+        kind = schema.field(profile.name).type
+        filled = present(profile.name, kind, words.get(profile.name, ()))
+        look_at_column(database, profile, rows, filled, words.get(profile.name, ()))
+
+
+def look_at_column(
+    database: Database, profile: Profile, rows: str, filled: str, words: Collection[str]
+) -> None:
+    """Fill one profile; `filled` is the condition that a cell is not missing."""
+    column = quoted(profile.name)
+    (counts,) = answer(
+        database,
+        f"SELECT count(*) AS n, sum(CASE WHEN {filled} THEN 1 ELSE 0 END) AS filled FROM {rows}",  # noqa: S608
+    )
+    profile.rows = int(counts["n"])
+    profile.missing = profile.rows - int(counts["filled"] or 0)
+    profile.first_missing = 0 if profile.missing else -1
+    if is_temporal(profile.type) or profile.missing == profile.rows:
+        return
+    inner = f"(SELECT {column} FROM {rows}) AS dagora_cells WHERE {filled}"  # noqa: S608
+    most = profile.most_values
+    found = list(database.ask(f"SELECT DISTINCT {column} FROM {inner} LIMIT {most + 1}"))  # noqa: S608
+    firsts: dict[Any, int] = {}
+    for batch in found:
+        cells = batch.column(0)
+        if is_text(profile.type):
+            cells = with_cleaned_words(as_words(cells), words)
+        for value in cells.to_pylist():
+            # SQL knows no negative zero either: both are found among the same values.
+            firsts.setdefault(value + 0.0 if isinstance(value, float) else value, len(firsts))
+    # In the order of the values, as SQL hands them out in any.
+    profile.firsts = dict.fromkeys(sorted(firsts), 0) if len(firsts) <= most else None
+    if not is_text(profile.type) and not is_boolean(profile):
+        measure(database, profile, inner, column)
+
+
+def is_boolean(profile: Profile) -> bool:
+    """Whether a column holds truth values."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_boolean(profile.type))
+
+
+def measure(database: Database, profile: Profile, inner: str, column: str) -> None:
+    """Note the range of numbers, and what tells whether they number the rows."""
+    import pyarrow as pa
+
+    (about,) = answer(
+        database,
+        f"SELECT min({column}) AS low, max({column}) AS high, "  # noqa: S608
+        f"sum(CASE WHEN {column} = floor({column}) THEN 0 ELSE 1 END) AS broken, "
+        f"count(DISTINCT {column}) AS different FROM {inner}",
+    )
+    low, high = float(about["low"]), float(about["high"])
+    cells = profile.rows - profile.missing
+    if np.isinf([low, high]).any():
+        profile.infinite, profile.infinities = 0, 1
+        return
+    profile.low, profile.high = low, high
+    profile.whole = pa.types.is_integer(profile.type) or not int(about["broken"] or 0)
+    profile.repeats = int(about["different"]) < cells
+    if profile.whole and not profile.repeats and high - low == cells - 1:
+        first, last = int(low), int(high)
+        squares = sum_of_squares(last) - sum_of_squares(first - 1)
+        profile.note_sums(((first + last) * cells // 2) & WRAP, squares & WRAP)
+
+
+def answer(database: Database, query: str) -> list[dict[str, Any]]:
+    """The rows of a small result."""
+    return [row for batch in database.ask(query) for row in batch.to_pylist()]

@@ -1,0 +1,127 @@
+"""Counts and moments of a stream of rows: every round of questions is one pass over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.stats.blocks.block_kernel import BlockRows
+from dagora.stats.blocks.cover import Set
+from dagora.stats.blocks.in_memory import cells_of, most_dense_cells, rounds_of
+from dagora.stats.blocks.rounds import Round
+from dagora.stats.counting import coded_columns, few_levels
+from dagora.stats.moments import block_moments
+from dagora.stats.scan.kept_counts import Occupied
+from dagora.stats.scan.row_stream import RowStream
+from dagora.stats.scan.sparse import SparseCounts
+from dagora.stats.statistics import Moments, flatten
+
+# Bit rows have to be made anew in every pass: that pays with so many sets for each column.
+SETS_PER_COLUMN = 8
+
+
+class Counter(Protocol):
+    """What counts rows that are not in memory."""
+
+    @property
+    def title(self) -> str:
+        """What to call the source."""
+
+    @property
+    def effort(self) -> dict[str, float]:
+        """What it took so far, by name."""
+
+    @property
+    def passes(self) -> int:
+        """How often the rows were read."""
+
+    def count(self, sets: list[Set]) -> dict[Set, Occupied]:
+        """Occupied cells of sets of ascending columns."""
+
+    def moments(self, columns: Sequence[int]) -> Moments:
+        """Moments of some columns, at least one."""
+
+
+class StreamCounts:
+    """Counts sets of columns by our own kernel, in one pass over a stream for all of them."""
+
+    def __init__(self, stream: RowStream, cardinalities: NDArray[np.int64], rows: int, jobs: int = 1) -> None:
+        self._stream, self._cardinalities, self._rows, self._jobs = stream, cardinalities, rows, jobs
+
+    @property
+    def title(self) -> str:
+        """What to call the source."""
+        return self._stream.title
+
+    @property
+    def passes(self) -> int:
+        """Passes over the rows so far."""
+        return self._stream.passes
+
+    @property
+    def effort(self) -> dict[str, float]:
+        """The passes."""
+        return {"passes": float(self.passes)}
+
+    def moments(self, columns: Sequence[int]) -> Moments:
+        """Moments of some columns, in one pass."""
+        total = Moments(0, np.zeros(len(columns)), np.zeros((len(columns), len(columns))))
+        for piece in self._stream.pieces(columns):
+            total = block_moments(total, piece)
+        return total
+
+    def count(self, sets: list[Set]) -> dict[Set, Occupied]:
+        """Count sets: in one pass, or in several where there is no room for all tables at a time."""
+        sizes = cells_of(*flatten(sets), self._cardinalities)
+        dense = sizes <= most_dense_cells(self._rows)
+        rounds = [some.tolist() for some in rounds_of(sizes, np.flatnonzero(dense))]
+        others = [sets[k] for k in np.flatnonzero(~dense).tolist()]
+        found: dict[Set, Occupied] = {}
+        for some in rounds or ([[]] if others else []):
+            # The first pass also counts what has no table.
+            found |= self._pass_over([sets[k] for k in some], others)
+            others = []
+        return found
+
+    def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, Occupied]:
+        """Count some sets in one pass, with tables or without."""
+        columns = sorted({column for each in (*dense, *sparse) for column in each})
+        place = {column: k for k, column in enumerate(columns)}
+        levels = self._cardinalities[columns]
+        kind = np.uint8 if levels.max(initial=0) <= 256 else np.uint16
+        with_bits = few_levels(levels) & (len(dense) >= SETS_PER_COLUMN * len(columns))
+        own = [tuple(place[column] for column in each) for each in dense]
+        together = Round(own, levels, with_bits, self._rows, self._jobs)
+        others = [
+            SparseCounts([place[column] for column in each], self._cardinalities[list(each)].tolist())
+            for each in sparse
+        ]
+        for piece in self._stream.pieces(columns) if columns else ():
+            codes: NDArray[Any] = np.stack(piece).astype(kind)
+            if dense:
+                together.add(BlockRows(*coded_columns(codes, levels, with_bits)))
+            for counts in others:
+                counts.add(codes)
+        found = {
+            each: Occupied(counts.cells().astype(np.uint16), counts.counts)
+            for each, counts in zip(sparse, others, strict=True)
+        }
+        for k, each in enumerate(dense):
+            table = together.table(k)
+            occupied = np.flatnonzero(table)
+            found[each] = Occupied(cells_at(occupied, self._cardinalities[list(each)]), table[occupied])
+        return found
+
+
+def cells_at(places: NDArray[np.int64], levels: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """The levels of cells by their places in a table, a row for each.
+
+    >>> cells_at(np.array([1, 5]), np.array([2, 3]))
+    array([[0, 1], [1, 2]], dtype=uint16)
+    """
+    if not len(levels):
+        return np.empty((len(places), 0), dtype=np.uint16)
+    return np.column_stack(np.unravel_index(places, levels)).astype(np.uint16)

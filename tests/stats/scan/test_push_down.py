@@ -1,0 +1,221 @@
+"""Databases that count by themselves, and PostgreSQL: against the same rows in memory."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.errors import DataError, OptionError
+from dagora.stats.scan.query_plan import plan_queries
+from dagora.stats.table import TableStatistics
+from tests.stats.scan.test_scan import assert_same, frame
+
+SETS = [each for size in range(5) for each in combinations(range(4), size)]
+PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+
+
+def assert_pushed(scanned, table):
+    """The same variables and counts; moments but for rounding."""
+    known = TableStatistics(table)
+    assert scanned.schema.variables == known.schema.variables
+    assert scanned.counts(SETS).values.tolist() == known.counts(SETS).values.tolist()
+    one, other = scanned.moments(), known.moments()
+    assert one.n == other.n
+    assert np.allclose(one.mean, other.mean, rtol=1e-14)
+    assert np.allclose(one.scatter, other.scatter, rtol=1e-10)
+
+
+@pytest.fixture
+def duck():
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        made = frame()
+        connection.register("made", made)
+        connection.execute("CREATE TABLE visits AS SELECT * FROM made")
+        yield connection
+
+
+def test_duckdb_counts_by_itself(duck):
+    scanned = dagora.open_rows(duck, table="visits", push_down=True)
+    assert_pushed(scanned, dagora.Table.from_frame(frame()))
+    # One query for all sets of four columns, and two for moments.
+    assert scanned.effort == {"queries": 3.0, "widest_query": 4.0}
+    assert scanned.counts(SETS).values.sum() > 0
+    assert scanned.passes == 3, "what was counted is kept"
+
+
+def test_missing_cells_are_left_out_by_the_database(duck):
+    table = frame()
+    table.loc[[3, 9], "word"] = None
+    table.loc[9, "weight"] = np.nan
+    table.loc[11, "word"] = " "
+    duck.register("with_holes", table)
+    duck.execute("CREATE TABLE holes AS SELECT * FROM with_holes")
+    with pytest.raises(DataError, match="cells are missing"):
+        dagora.open_rows(duck, table="holes", push_down=True)
+    scanned = dagora.open_rows(duck, table="holes", push_down=True, missing="drop")
+    assert scanned.n_rows == len(table) - 3
+    assert_pushed(scanned, dagora.Table.from_frame(table, missing="drop"))
+
+
+def test_identifiers_and_texts_are_left_out_as_in_memory(duck):
+    table = frame()
+    table.insert(0, "row", range(5, len(table) + 5))
+    table["note"] = [f"text {k}" for k in range(len(table))]
+    duck.register("with_more", table)
+    duck.execute("CREATE TABLE more AS SELECT * FROM with_more")
+    with pytest.warns(dagora.DagoraWarning, match="2 columns are left out"):
+        scanned = dagora.open_rows(duck, table="more", push_down=True)
+    assert scanned.schema.names == tuple(frame().columns)
+
+
+def test_rows_that_change_while_the_database_counts(duck):
+    scanned = dagora.open_rows(duck, table="visits", push_down=True)
+    duck.execute("INSERT INTO visits SELECT * FROM made LIMIT 1")
+    with pytest.raises(DataError, match=r"changed during the run .it has 701 rows now, and had 700 before"):
+        scanned.counts([(0, 1)])
+    with pytest.raises(DataError, match="changed during the run"):
+        scanned.moments()
+
+
+def test_a_plan_covers_all_sets_within_its_limit():
+    rng = np.random.default_rng(0)
+    levels = rng.integers(2, 12, 20)
+    sets = [tuple(sorted(rng.permutation(20)[: rng.integers(1, 5)].tolist())) for _ in range(300)]
+    plan = plan_queries(sets, levels, 10**6)
+    assert set(plan.source_of) == set(sets)
+    assert all(set(each) <= set(plan.queries[place]) for each, place in plan.source_of.items())
+    cells = [int(levels[list(query)].prod()) for query in plan.queries]
+    assert max(cells) <= 1 << 16
+    assert len(plan.queries) < 80
+    assert plan.in_words.startswith(f"{len(plan.queries)} queries over ")
+
+
+def test_push_down_is_for_databases(tmp_path):
+    import sqlite3
+
+    frame().to_csv(tmp_path / "rows.csv")
+    with pytest.raises(OptionError, match="push_down is for databases"):
+        dagora.open_rows(tmp_path / "rows.csv", push_down=True)
+    with sqlite3.connect(":memory:") as connection:
+        frame().to_sql("visits", connection)
+        with pytest.raises(OptionError, match="which state the types"):
+            dagora.open_rows(connection, table="visits", push_down=True)
+
+
+class Server:
+    """A PostgreSQL server of our own, on a socket in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder, self.bin = folder, PROGRAMS[-1].parent
+        if os.getuid() == 0:
+            shutil.chown(folder, "postgres", "postgres")
+        self.run("initdb", "-D", folder / "data", "-U", "ada", "--auth=trust", "--no-sync")
+        self.process = None
+        self.start()
+
+    def as_owner(self):
+        return {"user": "postgres", "group": "postgres"} if os.getuid() == 0 else {}
+
+    def run(self, program, *arguments):
+        subprocess.run(
+            [self.bin / program, *map(str, arguments)],
+            check=True, capture_output=True, cwd=self.folder, **self.as_owner(),
+        )  # fmt: skip
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [str(self.bin / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder, **self.as_owner(),
+        )  # fmt: skip
+        for _ in range(200):
+            ready = subprocess.run([self.bin / "pg_isready", "-h", self.folder, "-q"], check=False)
+            if ready.returncode == 0:
+                return
+            time.sleep(0.05)
+        raise AssertionError("the server does not answer")
+
+    def stop(self):
+        self.process.send_signal(3)  # SIGQUIT: at once, as after a crash
+        self.process.wait(timeout=20)
+
+    def sql(self, text):
+        subprocess.run(
+            [self.bin / "psql", "-h", self.folder, "-U", "ada", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1", "-c", text],
+            check=True, capture_output=True,
+        )  # fmt: skip
+
+    @property
+    def address(self):
+        return f"postgresql://ada@/postgres?host={self.folder}"
+
+
+@pytest.fixture(scope="module")
+def server():
+    pytest.importorskip("adbc_driver_postgresql", reason="pip install 'dagora[engines]'")
+    if not PROGRAMS:
+        pytest.skip("needs a PostgreSQL server: apt-get install postgresql")
+    with tempfile.TemporaryDirectory() as name:  # short: a socket's path has at most 107 letters
+        os.chmod(name, 0o755)  # noqa: PTH101 (another user owns what is in it)
+        folder = Path(name) / "pg"
+        folder.mkdir()
+        own = Server(folder)
+        try:
+            table = frame()
+            file = Path(name) / "rows.csv"
+            table.to_csv(file, index=False)
+            file.chmod(0o644)
+            own.sql(
+                "CREATE TABLE visits (cold int, cough boolean, word text, dose float8, weight float8, age smallint);"
+                f"COPY visits FROM '{file}' (FORMAT csv, HEADER)"
+            )
+            yield own
+        finally:
+            own.stop()
+
+
+def test_postgres_is_scanned_and_counts_by_itself(server):
+    known = dagora.Table.from_frame(frame())
+    assert_same(dagora.open_rows(server.address, table="visits"), known)
+    assert_pushed(dagora.open_rows(server.address, table="visits", push_down=True), known)
+    some = dagora.open_rows(server.address, query="SELECT cold, word FROM public.visits WHERE cold = 1;")
+    assert some.n_rows == int(frame()["cold"].sum())
+
+
+def test_postgres_only_reads(server):
+    server.sql("CREATE SEQUENCE counter")
+    with pytest.raises(DataError, match=r"^the database postgres: cannot execute nextval.* in a read-only"):
+        dagora.open_rows(server.address, query="SELECT nextval('counter'), * FROM visits")
+
+
+def test_what_postgres_refuses_is_said_in_its_own_line(server):
+    with pytest.raises(DataError, match=r'^the database postgres: syntax error at or near "1"$'):
+        dagora.open_rows(server.address, query="SELEC 1")
+    with pytest.raises(DataError, match=r'relation "nothing" does not exist'):
+        dagora.open_rows(server.address, table="nothing")
+    slow = f"{server.address}&options=-c%20statement_timeout%3D20"
+    with pytest.raises(DataError, match="canceling statement due to statement timeout"):
+        dagora.open_rows(slow, query="SELECT a.* FROM visits a, visits b, visits c", push_down=True)
+    server.sql("CREATE ROLE guest LOGIN")
+    with pytest.raises(DataError, match="permission denied for table visits"):
+        dagora.open_rows(server.address.replace("ada@", "guest@"), table="visits")
+
+
+def test_a_lost_connection_costs_one_line_and_a_retry_goes_on(server):
+    for push_down in (False, True):
+        scanned = dagora.open_rows(server.address, table="visits", push_down=push_down)
+        counts = scanned.counts([(0, 1)]).values.tolist()
+        server.stop()
+        with pytest.raises(DataError, match=r"^the database postgres: ") as caught:
+            scanned.counts([(0, 2)])
+        assert "\n" not in str(caught.value)
+        assert scanned.counts([(0, 1)]).values.tolist() == counts, "what was counted is kept"
+        server.start()
+        assert scanned.counts([(0, 2)]).values.sum() == 700
