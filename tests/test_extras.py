@@ -62,6 +62,9 @@ CASES: dict[str, dict[str, str]] = {
     "distributed": {
         "learn none.parquet --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask: pip install 'dagora[dask]'",
     },
+    "adbc_driver_postgresql": {
+        "dagora.open_rows('postgresql://ada@localhost/shop', table='orders')": "a PostgreSQL database needs the package 'adbc-driver-postgresql': pip install 'dagora[engines]'",
+    },
     "duckdb": {
         "dagora.open_rows('duckdb:shop.db', table='orders')": "a DuckDB file needs DuckDB: pip install 'dagora[engines]'",
     },
@@ -118,7 +121,7 @@ def test_extras_install_what_is_needed() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for need in NEEDS:
         packages = {re.split(r"[<>=\[]", package)[0] for package in extras[need.extra]}
-        assert need.module in packages
+        assert need.module.replace("_", "-") in packages
     every = next(package for package in extras["runtime"])
     assert {need.extra for need in NEEDS} == set(re.findall(r"\[(.*)\]", every)[0].split(","))
 

@@ -79,4 +79,5 @@ NEEDS = (
     GMPY2,
     DUCKDB,
     POSTGRESQL,
+    DISTRIBUTED,
 )

@@ -69,9 +69,9 @@ def as_table(table: "pd.DataFrame") -> dagora.Table:
 
 
 def test_sets_without_a_table_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dagora.stats.scan import scan_statistics
+    from dagora.stats.scan import stream_counts
 
-    monkeypatch.setattr(scan_statistics, "most_dense_cells", lambda _rows: 3)
+    monkeypatch.setattr(stream_counts, "most_dense_cells", lambda _rows: 3)
     table = frame()[DISCRETE]
     found = dagora.open_rows(in_parts(table, 4)).counts(SETS)
     np.testing.assert_array_equal(found.values, TableStatistics(as_table(table)).counts(SETS).values)

@@ -193,7 +193,7 @@ class Profile:
 
     def note_sums(self, total: int, squares: int) -> None:
         """Take the sum of all numbers and that of their squares, both modulo 2⁶⁴, as known from elsewhere."""
-        self._sums = [total, squares]
+        self.sums = [total, squares]
 
     @property
     def numbers_the_rows(self) -> bool:
