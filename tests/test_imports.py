@@ -37,6 +37,7 @@ FLOORS = (
         "compiling",
         "memory",
         "showing",
+        "addresses",
     ),
     ("kernel_stamp",),
     ("kernel_cache",),

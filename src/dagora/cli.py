@@ -19,6 +19,7 @@ from typing import Any
 
 import click
 
+from dagora.addresses import refuse_password
 from dagora.commands.command_line import answering
 from dagora.commands.ctrl_c import INTERRUPTED, ending_compilation
 from dagora.commands.live_line import LiveLine
@@ -155,10 +156,8 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
 def refuse_passwords(arguments: Sequence[str]) -> None:
     """Refuse an address with a password before anything is done that might repeat it."""
     for argument in arguments:
-        if "://" in argument:
-            from dagora.stats.scan.postgres import refuse_password
-
-            refuse_password(argument)
+        value = argument.partition("=")[2] if argument.startswith("-") else argument
+        refuse_password(value)
 
 
 def refuse(message: str, code: int = 2) -> int:

@@ -10,11 +10,11 @@ from typing import Any
 from dagora.choices import check_circumstances, numbers_for
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.interventions import Said
-from dagora.data.schema import Kind
 from dagora.data.series import Timing
 from dagora.events import Budget, Event, Observer, ignore
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
+from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.method_registry import method_named
 from dagora.preparing import prepare
@@ -130,7 +130,8 @@ def learn(
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
     gains = {}
-    if local is not None and source.in_memory and not isinstance(outcome.graph, PAG):
+    worth = local is not None and chosen is not None and chosen.in_nats and source.in_memory
+    if local is not None and worth and not isinstance(outcome.graph, PAG):
         gains = edge_gains(local, outcome.graph, run)
     settings = prepared.settings(time_limit)
     if source.noise is not None:
@@ -167,7 +168,7 @@ def learn(
         dropped=outcome.dropped,
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,
-        class_only=chosen is not None and (chosen.equivalent or chosen.kind is Kind.DISCRETE),
+        class_only=not isinstance(outcome.graph, DAG) or (chosen is not None and chosen.tells_class_only),
         edge_gains=gains,
         separating_sets=outcome.separating_sets,
         data=source.account,

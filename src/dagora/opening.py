@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from dagora.addresses import refuse_password
 from dagora.choices import check_circumstances
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
@@ -16,7 +17,7 @@ from dagora.stats.partitions.dask_frames import DaskRows, is_dask
 from dagora.stats.scan.file_sources import open_files
 from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
-from dagora.stats.scan.postgres import is_postgres, open_postgres, refuse_password
+from dagora.stats.scan.postgres import is_postgres, open_postgres
 from dagora.stats.scan.row_sample import sample_source
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.wording import announce, option
@@ -112,10 +113,11 @@ def database_of(source: RowSource) -> Database:
 
 def source_of(source: Any, table: str | None, query: str | None, separator: str | None) -> RowSource:  # noqa: ANN401
     """What hands out the rows."""
+    if isinstance(source, str):
+        refuse_password(source)
     if isinstance(source, str) and source.startswith(DUCKDB_PREFIX):
         return open_duckdb(source.removeprefix(DUCKDB_PREFIX), table, query)
     if is_postgres(source):
-        refuse_password(source)
         return open_postgres(source, table, query)
     if hasattr(source, "cursor"):
         return QueriedRows(source, query_of(table, query), "the query" if table is None else f"table {table}")

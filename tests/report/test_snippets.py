@@ -87,6 +87,34 @@ def test_every_kind_of_object_shows_itself(table, what):
         assert any(HOSTILE in words for words in page.words)
 
 
+CHAIN = np.random.default_rng(5).random((500, 3))
+
+
+def chain():
+    first = (CHAIN[:, 0] < 0.5).astype(int)
+    second = first ^ (CHAIN[:, 1] < 0.1)
+    return {"a": first, "b": second, "c": second ^ (CHAIN[:, 2] < 0.1)}
+
+
+def test_the_words_do_not_say_more_than_is_known():
+    """Without an edge because of a limit; directed by tests, by knowledge, or by what a method assumes."""
+    discrete = {"discrete": ["a", "b", "c"]}
+
+    def words(**options):
+        return " ".join(shown(dagora.learn(chain(), **discrete, **options)).words)
+
+    assert "was not looked at" in words(method="hill-climb", max_parents=0)
+    assert "stopped early (time-limit)" in words(method="hill-climb", time_limit=1e-6)
+    assert "leave 2 open" in words(method="pc")
+    known = {"required": [["a", "b"]]}
+    assert "the data and what was known beforehand decide" in words(method="hill-climb", knowledge=known)
+    numbers = {name: column + CHAIN[:, 0] for name, column in chain().items()}
+    lasso = dagora.learn(numbers, method="hill-climb", score="lasso")
+    assert lasso.edge_gains == {}
+    assert not lasso.class_only
+    assert dagora.learn(numbers, method="pc").class_only
+
+
 def test_large_things_are_not_drawn():
     many = dagora.DAG([f"v{i}" for i in range(MOST_NODES + 1)])
     assert "svg" not in shown(many).tags

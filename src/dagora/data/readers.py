@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dagora.addresses import refuse_password
 from dagora.data.arrow_sizes import MAGIC, running_sizes
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import check_names, kept_positions
@@ -110,6 +111,7 @@ def look_at_file(file: Path, reading: ReadingOptions) -> Overview:
 
 def read_raw(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray], bool]:
     """Names and raw columns of a file, and whether its cells are text."""
+    refuse_password(str(file))
     mark = check_separator(reading.separator)
     check_file(file)
     ending = file_format(file) if mark is None else ".csv"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
@@ -92,18 +93,20 @@ def in_words(result: Result) -> str:
     graph, gains = result.graph, result.edge_gains
     edges = number_of_edges(graph)
     if not edges:
-        return "No edge was found: nothing in these data suggests that the variables depend on each other."
+        return no_edge_in_words(result)
     words = []
+    known = result.settings.get("knowledge", {})
+    decide = "the data and what was known beforehand decide" if directs(known) else "the data decide"
     if not isinstance(graph, PAG) and result.lagged_graph is None:
         still_open = len(result.open_edges)
         words.append(
-            f"Of {counted(edges, 'edge')}, the data decide the direction of {edges - still_open} and leave "
+            f"Of {counted(edges, 'edge')}, {decide} the direction of {edges - still_open} and leave "
             f"{still_open} open."
             if result.class_only
             else f"The direction of {counted(edges, 'edge')} rests on what the method assumes, not on "
             "independences alone."
         )
-    if gains:
+    if gains and max(gains.values()) > 0:
         strongest = max(gains, key=lambda edge: gains[edge])
         weak = sum(gain < WEAK for gain in gains.values())
         words.append(f"The strongest links {strongest[0]} and {strongest[1]} ({gains[strongest]:.1f} nats).")
@@ -117,6 +120,26 @@ def in_words(result: Result) -> str:
         "does not say that one causes the other."
     )
     return " ".join(words)
+
+
+def no_edge_in_words(result: Result) -> str:
+    """What it means that there is no edge: little, where the search could not or did not look."""
+    if result.status not in {"optimal", "local-optimum", "finished"}:
+        return f"There is no edge, but the search was stopped early ({result.status}): that says nothing yet."
+    known = result.settings.get("knowledge", {})
+    if known.get("max_parents") == 0 or known.get("forbidden") or known.get("tiers"):
+        return (
+            "There is no edge among those that were allowed: what was excluded beforehand was not looked at."
+        )
+    return (
+        "There is no edge: none was worth adding, as this method judges it. Variables may still depend on "
+        "each other in ways that it does not see, or too weakly for so many rows."
+    )
+
+
+def directs(known: Mapping[str, Any]) -> bool:
+    """Whether what was known beforehand may have directed edges."""
+    return bool(known.get("required") or known.get("forbidden") or known.get("tiers"))
 
 
 def sentence(words: str) -> str:
@@ -223,7 +246,8 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         if result.weights is not None:
             row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
         if gains:
-            row.append(Cell(f"{gains[edge]:.1f}".replace("-", "−"), gains[edge]))
+            gain = gains.get(edge)
+            row.append(None if gain is None else Cell(f"{gain:.1f}".replace("-", "−"), gain))
         if truth is not None and verdicts is not None:
             row.append(verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1])))
         rows.append(row)

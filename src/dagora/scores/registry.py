@@ -23,7 +23,8 @@ class Score:
 
     `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that
     equivalent graphs have the same score, `needs_rows` that counts and moments are not enough and the rows
-    themselves are needed, `observed` is the factory for tables with holes.
+    themselves are needed, `observed` is the factory for tables with holes, `in_nats` that it is a logarithm
+    of a probability, or approximates one.
     """
 
     name: str
@@ -35,6 +36,12 @@ class Score:
     options: tuple[Option, ...] = ()
     needs_rows: bool = False
     observed: str = ""
+    in_nats: bool = True
+
+    @property
+    def tells_class_only(self) -> bool:
+        """Whether directions beyond the class of graphs say nothing: what K2 prefers is its prior's."""
+        return self.equivalent or self.kind is Kind.DISCRETE
 
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Create the score for some data."""
@@ -94,7 +101,7 @@ SCORES = (
           needs_rows=True),
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
-          (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),)),
+          (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),), in_nats=False),
     Score("gp", "marginal likelihood of additive Gaussian processes", Kind.CONTINUOUS,
           "dagora.scores.gp.score:gp", "Giudice, Kuipers & Moffa 2023", False, GP_OPTIONS, needs_rows=True),
     Score("gp2", "marginal likelihood of Gaussian processes with interactions", Kind.CONTINUOUS,

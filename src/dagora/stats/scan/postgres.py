@@ -10,14 +10,13 @@ import contextlib
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from dagora.errors import OptionError
+from dagora.addresses import refuse_password
 from dagora.extras import POSTGRESQL
 from dagora.stats.scan.other_sources import QueriedRows, query_of
 
 PREFIXES = ("postgresql://", "postgres://")
 # Nothing can be written, and every query sees the rows as they were at the first one.
 SETTINGS = r"-c default_transaction_read_only=on -c default_transaction_isolation=repeatable\ read"
-SECRETS = frozenset({"password", "sslpassword"})
 
 
 def is_postgres(source: object) -> bool:
@@ -27,24 +26,6 @@ def is_postgres(source: object) -> bool:
     (True, False)
     """
     return isinstance(source, str) and source.lower().startswith(PREFIXES)
-
-
-def refuse_password(address: str) -> None:
-    """Refuse an address with a password; the message does not repeat it.
-
-    >>> refuse_password("postgresql://ada:secret@localhost/shop")
-    Traceback (most recent call last):
-    dagora.errors.OptionError: an address must not hold a password: leave it out, and set PGPASSWORD ...
-    """
-    if not is_postgres(address):
-        return
-    rest = address.split("://", 1)[1]
-    user = rest.rpartition("@")[0]
-    said = {key.lower() for key, _ in parse_qsl(rest.rpartition("?")[2])}
-    if ":" in user or said & SECRETS:
-        raise OptionError(
-            "an address must not hold a password: leave it out, and set PGPASSWORD or write it to ~/.pgpass"
-        )
 
 
 class Postgres:
