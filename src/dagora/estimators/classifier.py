@@ -1,10 +1,4 @@
-"""A classifier that learns a network over the columns and the class, and answers by Bayes' rule.
-
-The probability of a class given all other columns is that of the whole row with this class, divided by the sum
-over all classes. Only the class's own table or regression and those of its children differ between classes, so
-rows in which the class's Markov blanket was seen need nothing else; in other rows, what was not seen is summed
-or integrated out of the whole network.
-"""
+"""A classifier that learns a network over the columns and the class, and answers by Bayes' rule."""
 
 from __future__ import annotations
 
@@ -19,39 +13,35 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from dagora.data.incomplete import IncompleteTable
-from dagora.data.schema import Kind, Schema, Variable
 from dagora.errors import GraphError, OptionError
+from dagora.estimators.class_chances import Classifying, class_chances, with_class
 from dagora.estimators.fitting import complete_or_not, fitted_network, learned_graph
 from dagora.estimators.reading import checked, column_names, read_as_fitted, read_for_fit, seed_of, varying
 from dagora.estimators.structure import Said
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
-from dagora.network.likelihood import log_likelihoods
-from dagora.network.networks import MixedNetwork, Network
-from dagora.network.node_likelihood import node_log_likelihoods
-
-LEAST = -1e300  # ln of a probability too small for a number
+from dagora.network.networks import DiscreteNetwork, MixedNetwork, Network
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learn a network over the columns of X and the class; `predict_proba` is P(class | all columns).
 
-    The graph is learned by `method`, with `score_name`, `knowledge`, `max_parents`, `time_limit` and `options` as
-    for `StructureLearner`, or it is the `graph` that is given. In both, the class is the node `target`. A method
-    that finds a class of graphs will do: a DAG of it is taken. `pseudocount` is added to every cell of a
-    probability table; to the variance of a regression, `variance_smoothing` times that of its column. So every
-    class keeps a probability, also where the data had none.
+    The graph is learned by `method`, with `score_name`, `knowledge`, `max_parents`, `time_limit` and
+    `options` as for `StructureLearner`, or it is the `graph` that is given. In both, the class is the node
+    `target`. A method that finds a class of graphs will do: a DAG of it is taken. `pseudocount` is added to
+    every cell of a probability table; to the variance of a regression, `variance_smoothing` times that of its
+    column. So every class keeps a probability, also where the data had none.
 
-    X may have numbers, levels and missing cells (NaN), at `fit` and later; columns with a single value are left
-    out. After `fit`, `network_` is the network, `result_` how its graph was learned (None for a given graph) and
-    `classes_` the classes, whose texts are the levels of `target`.
+    X may have numbers, levels and missing cells (NaN), at `fit` and later; columns with a single value are
+    left out. After `fit`, `network_` is the network, `result_` how its graph was learned (None for a given
+    graph) and `classes_` the classes, whose texts are the levels of `target`.
 
     >>> X, y = [["sun"], ["sun"], ["rain"], ["rain"]] * 5, ["walk", "walk", "bus", "walk"] * 5
     >>> import pandas
     >>> frame = pandas.DataFrame(X, columns=["sky"])
     >>> judge = BayesianNetworkClassifier(graph=DAG(["class", "sky"], [("class", "sky")])).fit(frame, y)
     >>> judge.classes_.tolist(), judge.predict_proba(frame[:1]).round(3).tolist()
-    (['bus', 'walk'], [[0.111, 0.889]])
+    (['bus', 'walk'], [[0.076, 0.924]])
     """
 
     def __init__(
@@ -125,10 +115,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         check_is_fitted(self)
         data = checked(self, X, reset=False)
         columns = read_as_fitted(data, self._names, self._schema)
-        logs = class_log_joints(self.network_, self.target, class_levels(self.classes_), columns)
-        logs = np.maximum(np.nan_to_num(logs, nan=LEAST), LEAST)
-        chances: NDArray[np.float64] = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return chances / chances.sum(axis=1, keepdims=True)
+        return class_chances(self.network_, self.target, columns)
 
     def predict(self, X: object) -> NDArray[Any]:
         """The most probable class of every row; of equals the first."""
@@ -146,18 +133,6 @@ def class_levels(classes: NDArray[Any]) -> tuple[str, ...]:
     return texts if len(set(texts)) == len(texts) else tuple(str(i) for i in range(len(texts)))
 
 
-def with_class(
-    columns: IncompleteTable, target: str, levels: tuple[str, ...], codes: NDArray[Any]
-) -> IncompleteTable:
-    """Columns with the class as the last one."""
-    variable = Variable(target, Kind.DISCRETE, levels)
-    return IncompleteTable(
-        Schema([*columns.schema, variable]),
-        (*columns.columns, codes.astype(np.uint16)),
-        np.vstack([columns.seen.reshape(len(columns.columns), len(codes)), np.ones((1, len(codes)), dtype=np.bool_)]),
-    )
-
-
 def given_graph(graph: DAG, target: str, names: tuple[str, ...], learnable: tuple[str, ...]) -> DAG:
     """The user's graph without columns that have a single value; refuses one that does not fit the data."""
     require_dag(graph)
@@ -170,9 +145,10 @@ def given_graph(graph: DAG, target: str, names: tuple[str, ...], learnable: tupl
     return DAG(kept, [edge for edge in graph.edges if set(edge) <= set(kept)])
 
 
-def smoothed(network: Network, columns: IncompleteTable, share: float) -> Network:
+def smoothed(network: Network, columns: IncompleteTable, share: float) -> Classifying:
     """A network whose regressions have a variance larger by a share of their column's."""
     if not isinstance(network, MixedNetwork):
+        assert isinstance(network, DiscreteNetwork), "the class is discrete"
         return network
     lines = {}
     for node, line in network.lines.items():
@@ -180,31 +156,3 @@ def smoothed(network: Network, columns: IncompleteTable, share: float) -> Networ
         variance = float(columns.columns[place][columns.seen[place]].var())
         lines[node] = replace(line, sds=np.sqrt(line.sds**2 + share * variance))
     return replace(network, lines=lines)
-
-
-def class_log_joints(
-    network: Network, target: str, levels: tuple[str, ...], columns: IncompleteTable
-) -> NDArray[np.float64]:
-    """Ln P(row, class), up to a constant in each row, for every row and class."""
-    graph = network.graph
-    children = graph.children(target)
-    blanket = {*graph.parents(target), *children, *(one for child in children for one in graph.parents(child))}
-    blanket.discard(target)
-    seen = np.ones(columns.n_rows, dtype=np.bool_)
-    for node in blanket:
-        seen &= columns.seen[columns.schema.index(node)]
-    logs = np.zeros((columns.n_rows, len(levels)))
-    if seen.any():
-        known: dict[str, NDArray[Any]] = {
-            node: columns.columns[columns.schema.index(node)][seen] for node in blanket
-        }
-        for code in range(len(levels)):
-            known[target] = np.full(int(seen.sum()), code, dtype=np.int64)
-            for node in (target, *children):
-                logs[seen, code] += node_log_likelihoods(network.model, node, known, network.model.tables)
-    if not seen.all():
-        rest = columns.take(np.flatnonzero(~seen))
-        for code in range(len(levels)):
-            table = with_class(rest, target, levels, np.full(rest.n_rows, code))
-            logs[~seen, code] = log_likelihoods(network, table)
-    return logs

@@ -21,7 +21,7 @@ def complete_or_not(table: IncompleteTable) -> AnyTable:
 
 
 def learned_graph(asked: Any, table: IncompleteTable, seed: int) -> tuple[Result | None, DAG]:  # noqa: ANN401
-    """A DAG by the method that an estimator asks for; of a class of graphs one, of a single column its node."""
+    """A DAG by the method that an estimator asks for; of a class of graphs one, of one column its node."""
     if len(table.names) < 2:
         return None, DAG(table.names)
     result = learn(

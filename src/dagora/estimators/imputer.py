@@ -26,6 +26,7 @@ from dagora.estimators.reading import (
 from dagora.estimators.structure import Said
 from dagora.method_registry import method_named
 from dagora.network.incomplete.imputing import impute_table
+from dagora.network.networks import require_network
 from dagora.wording import announce
 
 
@@ -34,16 +35,16 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     The graph is learned from what was seen, by `method` with `score_name`, `knowledge`, `max_parents`,
     `time_limit` and `options` as for `StructureLearner`; parameters are fitted by EM, with a `pseudocount` in
-    every cell of a probability table. Each row's missing cells are filled given all that was seen in that row. A
-    column of a single value is filled with it; a column without any value is refused at `fit`.
+    every cell of a probability table. Each row's missing cells are filled given all that was seen in that
+    row. A column of a single value is filled with it; a column without any value is refused at `fit`.
 
-    What was seen stays as it was. An array of numbers, or a frame of numbers, becomes an array of floats; a frame
-    with other columns an array of objects. `set_output` makes frames of them. After `fit`, `network_` is the
-    network (None if no column varies), `result_` how its graph was learned.
+    What was seen stays as it was. An array of numbers, or a frame of numbers, becomes an array of floats; a
+    frame with other columns an array of objects. `set_output` makes frames of them. After `fit`, `network_`
+    is the network (None if no column varies), `result_` how its graph was learned.
 
     >>> X = [[0.0, 0.1], [1.0, 1.9], [2.0, 4.1], [3.0, 5.9], [4.0, 8.0], [5.0, float("nan")]]
     >>> NetworkImputer(method="hill-climb").fit_transform(X)[-1].round(2).tolist()
-    [5.0, 9.96]
+    [5.0, 9.94]
     """
 
     def __init__(
@@ -91,7 +92,9 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         if columns.names:
             self.result_, graph = learned_graph(self, columns, seed)
             self.network_ = fitted_network(graph, complete_or_not(columns), self.pseudocount, seed)
-        self._constants = {name: first_value(data, names.index(name)) for name in names if name not in columns.names}
+        self._constants = {
+            name: first_value(data, names.index(name)) for name in names if name not in columns.names
+        }
         self._originals = {
             variable.name: original_values(data, names.index(variable.name))
             for variable in columns.schema
@@ -115,13 +118,13 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def _fill(self, data: object, cells: list[tuple[NDArray[Any], NDArray[np.bool_]]]) -> None:
         """Fill the cells of columns that are in the network."""
         table = read_as_fitted(data, self._names, self._schema)
-        filled = impute_table(self.network_, table, seed=self._seed)
+        filled = impute_table(require_network(self.network_), table, seed=self._seed)
         announce(filled.warnings)
         for i, name in enumerate(self._names):
             if name in self._schema.names:
                 place = filled.table.schema.index(name)
                 values, missing = cells[i]
-                found = filled.table.columns[place][missing]
+                found = filled.table.columns[place][missing].tolist()
                 levels = filled.table.schema[place].levels
                 if levels:
                     originals = self._originals[name]

@@ -1,8 +1,8 @@
 """What scikit-learn hands over, as tables: an array of numbers or a data frame, at `fit` and again later.
 
 What is given after `fit` is read with the kinds and levels that were found then, column by column in their
-order. A level that was not there at `fit` counts as not seen, with a warning. Missing is NaN, None or null; no word
-means missing.
+order. A level that was not there at `fit` counts as not seen, with a warning. Missing is NaN, None or null;
+no word means missing.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ def is_frame(data: object) -> bool:
     return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
 
 
-def checked(estimator: object, data: object, *, reset: bool, rows: int = 1, columns: int = 1) -> Any:  # noqa: ANN401
-    """Let scikit-learn check shape, names and cells; returns a frame as it is, all else as an array of numbers.
+def checked(estimator: Any, data: Any, *, reset: bool, rows: int = 1, columns: int = 1) -> Any:  # noqa: ANN401
+    """Let scikit-learn check shape, names and cells; returns a frame as it is, all else as numbers.
 
     `rows` and `columns` are the fewest that will do.
     """
-    if is_frame(data) and len(data) >= rows and len(data.columns) >= columns:  # type: ignore[arg-type, attr-defined]
+    if is_frame(data) and len(data) >= rows and len(data.columns) >= columns:
         return validate_data(estimator, data, reset=reset, skip_check_array=True)
+    holes = estimator.__sklearn_tags__().input_tags.allow_nan
     return validate_data(
         estimator,
         data,
         reset=reset,
-        ensure_all_finite="allow-nan" if estimator.__sklearn_tags__().input_tags.allow_nan else True,  # type: ignore[attr-defined]
+        ensure_all_finite="allow-nan" if holes else True,
         ensure_min_samples=rows,
         ensure_min_features=columns,
     )
@@ -71,7 +72,7 @@ def named(columns: Iterable[Any], names: Sequence[str]) -> tuple[str, ...]:
     return as_names(
         "discrete",
         (
-            names[column] if isinstance(column, int | np.integer) and column < len(names) else column
+            names[int(column)] if isinstance(column, int | np.integer) and column < len(names) else column
             for column in columns
         ),
     )

@@ -25,15 +25,16 @@ Said = Knowledge | Mapping[str, Any] | str | Path | None
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Learn a graph: `dagora.learn` as an estimator.
 
-    `options` are those of the method and the score, `score_name` is the `score` of `learn`, `random_state` its
-    seed. After `fit`, `result_` is the result; `dag_`, `cpdag_` and `adjacency_matrix_` are its graph. Cells may
-    be missing (NaN) where method and score can model that. Columns that `learn` leaves out (identifiers,
-    constants) are no nodes; in the matrix they are there, without edges.
+    `options` are those of the method and the score, `score_name` is the `score` of `learn`, `random_state`
+    its seed. After `fit`, `result_` is the result; `dag_`, `cpdag_` and `adjacency_matrix_` are its graph.
+    Cells may be missing (NaN) where method and score can model that. Columns that `learn` leaves out
+    (identifiers, constants) are no nodes; in the matrix they are there, without edges.
 
     A method that finds a class of graphs, such as pc, leaves no `dag_`, and one that finds a PAG neither
     `cpdag_` nor `adjacency_matrix_`: asking for them is an AttributeError that says so.
 
-    >>> learner = StructureLearner(method="pc").fit([[0.1, 0.3], [1.2, 0.9], [2.1, 2.4], [3.0, 2.7], [4.2, 4.1]])
+    >>> X = [[0.1, 0.3], [1.2, 0.9], [2.1, 2.4], [3.0, 2.7], [4.2, 4.1]]
+    >>> learner = StructureLearner(method="pc").fit(X)
     >>> learner.adjacency_matrix_.astype(int).tolist()
     [[0, 1], [1, 0]]
     >>> learner.dag_
@@ -96,7 +97,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             where = "cpdag_ is the class, cpdag_.extension() one DAG of it"
             if not isinstance(self.result_.graph, CPDAG):
                 where = "result_.graph is the PAG"
-            raise AttributeError(f"{self.result_.method} found no single DAG: {where}")
+            raise AttributeError(  # noqa: TRY004 - a class of graphs is no wrong type
+                f"{self.result_.method} found no single DAG: {where}"
+            )
         return self.result_.graph
 
     @property
@@ -122,9 +125,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 class PosteriorSampler(BaseEstimator):  # type: ignore[misc]
     """Sample graphs from their posterior: `dagora.sample` as an estimator.
 
-    `options` are those of the sampler and the score, `score_name` is the `score` of `sample`, `random_state` its
-    seed. After `fit`, `posterior_` has the draws and what can be asked of them; `edge_probability_` is the
-    probability of an edge from one column of X to another.
+    `options` are those of the sampler and the score, `score_name` is the `score` of `sample`, `random_state`
+    its seed. After `fit`, `posterior_` has the draws and what can be asked of them; `edge_probability_` is
+    the probability of an edge from one column of X to another.
 
     >>> X = [[0, 0], [1, 1]] * 20
     >>> PosteriorSampler("exact", draws=10).fit(X).edge_probability_.round(3).tolist()
