@@ -230,6 +230,7 @@ def test_probabilities_are_never_nan() -> None:
     assert np.isfinite(chances).all()
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     assert chances[0, 0] > 0.99
+    assert judge.predict_proba([[1e-6, 1.5]])[0, 0] > 0.99, "near what was always the same"
 
 
 def test_levels_that_are_new_count_as_missing() -> None:
