@@ -13,8 +13,9 @@ import dagora
 from dagora.errors import DagoraError, DagoraWarning, GraphError, OptionError
 from tests.conftest import ROOT
 
-sklearn = pytest.importorskip("sklearn", reason="needs scikit-learn: the extra 'sklearn'")
+pytest.importorskip("sklearn", reason="needs scikit-learn: the extra 'sklearn'")
 
+import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
