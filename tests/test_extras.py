@@ -65,10 +65,16 @@ CASES: dict[str, dict[str, str]] = {
     "adbc_driver_postgresql": {
         "dagora.open_rows('postgresql://ada@localhost/shop', table='orders')": "a PostgreSQL database needs the package 'adbc-driver-postgresql': pip install 'dagora[engines]'",
     },
+    "sklearn": {
+        "__import__('dagora.estimators')": "dagora.estimators needs scikit-learn: pip install 'dagora[sklearn]'",
+    },
     "duckdb": {
         "dagora.open_rows('duckdb:shop.db', table='orders')": "a DuckDB file needs DuckDB: pip install 'dagora[engines]'",
     },
 }  # fmt: skip
+
+# Packages that are imported under another name.
+PACKAGES = {"sklearn": "scikit-learn"}
 
 TRY = """
 import contextlib, importlib, io, json, sys
@@ -121,7 +127,7 @@ def test_extras_install_what_is_needed() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for need in NEEDS:
         packages = {re.split(r"[<>=\[]", package)[0] for package in extras[need.extra]}
-        assert need.module.replace("_", "-") in packages
+        assert PACKAGES.get(need.module, need.module.replace("_", "-")) in packages
     every = next(package for package in extras["runtime"])
     assert {need.extra for need in NEEDS} == set(re.findall(r"\[(.*)\]", every)[0].split(","))
 

@@ -71,6 +71,7 @@ FLOORS = (
     ("resample",),
     ("learning", "opening", "resampling", "fitting", "imputing"),
     ("sampling",),
+    ("estimators",),
     ("federated", "opened_parameters"),
     ("vertical",),
     ("several_owners",),
@@ -83,7 +84,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
-HEAVY = ("numba", "scipy", "pyarrow", "pandas", "polars", "jax", "networkx", "narwhals", "rich")
+HEAVY = ("numba", "scipy", "pyarrow", "pandas", "polars", "jax", "networkx", "narwhals", "rich", "sklearn")
 
 
 def floor(module: str) -> int:

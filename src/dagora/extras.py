@@ -67,6 +67,7 @@ CRYPTOGRAPHY_FOR_SITES = Need("cryptography", "the package 'cryptography'", "fed
 CRYPTOGRAPHY_FOR_OWNERS = Need("cryptography", "the package 'cryptography'", "private")
 GMPY2 = Need("gmpy2", "the package 'gmpy2'", "private")
 DUCKDB = Need("duckdb", "DuckDB", "engines")
+SKLEARN = Need("sklearn", "scikit-learn", "sklearn")
 POSTGRESQL = Need("adbc_driver_postgresql", "the package 'adbc-driver-postgresql'", "engines")
 
 NEEDS = (
@@ -80,4 +81,5 @@ NEEDS = (
     DUCKDB,
     POSTGRESQL,
     DISTRIBUTED,
+    SKLEARN,
 )
