@@ -131,10 +131,10 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
 def refuse_infinite(profile: Profile) -> None:
     """Refuse infinite numbers."""
     if profile.infinite >= 0:
+        where = f" ({profile.infinities}), the first in data row {profile.infinite + 1}"
         raise DataError(
-            f"column '{profile.name}' has infinite values ({profile.infinities}), the first in data row "
-            f"{profile.infinite + 1}: correct them, or leave those cells empty and choose "
-            f"{option('missing', 'drop')}"
+            f"column '{profile.name}' has infinite values{where if profile.knows_rows else ''}: correct them, "
+            f"or leave those cells empty and choose {option('missing', 'drop')}"
         )
 
 

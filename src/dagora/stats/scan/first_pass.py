@@ -192,8 +192,9 @@ def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:
     also = f" ({read} among numbers counts as missing)" if words else ""
     firsts = [profile.firsts[word] for word in words if profile.firsts and word in profile.firsts]
     row = min([*firsts, *([profile.first_missing] if profile.missing else [])]) + 1
+    where = f", data row {row}" if profile.knows_rows else ""
     raise DataError(
-        f"cells are missing{also}, the first in column '{profile.name}', data row {row}: choose "
+        f"cells are missing{also}, the first in column '{profile.name}'{where}: choose "
         f"{option('missing', 'drop')} to leave out such rows, or leave the column out "
         f"({option('drop', profile.name)})"
     )
