@@ -42,7 +42,7 @@ class PartitionRows:
     frame: Any
     types: pa.Schema
     title: str
-    text_cells = False
+    text_cells: bool = False
 
     def schema(self) -> pa.Schema:
         """Names and types of all columns."""

@@ -137,9 +137,9 @@ class Profile:
         if len(known) > self.most_values:
             self.firsts = None
             if is_text(self.type) and self.text_cells:
-                self._judge_text(known)
+                self.judge_text(known)
 
-    def _judge_text(self, values: dict[str, int]) -> None:
+    def judge_text(self, values: dict[str, int]) -> None:
         """Say whether values that are too many to be levels are numbers, or would be but for a word."""
         import pyarrow as pa
 

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 # What `cells.null_missing` trims off text; SQL's own trim knows blanks only.
-WHITE_SPACE = "".join(
-    map(
-        chr,
-        (*range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B))
-        + (0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
-    )
-)
+WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
 def quoted(name: str) -> str:
