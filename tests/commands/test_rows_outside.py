@@ -98,3 +98,17 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(run, address):
     with pytest.raises(dagora.OptionError, match="PGPASSWORD") as caught:
         dagora.open_rows(address, table="t")
     assert "secret" not in str(caught.value)
+
+
+def test_a_json_file_without_parameters_says_why(run, folder, tmp_path):
+    ran = run("learn", folder / "rows.csv", "--scan", "-m", "hill-climb", "-o", tmp_path / "x.json")
+    assert (ran.code, "secure sum" in ran.err) == (0, False)
+    assert "no parameters: the rows are not in memory, and tables take more passes over them" in ran.err
+    assert run("learn", folder / "rows.csv", "--scan", "-m", "hill-climb", "-o", tmp_path / "x.bif").code == 0
+    assert "probability" in (tmp_path / "x.bif").read_text(), "-o network.bif fits them, as the line says"
+    numbers = folder / "numbers.csv"
+    numbers.write_text("a,b\n" + "".join(f"{k * 0.37:.2f},{k * k % 97 * 0.11:.2f}\n" for k in range(90)))
+    ran = run("learn", numbers, "--scan", "-m", "hill-climb", "-o", tmp_path / "y.json")
+    assert "; dagora.fit in Python fits them" in ran.err
+    rows = dagora.open_rows(numbers)
+    assert dagora.fit(dagora.learn(rows, "hill-climb").graph, rows) is not None

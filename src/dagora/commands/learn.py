@@ -93,7 +93,16 @@ def command(
     if timing is not None:
         again.refuse_series()
     if dask is not None:
-        others = {"--bootstrap": again.bootstrap, "--time": timing, "--interventions": interventions}
+        others = {
+            "--bootstrap": again.bootstrap,
+            "--time": timing,
+            "--interventions": interventions,
+            "--sample": reading.sample,
+            "--scan": reading.scan or None,
+            "--push-down": reading.push_down or None,
+            "--table": reading.from_table,
+            "--query": reading.query,
+        }
         for flag, given in others.items():
             if given is not None:
                 raise OptionError(f"{flag} does not go with --dask: leave one of them out")
@@ -141,7 +150,9 @@ def learn_on_cluster(
     from dagora.stats.partitions.dask_frames import open_dask
 
     with cluster_at(address):
-        rows = open_dask(frame_of(data), reading.options(why_not_model=always), request.jobs)
+        frame, text_cells = frame_of(data, reading.separator)
+        options = reading.options(why_not_model=always)
+        rows = open_dask(frame, options, request.jobs, text_cells=text_cells)
         request.check_data(rows.schema.names, rows.schema)
         with request.progress(None, data) as on_event:
             result = learn(rows, on_event=on_event, **asked)

@@ -152,10 +152,22 @@ def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | No
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
-        return None, "over sites every table is one more secure sum; -o network.bif asks for them"
+        return None, why_not_fitted(statistics)
     if not few_enough(graph, statistics.schema):
         return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
     return fit(graph, statistics, name="learned"), None
+
+
+def why_not_fitted(statistics: Statistics) -> str:
+    """Why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
+    from dagora.data.schema import Kind
+    from dagora.stats.scan.scan_statistics import ScanStatistics
+
+    discrete = all(variable.kind is Kind.DISCRETE for variable in statistics.schema)
+    way_out = "-o network.bif asks for them" if discrete else "dagora.fit in Python fits them"
+    if isinstance(statistics, ScanStatistics):
+        return f"the rows are not in memory, and tables take more passes over them; {way_out}"
+    return f"over sites every table is one more secure sum; {way_out}"
 
 
 def fitted_processes(result: Result, statistics: Statistics | None) -> GaussianProcessNetwork | None:

@@ -141,6 +141,104 @@ def test_profiles_of_partitions_are_those_of_all_rows() -> None:
     assert whole == expected
 
 
+CELLS = {
+    "none": (["None", "some"], ()),
+    "n/a": (["n/a", "some"], ()),
+    "zeros": (["00", "01"], ()),
+    "blanks": ([" x", "y "], ()),
+    "dots": (["0.0", "1.0"], ()),
+    "truth": (["TRUE", "FALSE"], ()),
+    "percent": ([f"{k} %" for k in range(30)], ()),
+    "numbers": ([f"{k / 7:.3f}" for k in range(60)], ()),
+    "said": (["None", "some"], ("None",)),
+}
+
+
+@pytest.mark.parametrize("cells", CELLS)
+def test_csv_is_read_by_the_rules_in_memory(cells: str, tmp_path: Path) -> None:
+    from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.stats.partitions.cluster import frame_of
+    from dagora.stats.partitions.dask_frames import open_dask
+
+    written, said = CELLS[cells]
+    column = [written[k * k % 61 % len(written)] for k in range(240)]
+    file = tmp_path / "rows.csv"
+    lines = [f"{cell};{'ny'[k % 2]}\n" for k, cell in enumerate(column)]
+    file.write_text("t ;b\n" + "".join(lines))
+    missing, na = ("drop", said) if said else ("error", "auto")
+    known = TableStatistics(dagora.read_table(file, separator=";", missing=missing, na=na))
+    with dask.config.set(scheduler="synchronous"):
+        rows = open_dask(frame_of(str(file), ";")[0], ReadingOptions(missing=missing, na=na), text_cells=True)
+        assert rows.schema == known.schema
+        assert rows.n_rows == known.n_rows
+        assert rows.counts([(0, 1)[known.schema[0].cardinality == 0 :]]).values.tolist() == (
+            known.counts([(0, 1)[known.schema[0].cardinality == 0 :]]).values.tolist()
+        )
+
+
+def test_a_word_in_the_last_row_and_an_empty_cell_are_told_as_of_a_file(tmp_path: Path) -> None:
+    from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.stats.partitions.cluster import frame_of
+    from dagora.stats.partitions.dask_frames import open_dask
+
+    for last in ("x", ""):
+        file = tmp_path / "rows.csv"
+        file.write_text("a,b\n" + "".join(f"{k / 7:.3f},{k % 2}\n" for k in range(99)) + f"{last},1\n")
+        told = []
+        for read in (
+            lambda: dagora.open_rows(file),  # noqa: B023
+            lambda: open_dask(frame_of(str(file))[0], ReadingOptions(), text_cells=True),  # noqa: B023
+        ):
+            with dask.config.set(scheduler="synchronous"), pytest.raises(DataError) as caught:
+                read()
+            told.append(str(caught.value).removeprefix(f"{file}: "))
+        assert "data row 100" in told[1]
+        assert told[0] == told[1]
+
+
+def test_cells_beyond_the_header_and_a_separator_of_parquet_are_refused(tmp_path: Path) -> None:
+    from dagora.stats.partitions.cluster import frame_of
+
+    (tmp_path / "rows.csv").write_text("a,b\n1,2,3\n4,5,6\n")
+    with pytest.raises(DataError, match="more cells than its header has names"):
+        frame_of(str(tmp_path / "rows.csv"))
+    with pytest.raises(OptionError, match="--separator is for CSV files"):
+        frame_of("rows.parquet", ";")
+
+
+@pytest.mark.parametrize("cut", [200, 10_100])
+def test_many_texts_of_partitions_are_judged_as_those_of_all_rows(cut: int) -> None:
+    schema = pa.schema([("x", pa.string())])
+
+    def seen(*parts: list[str]) -> dict:
+        profiles = new_profiles(schema, ("x",), {}, text_cells=True)
+        for part in parts:
+            look_at_all(profiles.values(), pa.record_batch([pa.array(part)], ["x"]), {})
+        return profiles
+
+    plain = [f"{k}" for k in range(3, 10_300)]
+    for cells in (plain, [*plain[:-1], "few"], [f"{k} %" for k in range(10_300)]):
+        parts = [cells[:cut], cells[cut:]]
+        whole, expected = merged(seen(parts[0]), seen(parts[1]))["x"], seen(cells)["x"]
+        for what in ("rows", "firsts", "numbers", "whole", "integers", "repeats", "odd", "spelled"):
+            assert getattr(whole, what) == getattr(expected, what), what
+        if expected.numbers:
+            assert (whole.low, whole.high, whole.sums) == (expected.low, expected.high, expected.sums)
+            assert whole.numbers_the_rows
+
+
+OTHERS = (
+    ("--sample", "5"), ("--scan",), ("--push-down",), ("--table", "t"), ("--query", "SELECT 1"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", OTHERS)
+def test_what_a_cluster_does_not_do_is_refused(asked: tuple[str, ...], run: Callable) -> None:
+    ran = run("learn", "rows.csv", "--dask", "tcp://127.0.0.1:1", *asked)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f"{asked[0]} does not go with --dask: leave one of them out" in ran.err
+
+
 # --- a cluster of processes -----------------------------------------------------------------------------------
 
 

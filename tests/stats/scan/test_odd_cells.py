@@ -208,3 +208,17 @@ def test_a_value_that_comes_later_is_a_change(tmp_path):
     made.pop(0)
     with pytest.raises(DataError, match="a cell is missing that was not before"):
         scanned.counts([(0, 1)])
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_views_of_text_in_files(tmp_path, ending):
+    table = pa.table({"a": pa.array(["x", "y"] * 20, pa.string_view()), "b": ["1", "2"] * 20})
+    file = tmp_path / f"rows.{ending}"
+    if ending == "parquet":
+        pq.write_table(table, file)
+    else:
+        with pa.ipc.new_file(file, table.schema) as out:
+            out.write_table(table)
+    rows = dagora.open_rows(file)
+    assert rows.schema[0].levels == ("x", "y")
+    assert rows.counts([(0, 1)]).values.tolist() == [20, 20]

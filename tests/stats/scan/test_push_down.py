@@ -219,3 +219,93 @@ def test_a_lost_connection_costs_one_line_and_a_retry_goes_on(server):
         assert scanned.counts([(0, 1)]).values.tolist() == counts, "what was counted is kept"
         server.start()
         assert scanned.counts([(0, 2)]).values.sum() == 700
+
+
+def test_postgres_types_of_its_own(server):
+    server.sql(
+        "CREATE TYPE mood AS ENUM ('sad', 'ok', 'never');"
+        "CREATE TABLE own AS SELECT (i * 1.37)::numeric(12, 3) AS price, gen_random_uuid() AS code, "
+        "('{\"a\": ' || i || '}')::jsonb AS note, (i % 3)::text AS word, "
+        "(CASE WHEN i % 2 = 0 THEN 'sad' ELSE 'ok' END)::mood AS mood FROM generate_series(1, 200) i"
+    )
+    for push_down in (False, True):
+        with pytest.warns(dagora.DagoraWarning, match=r"2 columns are left out.*code.*note"):
+            rows = dagora.open_rows(server.address, table="own", push_down=push_down)
+        assert rows.schema.names == ("price", "word", "mood")
+        assert rows.schema[2].levels == ("ok", "sad")
+        assert rows.counts([(1, 2)]).values.tolist() == [33, 33, 34, 33, 33, 34]
+        prices = dagora.open_rows(server.address, query="SELECT price FROM own", push_down=push_down)
+        assert prices.moments().mean == pytest.approx([1.37 * 100.5], rel=1e-14)
+    server.sql(
+        "CREATE TABLE tabs AS SELECT CASE WHEN i = 5 THEN E'\\t' ELSE 'a' || i % 2 END AS w, i % 3 AS v FROM generate_series(1, 60) i"
+    )
+    tabs = dagora.open_rows(server.address, table="tabs", push_down=True, missing="drop")
+    assert (tabs.n_rows, tabs.schema[0].levels) == (59, ("a0", "a1"))
+
+
+def test_white_space_is_what_is_trimmed_in_memory(duck):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from dagora.stats.scan.sql import WHITE_SPACE
+
+    letters = [chr(k) for k in range(1, 0x11000) if not 0xD800 <= k < 0xE000]
+    trimmed = pc.utf8_trim_whitespace(pa.array(letters)).to_pylist()
+    assert "".join(letter for letter, left in zip(letters, trimmed, strict=True) if not left) == WHITE_SPACE
+    table = frame()
+    for row, space in enumerate(WHITE_SPACE):
+        table.loc[row, "word"] = space
+    duck.register("with_spaces", table)
+    duck.execute("CREATE TABLE spaces AS SELECT * FROM with_spaces")
+    scanned = dagora.open_rows(duck, table="spaces", push_down=True, missing="drop")
+    assert scanned.n_rows == len(table) - len(WHITE_SPACE)
+    assert_pushed(scanned, dagora.Table.from_frame(table, missing="drop"))
+
+
+def test_declared_levels_keep_their_order(duck):
+    duck.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy', 'never')")
+    duck.execute(
+        "CREATE TABLE moods AS SELECT ['sad', 'ok', 'happy'][1 + i % 3]::mood AS m, i % 2 AS v FROM range(90) t(i)"
+    )
+    duck.execute("UPDATE moods SET m = NULL WHERE rowid = 4")
+    known, rows = (
+        dagora.open_rows(duck, table="moods", missing="drop", push_down=pushed) for pushed in (False, True)
+    )
+    assert rows.schema == known.schema
+    assert "never" in rows.schema[0].levels
+    assert rows.n_rows == known.n_rows == 89
+    assert rows.counts([(0, 1)]).values.tolist() == known.counts([(0, 1)]).values.tolist()
+
+
+def test_a_database_that_counts_does_not_number_rows(duck):
+    duck.execute(
+        "CREATE TABLE gaps AS SELECT CASE WHEN i = 50 THEN NULL ELSE i % 2 END AS a, i % 3 AS b FROM range(90) t(i)"
+    )
+    with pytest.raises(DataError, match=r"^cells are missing, the first in column 'a': choose"):
+        dagora.open_rows(duck, table="gaps", push_down=True)
+    duck.execute(
+        "CREATE TABLE far AS SELECT CASE WHEN i = 50 THEN 'inf'::double ELSE i * 0.3 END AS a, i % 3 AS b FROM range(90) t(i)"
+    )
+    with pytest.raises(DataError, match=r"^column 'a' has infinite values: correct them"):
+        dagora.open_rows(duck, table="far", push_down=True)
+    duck.execute(
+        "CREATE TABLE odd AS SELECT CASE WHEN i = 50 THEN 'x' ELSE i::varchar END AS a, i % 3 AS b FROM range(90) t(i)"
+    )
+    with pytest.raises(DataError, match=r"^column 'a' is declared continuous, but 'x' is no number: correct"):
+        dagora.open_rows(duck, table="odd", push_down=True, continuous=["a"])
+
+
+def test_a_query_is_one_statement_and_may_end_in_a_comment(duck):
+    for push_down in (False, True):
+        rows = dagora.open_rows(duck, query="SELECT * FROM visits -- note", push_down=push_down)
+        assert rows.n_rows == 700
+    for query in (
+        "SELECT 1) AS x; DROP TABLE visits; SELECT * FROM (SELECT 2",
+        "DROP TABLE visits; SELECT 1",
+    ):
+        with pytest.raises(DataError, match=r"syntax error at or near|the query has 2 statements") as caught:
+            dagora.open_rows(duck, query=query)
+        assert "\n" not in str(caught.value)
+    assert duck.sql("SELECT count(*) FROM visits").fetchall() == [(700,)]
+    with pytest.raises(OptionError, match=r"^query must be text, not int$"):
+        dagora.open_rows(duck, query=5)

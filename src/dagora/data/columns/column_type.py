@@ -33,7 +33,7 @@ LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may we
 DECLARED = "declared"  # why a column has the type that the user gave it
 MOST_WORDS = 5  # that an error about spoilt numbers lists
 FIRST_LOOK = 1000  # cells that usually tell that a float column has many values
-RowNumber = Callable[[int], int]
+RowNumber = Callable[[int], int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +196,10 @@ def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: 
         numbers = parse_floats(column)
         if numbers is None:
             position, value = first_without_number(column)
+            where = data_row(" in ", row_number(position))
             raise DataError(
-                f"column '{name}' is declared continuous, but '{value}' in data row {row_number(position)} "
-                f"is no number: correct it, say that it means missing ({option('na', value)}), or declare "
+                f"column '{name}' is declared continuous, but '{value}'{where} is no number: "
+                f"correct it, say that it means missing ({option('na', value)}), or declare "
                 f"the column discrete ({option('discrete', name)})"
             )
     else:
@@ -220,9 +221,18 @@ def refuse_infinite(name: str, values: NDArray[np.float64], row_number: RowNumbe
     if infinite.any():
         row = row_number(int(infinite.argmax()))
         raise DataError(
-            f"column '{name}' has infinite values ({int(infinite.sum())}), the first in data row {row}: "
+            f"column '{name}' has infinite values ({int(infinite.sum())}){data_row(', the first in ', row)}: "
             f"correct them, or leave those cells empty and choose {option('missing', 'drop')}"
         )
+
+
+def data_row(before: str, row: int | None, after: str = "") -> str:
+    """Where a cell is; nothing where rows have no numbers, as in a database that counts by itself.
+
+    >>> data_row(" in ", 3), data_row(" in ", None)
+    (' in data row 3', '')
+    """
+    return "" if row is None else f"{before}data row {row}{after}"
 
 
 def first_without_number(column: pa.ChunkedArray) -> tuple[int, str]:
@@ -261,8 +271,9 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     odd = [str(word) for word, number in zip(words.to_pylist(), numeric, strict=True) if not number]
     listed = ", ".join(f"'{word}'" for word in odd[:MOST_WORDS]) + (" and others" if odd[MOST_WORDS:] else "")
     words_meant = option("na", comma_list(odd)) if len(odd) <= MOST_WORDS else option("na")
+    where = data_row(" (first in ", row, ")")
     raise DataError(
-        f"column '{name}' would be numbers but for {listed} (first in data row {row}): say so if that means "
+        f"column '{name}' would be numbers but for {listed}{where}: say so if that means "
         f"missing ({words_meant}), or declare the column discrete "
         f"({option('discrete', name)})"
     )

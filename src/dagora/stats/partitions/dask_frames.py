@@ -59,20 +59,25 @@ def is_dask(data: object) -> bool:
     return type(data).__module__.partition(".")[0] in {"dask", "dask_expr"}
 
 
-def open_dask(data: Any, reading: ReadingOptions, jobs: int = 1) -> ScanStatistics:  # noqa: ANN401
-    """Statistics of a Dask data frame, or of a bag of records."""
+def open_dask(
+    data: Any,  # noqa: ANN401
+    reading: ReadingOptions,
+    jobs: int = 1,
+    *,
+    text_cells: bool = False,
+) -> ScanStatistics:
+    """Statistics of a Dask data frame, or of a bag of records; text may stand for numbers in `text_cells`."""
     if reading.missing == "auto":
         reading = replace(reading, missing="error", why_not_model=None)
-    return scan_source(DaskRows(data), reading, jobs)
+    return scan_source(DaskRows(data, text_cells=text_cells), reading, jobs)
 
 
 class DaskRows:
     """A Dask data frame as a source of rows whose passes are made where the partitions are."""
 
-    text_cells = False
     title = TITLE
 
-    def __init__(self, data: Any) -> None:  # noqa: ANN401 (Dask need not be installed)
+    def __init__(self, data: Any, *, text_cells: bool = False) -> None:  # noqa: ANN401 (Dask need not be installed)
         DASK.require("a Dask frame")
         if hasattr(data, "to_dataframe"):  # a bag of records
             data = run(data.to_dataframe)
@@ -82,6 +87,7 @@ class DaskRows:
                 "bag of records"
             )
         self._frame = data
+        self.text_cells = text_cells
         self._parts = data.to_delayed()
         self._types: pa.Schema | None = None
         self.rows_of_parts: list[int] = []
@@ -102,7 +108,7 @@ class DaskRows:
         """One partition, not computed yet."""
         import dask
 
-        return dask.delayed(PartitionRows)(self._parts[number], self.schema(), self.title)
+        return dask.delayed(PartitionRows)(self._parts[number], self.schema(), self.title, self.text_cells)
 
     def __len__(self) -> int:
         return len(self._parts)

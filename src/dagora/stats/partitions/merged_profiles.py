@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dagora.data.columns.cells import is_text
+from dagora.data.columns.levels import IS_NUMBER
 from dagora.stats.scan.profile import WRAP, Profile
 
 Profiles = dict[str, Profile]
@@ -30,15 +32,16 @@ def followed(a: Profile, b: Profile) -> Profile:
     if a.firsts is not None and b.firsts is not None:
         firsts = {**{value: row + a.rows for value, row in b.firsts.items()}, **a.firsts}
         firsts = dict(sorted(firsts.items(), key=lambda item: item[1]))
-        if len(firsts) > a.most_values:
-            firsts = None
+    elif a.text_cells and is_text(a.type):
+        a, b = judged(a, b), judged(b, a)
+    together = None if firsts is None or len(firsts) > a.most_values else firsts
     odd = a.odd or (None if b.odd is None else (b.odd[0], b.odd[1] + a.rows))
-    return replace(
+    whole = replace(
         a,
         rows=a.rows + b.rows,
         missing=a.missing + b.missing,
         first_missing=first_of(a.first_missing, b.first_missing, a.rows),
-        firsts=firsts,
+        firsts=together,
         numbers=a.numbers and b.numbers,
         whole=a.whole and b.whole,
         integers=a.integers and b.integers,
@@ -51,6 +54,22 @@ def followed(a: Profile, b: Profile) -> Profile:
         high=max(a.high, b.high),
         sums=[(one + other) & WRAP for one, other in zip(a.sums, b.sums, strict=True)],
     )
+    if together is None and firsts is not None and a.text_cells and is_text(a.type):
+        whole.judge_text(firsts)  # too many together, though not in either
+    return whole
+
+
+def judged(part: Profile, other: Profile) -> Profile:
+    """A profile of text whose values, still few, are judged as those of `other` were, which are too many."""
+    if not part.firsts:
+        return part
+    found = replace(part, sums=list(part.sums))
+    found.judge_text(part.firsts)
+    if not found.numbers and other.numbers and found.odd is None:
+        # Among numbers, the first word is what spoils them, as if the rows had been read in their order.
+        word = next(value for value in part.firsts if not IS_NUMBER.fullmatch(value))
+        found.odd, found.spelled = (word, part.firsts[word]), None
+    return found
 
 
 def first_of(a: int, b: int, rows: int) -> int:

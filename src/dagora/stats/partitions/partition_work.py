@@ -23,8 +23,7 @@ from dagora.stats.blocks.rounds import Round
 from dagora.stats.counting import coded_columns
 from dagora.stats.moments import block_moments, merge_moments
 from dagora.stats.partitions.merged_profiles import Profiles
-from dagora.stats.scan.file_sources import BATCH_ROWS
-from dagora.stats.scan.other_sources import plain_text
+from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text
 from dagora.stats.scan.profile import look_at_all
 from dagora.stats.scan.row_stream import Piece, RowStream, Words, complete_part, join
 from dagora.stats.scan.sparse import SparseCounts
@@ -43,7 +42,7 @@ class PartitionRows:
     frame: Any
     types: pa.Schema
     title: str
-    text_cells = False
+    text_cells: bool = False
 
     def schema(self) -> pa.Schema:
         """Names and types of all columns."""

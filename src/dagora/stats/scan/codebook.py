@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.data.columns.cells import is_text, parse_numbers
-from dagora.data.columns.column_type import DECLARED, Column, are_codes, type_column
+from dagora.data.columns.column_type import DECLARED, Column, are_codes, data_row, type_column
 from dagora.data.columns.dates import IS_DATE, as_days, spells_dates
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import (
@@ -131,10 +131,11 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
 def refuse_infinite(profile: Profile) -> None:
     """Refuse infinite numbers."""
     if profile.infinite >= 0:
+        row = profile.infinite + 1 if profile.knows_rows else None
+        where = data_row(f" ({profile.infinities}), the first in ", row)
         raise DataError(
-            f"column '{profile.name}' has infinite values ({profile.infinities}), the first in data row "
-            f"{profile.infinite + 1}: correct them, or leave those cells empty and choose "
-            f"{option('missing', 'drop')}"
+            f"column '{profile.name}' has infinite values{where}: correct them, or leave those cells empty "
+            f"and choose {option('missing', 'drop')}"
         )
 
 
@@ -177,8 +178,8 @@ def type_distinct(profile: Profile, column: pa.ChunkedArray, cells: int, rows: l
     """Type a column by its distinct values, by the rules for whole columns."""
     import pyarrow as pa
 
-    def row_number(position: int) -> int:
-        return rows[position] + 1
+    def row_number(position: int) -> int | None:
+        return rows[position] + 1 if profile.knows_rows else None
 
     declared = profile.declared
     kind = column.type

@@ -161,18 +161,18 @@ class ArrowFiles:
         """Names and types."""
         import pyarrow as pa
 
-        return pa.schema(
-            [field for field in self._dataset.schema if not field.name.startswith("__index_level_")]
-        )
+        own = [field for field in self._dataset.schema if not field.name.startswith("__index_level_")]
+        return plain_text(pa.RecordBatch.from_pylist([], pa.schema(own))).schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns, file by file."""
         for file, fragment in self._parts:
             with naming(file):
                 if self._form == "parquet":
-                    yield from self._parquet_batches(file, fragment, list(columns))
+                    batches = self._parquet_batches(file, fragment, list(columns))
                 else:
-                    yield from self._dataset_batches(fragment, list(columns))
+                    batches = self._dataset_batches(fragment, list(columns))
+                yield from map(plain_text, batches)
 
     def _dataset_batches(self, fragment: ds.Fragment, columns: list[str]) -> Iterator[pa.RecordBatch]:
         yield from fragment.to_batches(
@@ -217,6 +217,19 @@ class ArrowFiles:
     def state(self) -> object:
         """Sizes and times of the files."""
         return state_of(self._files)
+
+
+def plain_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch whose views of text are text."""
+    import pyarrow as pa
+
+    if not any(pa.types.is_string_view(kind) for kind in batch.schema.types):
+        return batch
+    columns = [
+        column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
 def partition_keys(fragment: ds.Fragment) -> dict[str, Any]:

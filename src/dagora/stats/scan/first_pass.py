@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
+from dagora.data.columns.column_type import data_row
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
@@ -192,8 +193,9 @@ def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:
     also = f" ({read} among numbers counts as missing)" if words else ""
     firsts = [profile.firsts[word] for word in words if profile.firsts and word in profile.firsts]
     row = min([*firsts, *([profile.first_missing] if profile.missing else [])]) + 1
+    where = data_row(", ", row if profile.knows_rows else None)
     raise DataError(
-        f"cells are missing{also}, the first in column '{profile.name}', data row {row}: choose "
+        f"cells are missing{also}, the first in column '{profile.name}'{where}: choose "
         f"{option('missing', 'drop')} to leave out such rows, or leave the column out "
         f"({option('drop', profile.name)})"
     )

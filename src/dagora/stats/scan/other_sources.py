@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dagora.data.columns.frames import one_line
 from dagora.errors import DataError, OptionError
 from dagora.extras import DUCKDB
-from dagora.stats.scan.file_sources import BATCH_ROWS, state_of
+from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text, state_of
+from dagora.stats.scan.sql import as_double, as_text, quoted, relation
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ class QueriedRows:
     """The result of a query, which is run anew for every pass; columns are projected around it.
 
     `connection` is one of ADBC, DuckDB or any other that keeps Python's DB-API: cursors that hand out Arrow
-    batches do so, of others rows are fetched. Nothing is written.
+    batches do so, of others rows are fetched. The query is asked as a table within ours, so it can only be
+    one that returns rows, and to DuckDB one statement; what functions in it do is up to the connection.
     """
 
     text_cells = False
@@ -69,6 +72,7 @@ class QueriedRows:
         self._query = query.strip().rstrip(";")
         self._file = file
         self.title = title
+        self._check_statement()
         self._schema: pa.Schema | None = None
         self.states_types = False
 
@@ -76,6 +80,9 @@ class QueriedRows:
         """Names and types, as the database says; where it does not, those of the first batch."""
         if self._schema is None:
             self._schema = self._stated_schema()
+            if self._schema is not None and (known := as_known_types(self._schema)) is not None:
+                self._query = f"SELECT {known} FROM {relation(self._query)}"  # noqa: S608 - quoted
+                self._schema = self._stated_schema()
         if self._schema is None:
             first = next(self._run(self._query), None)
             if first is None:
@@ -88,9 +95,18 @@ class QueriedRows:
         import pyarrow as pa
 
         with self._answering() as cursor:
-            found = arrow_batches(cursor, f"SELECT * FROM ({self._query}) AS dagora_rows LIMIT 0")  # noqa: S608
+            found = arrow_batches(cursor, f"SELECT * FROM {relation(self._query)} LIMIT 0")  # noqa: S608
             self.states_types = found is not None
             return None if found is None else plain_text(pa.RecordBatch.from_pylist([], found.schema)).schema
+
+    def _check_statement(self) -> None:
+        """Refuse several statements to DuckDB, which would run them all; other drivers refuse them."""
+        if not hasattr(self._connection, "extract_statements"):
+            return
+        with self._answering() as cursor:
+            number = len(cursor.extract_statements(self._query))
+        if number != 1:
+            raise DataError(f"{self.title}: the query has {number} statements: give one that returns rows")
 
     @contextmanager
     def _answering(self) -> Iterator[Any]:
@@ -107,9 +123,9 @@ class QueriedRows:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns."""
-        names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        names = ", ".join(map(quoted, columns))
         # Names are quoted; the query is the user's own.
-        for batch in self._run(f"SELECT {names} FROM ({self._query}) AS dagora_rows"):  # noqa: S608
+        for batch in self._run(f"SELECT {names} FROM {relation(self._query)}"):  # noqa: S608
             yield batch.rename_columns(list(columns))
 
     @property
@@ -135,7 +151,27 @@ def own_line(problem: Exception) -> str:
     """The database's own line, without the query around it that is ours."""
     text = one_line(problem)
     said = text.partition("ERROR: ")[2] or text
-    return said.split(" LINE 1:")[0].split(" Query was:")[0]
+    return re.split(r" LINE \d+:", said)[0].split(" Query was:")[0]
+
+
+def as_known_types(schema: pa.Schema) -> str | None:
+    """Columns to select, those of the database's own types as known ones; None where there are none of these.
+
+    Exact numbers that the driver hands out as text become floating-point numbers, the rest (uuid, jsonb)
+    text, as in other databases: where it only tells rows apart, it is left out by the usual rules.
+    """
+    import pyarrow as pa
+
+    own = {field.name: field.type for field in schema if isinstance(field.type, pa.BaseExtensionType)}
+    if not own:
+        return None
+    numbers = {name for name, kind in own.items() if getattr(kind, "type_name", "") == "numeric"}
+    return ", ".join(
+        f"{as_double(name) if name in numbers else as_text(name)} AS {quoted(name)}"
+        if name in own
+        else quoted(name)
+        for name in schema.names
+    )
 
 
 def arrow_batches(cursor: Any, query: str) -> pa.RecordBatchReader | None:  # noqa: ANN401
@@ -193,23 +229,13 @@ def query_of(table: str | None, query: str | None) -> str:
     """The query that was given, or one for all of a table."""
     if (table is None) == (query is None):
         raise OptionError(f"a database needs either {option('table')} or {option('query')}")
+    for given, what in ((table, "table"), (query, "query")):
+        if not isinstance(given, str | None):
+            raise OptionError(f"{what} must be text, not {type(given).__name__}")
     if query is not None:
         return query
-    quoted = ".".join('"' + part.replace('"', '""') + '"' for part in str(table).split("."))
-    return f"SELECT * FROM {quoted}"  # noqa: S608 - quoted
-
-
-def plain_text(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch whose views of text are text."""
-    import pyarrow as pa
-
-    if not any(pa.types.is_string_view(kind) for kind in batch.schema.types):
-        return batch
-    columns = [
-        column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
-        for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+    parts = ".".join(map(quoted, str(table).split(".")))
+    return f"SELECT * FROM {parts}"  # noqa: S608 - quoted
 
 
 class MadeRows:

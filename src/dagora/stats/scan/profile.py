@@ -39,7 +39,7 @@ class Profile:
     twice in one batch. `odd` is the first text that spells no number, with its row, in a column most of whose
     values do; `spelled` an example of numbers that are written otherwise (12 %), where they are too many to
     be kept. `days` says that dates are read as numbers, `fewest` up to how many texts are never rewritten as
-    numbers.
+    numbers. `knows_rows` says that rows are numbered: those of a database that counts by itself are not.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Profile:
     spelled: str | None = None
     days: bool = False
     fewest: int = MAX_INTEGER_LEVELS
+    knows_rows: bool = True
     infinite: int = -1
     infinities: int = 0
     low: float = np.inf
@@ -136,9 +137,9 @@ class Profile:
         if len(known) > self.most_values:
             self.firsts = None
             if is_text(self.type) and self.text_cells:
-                self._judge_text(known)
+                self.judge_text(known)
 
-    def _judge_text(self, values: dict[str, int]) -> None:
+    def judge_text(self, values: dict[str, int]) -> None:
         """Say whether values that are too many to be levels are numbers, or would be but for a word."""
         import pyarrow as pa
 

@@ -20,6 +20,7 @@ from dagora.stats.scan.cell_reader import ColumnReader
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries
 from dagora.stats.scan.sparse import summed
+from dagora.stats.scan.sql import WHITE_SPACE, as_double, as_text, literal, quoted, relation
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
@@ -170,25 +171,6 @@ class QueryCounts:
         )
 
 
-def quoted(name: str) -> str:
-    """A name as SQL takes it literally.
-
-    >>> print(quoted('an "odd" name'))
-    "an ""odd"" name"
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def as_double(name: str) -> str:
-    """A column as floating-point numbers."""
-    return f"CAST({quoted(name)} AS DOUBLE PRECISION)"
-
-
-def relation(query: str, where: str = "") -> str:
-    """The rows of a query, or those for which a condition holds."""
-    return f"({query}) AS dagora_rows{where}"
-
-
 def condition(schema: pa.Schema, filled: Mapping[str, Iterable[str]]) -> str:
     """The condition that no cell of some columns is missing; empty where there are no such columns."""
     parts = [present(name, schema.field(name).type, words) for name, words in filled.items()]
@@ -204,9 +186,9 @@ def present(name: str, kind: Any, words: Iterable[str]) -> str:  # noqa: ANN401 
 
     column = quoted(name)
     tests = [f"{column} IS NOT NULL"]
-    if is_text(kind):
-        listed = ", ".join("'" + word.replace("'", "''") + "'" for word in (*MISSING_WORDS, *words))
-        tests.append(f"trim({column}) NOT IN ({listed})")
+    if is_text(kind) or pa.types.is_dictionary(kind):  # an ENUM of PostgreSQL comes as text, too
+        listed = ", ".join(map(literal, (*MISSING_WORDS, *words)))
+        tests.append(f"trim({as_text(name)}, {literal(WHITE_SPACE)}) NOT IN ({listed})")
     if pa.types.is_floating(kind):
         tests.append(f"{column} <> CAST('NaN' AS DOUBLE PRECISION)")
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):

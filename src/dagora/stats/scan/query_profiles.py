@@ -8,8 +8,10 @@ import numpy as np
 
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.ingest import is_temporal
-from dagora.stats.scan.profile import WRAP, Profile, as_words, sum_of_squares, with_cleaned_words
-from dagora.stats.scan.query_counts import condition, present, quoted, relation
+from dagora.stats.scan.codebook import is_categorical
+from dagora.stats.scan.profile import WRAP, Profile, as_words, cleaned, sum_of_squares, with_cleaned_words
+from dagora.stats.scan.query_counts import condition, present
+from dagora.stats.scan.sql import quoted, relation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -49,17 +51,23 @@ def look_at_column(
     profile.rows = int(counts["n"])
     profile.missing = profile.rows - int(counts["filled"] or 0)
     profile.first_missing = 0 if profile.missing else -1
+    profile.knows_rows = False
     if is_temporal(profile.type) or profile.missing == profile.rows:
         return
     inner = f"(SELECT {column} FROM {rows}) AS dagora_cells WHERE {filled}"  # noqa: S608
     most = profile.most_values
     found = list(database.ask(f"SELECT DISTINCT {column} FROM {inner} LIMIT {most + 1}"))  # noqa: S608
+    if is_categorical(profile.type):
+        # All levels that are declared, in their order, whichever of them occur.
+        levels = cleaned(found[0].column(0), words).dictionary.to_pylist()
+        profile.firsts = dict.fromkeys(levels, 0) if len(levels) <= most else None
+        return
     firsts: dict[Any, int] = {}
     for batch in found:
         cells = batch.column(0)
         if is_text(profile.type):
             cells = with_cleaned_words(as_words(cells), words)
-        for value in cells.to_pylist():
+        for value in cells.drop_null().to_pylist():
             # SQL knows no negative zero either: both are found among the same values.
             firsts.setdefault(value + 0.0 if isinstance(value, float) else value, len(firsts))
     # In the order of the values, as SQL hands them out in any.
