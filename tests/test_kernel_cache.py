@@ -16,7 +16,17 @@ from dagora.kernel_cache import PORTABLE
 from dagora.kernel_stamp import source_file
 
 PACKAGE = Path(dagora.__file__).resolve().parent
-GROUND = ("__init__", "version", "loading", "errors", "compiling", "compiled", "kernel_cache", "kernel_stamp")
+GROUND = (
+    "__init__",
+    "version",
+    "loading",
+    "errors",
+    "compiling",
+    "compiled",
+    "kernel_cache",
+    "kernel_stamp",
+    "showing",
+)
 CALLEE = "from dagora.compiled import kernel\n\n\n@kernel\ndef step(x):\n    return x + {}\n"
 CALLER = "from dagora.compiled import kernel\nfrom dagora.{0} import step\n\n\n@kernel\ndef twice(x):\n    return step(step(x))\n"
 ASK = "from dagora.caller import twice; print(twice(0), sum(twice.stats.cache_hits.values()))"

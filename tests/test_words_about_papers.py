@@ -223,6 +223,10 @@ HELPS = {
         "not; without it, global; published has its own"
     ),
     "method admm-mlp: tolerance": "the sites agree when residuals are this small; without it, 0.01; not with published",
+    "method rl-bic: threshold": (
+        "drop edges of smaller weight in the end (the paper: 0.3; linear scores only); without it, edges whose "
+        "removal does not lower the score"
+    ),
     "score gp2: published": (
         "kernel of the published code: τ₁² and τ₂τ₁⁴ in place of eq. 18's τ₁ and τ₂; with the method "
         "rbnets also that method's published"

@@ -151,7 +151,7 @@ LEARN_DATA = [
     case("latin_late.csv", "latin_late.csv", "UTF-8"),
     case("spoilt.csv --missing error", "spoilt.csv", "'v'", "'n/a'"),
     case("not_there.csv", "not_there.csv", "no such file"),
-    case("folder.csv", "folder.csv", "is a folder"),
+    case("folder.csv", "folder.csv", "no file in this folder"),
     case("table.xyz", "table.xyz", ".csv"),
     case("noise.csv.gz", "noise.csv.gz"),
     case("cut.csv.gz", "cut.csv.gz"),

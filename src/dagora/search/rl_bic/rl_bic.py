@@ -6,11 +6,11 @@ rows and says how likely each edge is; graphs are drawn from that, edge by edge,
 (`training`). The policy is only a way to search: the answer is the best DAG of all that were drawn, with the
 edges removed that the score can do without.
 
-As in the paper: 20 000 rounds of 64 graphs, samples of 64 rows, 6 attention blocks of 64 units with 16 heads,
+From the paper: 20 000 rounds of 64 graphs, samples of 64 rows, 6 attention blocks of 64 units with 16 heads,
 a decoder of 16 units, the schedule of the penalties. The paper leaves open, or says otherwise: it scores by
 linear or Gaussian-process regressions, here any score will do; its 0.3 threshold on linear weights is the
 option `threshold`, while without it edges are pruned by the score. Columns are centred and divided by one
-common number, so that their relative units stay, which the policy sees (as in the paper).
+common number, so that their relative units stay, which the policy sees.
 
 Which to use: for a good network, `auto` or `order-search`, which reach in a second what this does not in an
 hour. RL-BIC is here for comparison.
@@ -91,7 +91,7 @@ def rl_bic(
 
     `bias` is added to every logit: the lower, the sparser are the first graphs; without it 0 on continuous
     columns, and one expected parent for each variable otherwise. `variances="equal"` scores by one pooled
-    variance. With a `threshold`, edges of smaller absolute weight are dropped in the end, as in the paper;
+    variance. With a `threshold`, edges of smaller absolute weight are dropped in the end (0.3 in the paper);
     otherwise those that the score can do without. Numbers in `stats`: `graphs` drawn, how many of them were
     `acyclic`, the round of the best one (`best_round`), its score before pruning (`drawn_score`), and
     `compile_seconds`.

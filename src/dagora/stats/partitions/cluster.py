@@ -12,6 +12,7 @@ from dagora.data.columns.frames import one_line
 from dagora.data.readers import SEPARATORS, check_separator
 from dagora.errors import DataError, OptionError
 from dagora.extras import DISTRIBUTED
+from dagora.wording import option
 
 # Seconds to wait for the scheduler.
 PATIENCE = "10s"
@@ -44,9 +45,9 @@ def frame_of(data: str, separator: str | None = None) -> tuple[Any, bool]:
     kind = Path(data).suffix.lower()
     mark = check_separator(separator)
     if kind not in (*PARQUET, *CSV, ""):
-        raise OptionError(f"{data}: --dask reads Parquet and CSV files, not '{kind}'")
+        raise OptionError(f"{data}: a Dask cluster reads Parquet and CSV files, not '{kind}'")
     if mark is not None and kind not in CSV:
-        raise OptionError(f"{data}: --separator is for CSV files: leave it out")
+        raise OptionError(f"{data}: {option('separator')} is for CSV files: leave it out")
     try:
         if kind not in CSV:
             return dd.read_parquet(data), False
