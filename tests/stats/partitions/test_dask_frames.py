@@ -202,7 +202,7 @@ def test_cells_beyond_the_header_and_a_separator_of_parquet_are_refused(tmp_path
     (tmp_path / "rows.csv").write_text("a,b\n1,2,3\n4,5,6\n")
     with pytest.raises(DataError, match="more cells than its header has names"):
         frame_of(str(tmp_path / "rows.csv"))
-    with pytest.raises(OptionError, match="--separator is for CSV files"):
+    with pytest.raises(OptionError, match="separator is for CSV files"):
         frame_of("rows.parquet", ";")
 
 
