@@ -231,7 +231,7 @@ def multiply_columns(
 def share_dots(
     party: ReplicatedParty, dots: NDArray[np.uint64], dtype: np.dtype[np.unsignedinteger]
 ) -> tuple[Integers, Integers]:
-    """Both parts of dot products from the sums of local products, which are masked before they are passed on."""
+    """Both parts of dot products, from sums of local products, which are masked and passed on."""
     own = dots.astype(dtype) + party.zero_integers(dots.shape, dtype)
     return own, exchange(party, "dots", own)
 
