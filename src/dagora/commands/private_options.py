@@ -143,7 +143,7 @@ class PrivateRequest:
             show_overview(overview, brought.source)
 
     def present(self, result: Result, brought: PartyData) -> None:
-        """Write files, print the result, and print who learned what; `brought` is that of the result's party."""
+        """Write files, print the result, and print who learned what; `brought` is the party's."""
         from dagora.commands.outputs import show_result
         from dagora.commands.writing import Files
         from dagora.report import write_report

@@ -92,8 +92,8 @@ def absent_levels(table: Table, rows: NDArray[np.int64]) -> tuple[str, ...]:
         if lacking:
             found.append(
                 f"column '{variable.name}' has {variable.cardinality} levels, of which no common row has "
-                f"{lacking}: K2 counted all, so the graph may differ from that of K2 on the joined rows; leave "
-                "out the rows with such a level, or merge it"
+                f"{lacking}: K2 counted all, so the graph may differ from that of K2 on the joined rows; "
+                "leave out the rows with such a level, or merge it"
             )
     return tuple(found)
 
