@@ -1,4 +1,4 @@
-"""What two owners agree on before any byte that depends on their rows is sent.
+"""What two owners agree on before anything about their rows except numbers of levels is sent.
 
 Each sends the names of its columns, how many levels each has, and its proposal: the order of all variables,
 the limit on parents, score, mode, encryption and what becomes of the parameters. The guest may leave these to
