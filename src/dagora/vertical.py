@@ -21,12 +21,12 @@ from dagora.files import naming, write_whole
 from dagora.opened_parameters import shares_file, shares_text, tables_of
 from dagora.parties.processes.peak_memory import peak_megabytes
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role
-from dagora.parties.vertical.columns import column_levels
+from dagora.parties.vertical.columns import column_levels, without_unused_levels
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from dagora.result import Result
 from dagora.version import versions
-from dagora.wording import option
+from dagora.wording import announce, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,10 +50,10 @@ def read_party_data(
     """Read a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
 
     `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes a level);
-    `na` is that of `read_table`.
+    `na` is that of `read_table`. Declared levels that no row has are left out.
     """
     table, keys, source = split_key(data, key, drop=drop, missing=missing, na=na, separator=separator)
-    table.announced()
+    table = without_unused_levels(table).announced()
     texts = key_texts(keys, source)
     with naming(data) if isinstance(data, str | Path) else nullcontext():
         column_levels(table)
@@ -132,7 +132,7 @@ def learn_with(
         settings=settings,
         versions=versions(),
         data=overview.to_dict() if overview else {},
-        warnings=overview.warnings if overview else (),
+        warnings=(*(overview.warnings if overview else ()), *learned.warnings),
     )
     return with_traffic(result, transport.ledger.books())
 
@@ -186,6 +186,10 @@ def learn_private(
     >>> result.graph.edges, result.stats["rows"]
     ((('a', 'b'),), 15.0)
     """
+    if shares is not None and parameters != "shares":
+        raise OptionError(
+            f"{option('shares')} names a file for shares: give {option('parameters', 'shares')} too"
+        )
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
     proposal = Proposal(written, max_parents, score, mode, crypto, min_rows=min_rows, parameters=parameters)
     host, guest = (
@@ -219,4 +223,7 @@ def learn_both(
     if failed:
         # The party that failed first knows more than the one that was told of it.
         raise min(failed, key=lambda error: "ended the run" in str(error))
+    for brought, party in zip((host, guest), parties, strict=True):
+        told = brought.table.overview.warnings if brought.table.overview else ()
+        announce(warning for warning in party.result().warnings if warning not in told)
     return parties[0].result()

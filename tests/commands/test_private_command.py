@@ -81,6 +81,15 @@ def test_in_memory(run: Callable, joined: Table, files: tuple[Path, Path], mode:
         (("--key", "ID", "--max-parents", 9), "option 'max_parents' must be from 1 to 6, not 9"),
         (("--key", "ID", "-o", "/nowhere/graph.json"), "there is no folder '/nowhere'"),
         (("--key", "a"), "rows 1 and "),
+        (("--key", "ID", "--shares", "s.json"), "give --parameters shares too"),
+        (
+            ("--key", "ID", "--parameters", "shares", "--shares", "s.json", "-o", "s.json"),
+            "s.json is to be written twice",
+        ),
+        (
+            ("--key", "ID", "--parameters", "shares", "--shares", "s.json", "-o", "s.guest.json"),
+            "s.guest.json is to be written twice",
+        ),
         ((), "Missing option '--key'"),
     ],
 )
@@ -123,6 +132,21 @@ def test_opened_parameters_are_a_network_that_answers(
     assert run(*line, "-o", tmp_path / "opened.json").code == 0
     again = dagora.read_network(tmp_path / "opened.json")
     assert np.allclose(again.tables["tar"], network.tables["tar"], atol=1e-6)
+
+
+def test_where_no_network_can_be_made_the_result_is_not_lost(
+    run: Callable, three_levels: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """The host owns the child alone, and its only parent's table stays with the guest."""
+    line = ("private", "simulate", *three_levels, "--key", "ID", "--in-memory", "--parameters", "open")
+    ran = run(*line, "--order", "tar,age", "-o", tmp_path / "opened.bif")
+    assert ran.code == 2
+    assert "no network can be made of what was opened" in ran.err
+    assert f"the result is in {tmp_path / 'opened.bif.json'}" in ran.err
+    assert json.loads((tmp_path / "opened.bif.json").read_text())["edges"] == [["tar", "age"]]
+    ran = run(*line, "--order", "tar,age", "-o", tmp_path / "opened.json")
+    assert (ran.code, ran.err.count("dagora: note: ")) == (0, 1)
+    assert "has no parameters of all variables" in ran.err
 
 
 def test_shares_go_to_a_file_for_each(run: Callable, three_levels: tuple[Path, Path], tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def command() -> None:
     """Learn a network (K2) from the columns of two owners who do not show them to each other.
 
     Both files have a key column; rows whose key is in both files are used. All other columns must have 2 to 5
-    levels. Both owners learn the names of all columns and how many levels each has, the common keys and the
-    graph; each run prints who learned what. Options that the guest gives must agree with the host's; the host
+    levels. Both owners learn the names of all columns and how many levels each has, how many keys the other
+    has, the common keys and the graph; each run prints who learned what. Options that the guest gives must agree with the host's; the host
     decides the others. Three and more owners: see `dagora private group --help`.
     """
 
@@ -113,11 +113,13 @@ def host(
     """Propose the terms, wait for the guest, and learn together."""
     request.check_packages()
     from dagora.parties.transport.listener import Listener
+    from dagora.parties.vertical.private_k2 import check_before_contact
     from dagora.vertical import learn_with
 
-    request.check()
+    request.check(data)
     credentials = own_credentials(folder, HOST)
     party_data = request.party_data(data, drop)
+    check_before_contact(party_data, request.proposal)
     sessions = own_log(log, folder, max_sessions, party_data.table.names)
     with Listener(
         credentials, [GUEST], host=where, port=port, timeout=request.patience, on_refusal=warn
@@ -137,7 +139,7 @@ def host(
         log=sessions,
         shares=request.shares,
     )
-    request.present(result)
+    request.present(result, party_data)
 
 
 @command.command("join", short_help="Join the host and learn together.")
@@ -163,12 +165,14 @@ def join(
     """Join the host, see its terms, and learn together."""
     request.check_packages()
     from dagora.parties.transport.tcp import connect as connect_to
+    from dagora.parties.vertical.private_k2 import check_before_contact
     from dagora.vertical import learn_with
 
-    request.check()
+    request.check(data)
     where, port = address(connect)
     credentials = own_credentials(folder, GUEST)
     party_data = request.party_data(data, drop)
+    check_before_contact(party_data, request.proposal)
     sessions = own_log(log, folder, max_sessions, party_data.table.names)
     live_line().phase("waiting for the host")
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
@@ -184,7 +188,7 @@ def join(
         log=sessions,
         shares=request.shares,
     )
-    request.present(result)
+    request.present(result, party_data)
 
 
 @command.command("simulate", short_help="Run all owners on this machine.")
@@ -207,10 +211,15 @@ def simulate(*, files: tuple[str, ...], in_memory: bool, request: PrivateRequest
 
 def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in_memory: bool) -> None:
     """Run host and guest."""
+    from dagora.commands.outputs import check_overwriting
+    from dagora.opened_parameters import shares_file
     from dagora.parties.vertical.agreement import combine_proposals
     from dagora.parties.vertical.columns import column_levels
 
     # Bad files and terms are refused here, in one line, before anything is started.
+    if request.shares:
+        both = [str(shares_file(request.shares, role)) for role in (HOST, GUEST)]
+        check_overwriting([request.output, request.report, *both], [host_data, guest_data])
     host, guest = request.party_data(host_data), request.party_data(guest_data)
     levels = column_levels(host.table) + column_levels(guest.table)
     proposal = request.proposal
@@ -224,7 +233,7 @@ def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in
     else:
         with tidy_end():
             result = run_parties(host_data, guest_data, request)
-    request.present(result)
+    request.present(result, host)
 
 
 def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory: bool) -> None:

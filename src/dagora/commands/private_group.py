@@ -142,6 +142,8 @@ def present(result: Result, output: str | None, report: str | None, *, as_json: 
     files.write(output, lambda path: write_result(result, None, path))
     source = f"columns of {len(result.settings['owners'])} owners"
     files.write(report, lambda path: write_report(result, path, source=source))
+    if not quiet:
+        show_warnings(files.notes, "note")
     if as_json:
         click.echo(result.to_json())
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -67,9 +68,9 @@ class PrivateRequest:
         if self.crypto == "paillier":
             GMPY2.require(option("crypto", "paillier"))
 
-    def check(self) -> None:
-        """Refuse invalid options and files before any data are read."""
-        from dagora.commands.outputs import check_output, check_report, check_target
+    def check(self, data: str | None = None) -> None:
+        """Refuse invalid options and files before any data are read; `data` is the file of this party."""
+        from dagora.commands.outputs import check_output, check_overwriting, check_report, check_target
         from dagora.errors import OptionError
 
         _ = self.proposal
@@ -81,8 +82,13 @@ class PrivateRequest:
             check_target(self.shares)
         if self.parameters == "shares" and not self.shares:
             raise OptionError(f"{option('parameters', 'shares')} needs a file: give {option('shares')}")
+        if self.shares and self.parameters != "shares":
+            raise OptionError(
+                f"{option('shares')} names a file for shares: give {option('parameters', 'shares')} too"
+            )
         if self.report:
             check_report(self.report)
+        check_overwriting([self.output, self.report, self.shares], [data])
 
     @property
     def _writes_network(self) -> bool:
@@ -108,16 +114,23 @@ class PrivateRequest:
     def state_costs(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print what the run will cost at most, before this party agrees to the terms."""
         if not self.quiet:
-            from dagora.parties.vertical.costs import stated_costs
+            from dagora.parties.vertical.costs import MORE_KEY_BYTES, stated_costs
 
-            costs = stated_costs(terms, len(brought.keys)).describe()
-            click.echo(f"dagora: with {len(brought.keys)} common rows it would take {costs}", err=True)
+            keys = len(brought.keys)
+            more = MORE_KEY_BYTES["host" if terms.host == brought.table.names else "guest"]
+            costs = stated_costs(terms, keys).describe()
+            beyond = f"about {more} bytes for each key that the other has beyond {keys}"
+            click.echo(f"dagora: with {keys} common rows it would take {costs}, and {beyond}", err=True)
 
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
         if not self.quiet:
             self.show_reading(brought)
             click.echo(f"dagora: agreed: {terms.describe()}", err=True)
+            first = terms.names[terms.order[0]]
+            if self.output and self._writes_network and first not in brought.table.names:
+                lacking = f"{self.output} will lack variables, or may not be written at all"
+                show_warnings([f"'{first}' comes first and is the other's: {lacking}"], "note")
 
     def show_reading(self, brought: PartyData) -> None:
         """Say how a party's columns were understood; with --json only what deserves a warning."""
@@ -129,8 +142,8 @@ class PrivateRequest:
         else:
             show_overview(overview, brought.source)
 
-    def present(self, result: Result) -> None:
-        """Write files, print the result, and print who learned what."""
+    def present(self, result: Result, brought: PartyData) -> None:
+        """Write files, print the result, and print who learned what; `brought` is the party's."""
         from dagora.commands.outputs import show_result
         from dagora.commands.writing import Files
         from dagora.report import write_report
@@ -138,6 +151,11 @@ class PrivateRequest:
         files = Files()
         files.write(self.output, lambda path: write_private(result, path))
         files.write(self.report, lambda path: write_report(result, path, source="columns of two owners"))
+        if not self.quiet:
+            overview = brought.table.overview
+            told = overview.warnings if overview else ()  # before the run
+            show_warnings(warning for warning in result.warnings if warning not in told)
+            show_warnings(files.notes, "note")
         if self.as_json:
             click.echo(result.to_json())
         else:
@@ -200,6 +218,7 @@ def as_line(given: Sequence[tuple[str, object]]) -> list[str]:
 def write_private(result: Result, path: str) -> list[str]:
     """Write a result, or the network of what was opened; return what should be said about the file."""
     from dagora.commands.outputs import write_result
+    from dagora.errors import GraphError
     from dagora.files import write_whole
     from dagora.formats.json_format import render_result
     from dagora.formats.registry import find_format, write_network
@@ -209,7 +228,10 @@ def write_private(result: Result, path: str) -> list[str]:
     if "tables" not in result.settings or name not in {"BIF", "JSON"}:
         return write_result(result, None, path)
     if name == "BIF":
-        network = opened_network(result)
+        try:
+            network = opened_network(result)
+        except GraphError as error:
+            raise GraphError(f"cannot write {path}: {error}{keep_result(result, path)}") from None
         write_network(network, path)
         lacking = ", ".join(left_out(result, network))
         return [f"{path} lacks {lacking}: no table for them or an ancestor is known here"] if lacking else []
@@ -218,6 +240,17 @@ def write_private(result: Result, path: str) -> list[str]:
     reason = f"tables were withheld or stay with the other party: {missing}" if missing else None
     write_whole(path, render_result(result.to_dict(), None if missing else opened_network(result), reason))
     return [f"{path} has no parameters of all variables: {reason}"] if reason else []
+
+
+def keep_result(result: Result, path: str) -> str:
+    """Write the result beside a file that cannot be written, unless a file is there; say where it is."""
+    from dagora.files import write_whole
+
+    beside = Path(f"{path}.json")
+    if beside.exists():
+        return ""
+    write_whole(beside, result.to_json() + "\n")
+    return f"; the result is in {beside}"
 
 
 def private_options(command: F) -> F:

@@ -16,8 +16,8 @@ from tests.parties.wiretap import Wire
 NAMES = ("ann", "bob", "cleo", "dora", "emil")
 
 
-def holdings(data, counts, *, seed=0):
-    """Each owner's columns, as many as `counts` says, in a sequence of rows of its own."""
+def holdings(data, counts, *, seed=0, keys="row"):
+    """Each owner's columns, as many as `counts` says, in a sequence of rows of its own; keys begin with `keys`."""
     rng = np.random.default_rng(seed)
     names = [f"x{column}" for column in range(data.shape[1])]
     ends = np.cumsum(counts)
@@ -26,7 +26,7 @@ def holdings(data, counts, *, seed=0):
     for last, count in zip(ends, counts, strict=True):
         sequence = rng.permutation(len(data))
         table = binary_table(data).select(names[last - count : last]).take(sequence)
-        found.append(PartyData(table, [f"row-{row}" for row in sequence]))
+        found.append(PartyData(table, [f"{keys}-{row}" for row in sequence]))
     return found
 
 

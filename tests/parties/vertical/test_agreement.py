@@ -151,6 +151,18 @@ def test_who_does_not_like_the_offer_has_not_agreed():
     assert [tag for _, tag, _ in parties[0].sent] == ["agreement/wishes"]
 
 
+def test_what_a_party_expects_of_its_own_columns_is_checked_before_it_sends_anything():
+    parties = wires()
+    ended = endings(
+        parties,
+        lambda wire: agree(wire, "host", A, Proposal(), levels=(2, 2)),
+        lambda wire: agree(wire, "guest", B, Proposal(levels="b1=2"), levels=(3,)),
+    )
+    assert isinstance(ended[1], OptionError)
+    assert "column 'b1' has 3 levels here" in str(ended[1])
+    assert not parties[1].sent
+
+
 def test_two_hosts():
     assert all("both parties are the host" in line for line in refused(wires(), roles=("host", "host")))
 

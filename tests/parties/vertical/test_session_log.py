@@ -152,3 +152,11 @@ def test_two_owners_with_logs(tmp_path, monkeypatch):
     # Nothing but the agreement was said.
     assert set(network["guest"].ledger.books().phases) == {"agreement"}
     assert [log.earlier([name]) for log, name in zip(logs, ("x0", "x1"), strict=True)] == [2, 1]
+
+
+def test_a_log_that_others_may_read_is_refused(tmp_path):
+    log = SessionLog(tmp_path / "sessions.jsonl")
+    begin(log, ("a",))
+    log.path.chmod(0o644)
+    with pytest.raises(FormatError, match="other users of this machine may read this log"):
+        log.check(["a"])

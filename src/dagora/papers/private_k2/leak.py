@@ -60,9 +60,9 @@ middle; in the clear, as adaptive mode takes the same steps. The paper names thi
 not measure it.
 
 “at most”: log₂ of the number of sequences in which the variables can have taken the parents of the graph, Σ_i
-log₂ k_i!, mean ± standard error over samples. No transcript of adaptive mode tells more beyond the graph,
-whatever the other knows. A variable with one parent or none adds nothing, one with two at most 1 bit, one
-with three at most 2.58.
+log₂ k_i!, mean ± standard error over samples. Transcripts of adaptive mode tell no more than that on average
+beyond the graph, whatever the other knows; one that was unlikely tells more. A variable with one parent or
+none adds nothing, one with two at most 1 bit on average, one with three at most 2.58.
 
 “to one who knows”: the conditional entropy of the sequences given the parents, variable by variable, over
 samples of the same network: what the sequences tell on average to somebody who knows the network that the

@@ -202,8 +202,7 @@ def share_moments(
         sums += parts.sum(axis=2, dtype=np.uint64)
         add_dots(parts[0], parts[1], left, right, dots)
         on_event(Event("moments", number + 1, total=len(plan.blocks())))
-    own_dots = dots.astype(plan.dtype) + party.zero_integers(dots.shape, plan.dtype)
-    next_dots = exchange(party, "dots", own_dots)
+    own_dots, next_dots = share_dots(party, dots, plan.dtype)
     small = sums.astype(plan.dtype)
     first = dict(zip([*columns, *larger], [*small[0].tolist(), *own_dots.tolist()], strict=True))
     second = dict(zip([*columns, *larger], [*small[1].tolist(), *next_dots.tolist()], strict=True))
@@ -227,6 +226,14 @@ def multiply_columns(
         where = [place[members] for members in crossing]
         parts[0, where] = own
         parts[1, where] = exchange(party, "products", own)
+
+
+def share_dots(
+    party: ReplicatedParty, dots: NDArray[np.uint64], dtype: np.dtype[np.unsignedinteger]
+) -> tuple[Integers, Integers]:
+    """Both parts of dot products, from sums of local products, which are masked and passed on."""
+    own = dots.astype(dtype) + party.zero_integers(dots.shape, dtype)
+    return own, exchange(party, "dots", own)
 
 
 def exchange(party: ReplicatedParty, step: str, own: Integers) -> Integers:

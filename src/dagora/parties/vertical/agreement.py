@@ -1,4 +1,4 @@
-"""What two owners agree on before any byte that depends on their rows is sent.
+"""What two owners agree on before anything about their rows except numbers of levels is sent.
 
 Each sends the names of its columns, how many levels each has, and its proposal: the order of all variables,
 the limit on parents, score, mode, encryption and what becomes of the parameters. The guest may leave these to
@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from math import prod
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -45,6 +46,7 @@ CHOICES = {
 # number of moments grows as the number of columns to the power of parents + 1, and with it time and memory.
 MOST_PARENTS = 6
 MOST_MOMENTS = 200_000
+MOST_CELLS = 4096  # of the table of a family: circuits of more take minutes and gigabytes to build
 MOST_NAMES = 1000
 LONGEST_NAME = 500
 LONGEST_ORDER = 100_000
@@ -151,6 +153,11 @@ class AgreedTerms:
         """The number of sets of indicators whose moments the search may need."""
         return number_of_sets(self.levels, self.limit + 1)
 
+    @property
+    def most_cells(self) -> int:
+        """The cells of the largest table that a family can have."""
+        return prod(sorted(self.levels)[-self.limit - 1 :])
+
     def digest(self) -> bytes:
         """A hash of all terms."""
         content = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
@@ -223,9 +230,11 @@ def agree(
 ) -> AgreedTerms:
     """Agree with the peer; only names of columns, numbers of levels (2 if not given) and options are sent.
 
-    `on_offer` is called with the terms before this party agrees to them, and may raise to end the run.
+    `on_offer` is called with the terms before this party agrees to them, and may raise to end the run. What a
+    party expects of its own columns is checked before anything is sent.
     """
     levels = levels or (2,) * len(names)
+    check_own_levels(proposal, names, levels)
     channel = Channel.to_peer(transport, peer, tag)
     own = proposal.complete() if role == "host" else proposal
     channel.send(
@@ -317,7 +326,22 @@ def combine_proposals(
             f"({terms.n_moments} moments, at most {MOST_MOMENTS}): take fewer columns or a lower "
             f"{option('max_parents')}"
         )
+    if terms.most_cells > MOST_CELLS:
+        raise DisagreementError(
+            f"a family of {terms.limit + 1} columns could have a table of {terms.most_cells} cells, at most "
+            f"{MOST_CELLS} are accepted: take fewer levels or a lower {option('max_parents')}"
+        )
     return terms
+
+
+def check_own_levels(proposal: Proposal, names: tuple[str, ...], levels: tuple[int, ...]) -> None:
+    """Refuse columns of one's own that have other numbers of levels than one expects."""
+    expected = read_levels(proposal.levels or "")
+    for name, count in zip(names, levels, strict=True):
+        if expected.get(name, count) != count:
+            raise OptionError(
+                f"column '{name}' has {count} levels here, and {option('levels')} says {expected[name]}"
+            )
 
 
 def check_levels(

@@ -9,14 +9,17 @@ are taken of.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate, combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.data.schema import Kind
+from dagora.data.columns.overview import level_list
+from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
+from dagora.wording import counted
 
 MOST_LEVELS = 5
 IndicatorSet = tuple[int, ...]
@@ -44,6 +47,55 @@ def column_levels(table: Table) -> tuple[int, ...]:
     if not len(table.schema):
         raise DataError("there is no column beside the key: at least one is needed")
     return tuple(variable.cardinality for variable in table.schema)
+
+
+def without_unused_levels(table: Table) -> Table:
+    """A table whose columns have those levels only that some row has; its overview says what was left out.
+
+    >>> some = Table.from_numpy([["no"], ["yes"], ["perhaps"]], names=["a"]).take([0, 2])
+    >>> without_unused_levels(some).schema[0].levels
+    ('no', 'perhaps')
+    """
+    variables, columns, overview = list(table.schema), list(table.columns), table.overview
+    for place, variable in enumerate(variables):
+        if variable.kind is Kind.CONTINUOUS:
+            continue
+        used, codes = np.unique(table.codes(place), return_inverse=True)
+        if (unused := variable.cardinality - len(used)) == 0:
+            continue
+        names = tuple(variable.levels[code] for code in used)
+        variables[place], columns[place] = replace(variable, levels=names), codes.astype(np.uint16)
+        if overview is not None:
+            said = (
+                f"column '{variable.name}': {counted(unused, 'declared level')} that no row has: not counted"
+            )
+            summaries = [
+                replace(each, values=level_list(names), levels=len(names))
+                if each.name == variable.name
+                else each
+                for each in overview.columns
+            ]
+            overview = replace(overview, columns=tuple(summaries), warnings=(*overview.warnings, said))
+    return Table(Schema(variables), tuple(columns), overview)
+
+
+def absent_levels(table: Table, rows: NDArray[np.int64]) -> tuple[str, ...]:
+    """Warnings about columns with levels that none of some rows has, for their owner alone.
+
+    >>> table = Table.from_numpy([["no"], ["yes"], ["perhaps"]], names=["a"])
+    >>> [line[:60] for line in absent_levels(table, np.array([0, 2]))]
+    ["column 'a' has 3 levels, of which no common row has 1: K2 co"]
+    """
+    found = []
+    for place, variable in enumerate(table.schema):
+        lacking = variable.cardinality - len(np.unique(table.codes(place)[rows]))
+        if lacking:
+            found.append(
+                f"column '{variable.name}' has {variable.cardinality} levels, of which no common row has "
+                f"{lacking}: K2 counted all, so the graph may differ from that of K2 on the joined rows; "
+                "leave out the rows with such a level, or merge it"
+            )
+    return tuple(found)
 
 
 def indicator_columns(table: Table) -> NDArray[np.uint8]:

@@ -1,23 +1,28 @@
 """What a run will cost, stated from its terms before the parties agree: AND gates and bytes.
 
 They follow from the terms and the number of common rows, which is at most the number of keys that a party
-has: so each states its own upper bound without a word of the other's rows. In hidden mode the gates are those
-of the plan; in adaptive mode they are the most that any sequence of winners would need.
+has: so each states its own upper bound without a word of the other's rows. Only the intersection grows with
+the other's number of keys, which is not known yet: each that the other has beyond one's own costs
+`MORE_KEY_BYTES`. In hidden mode the gates are those of the plan; in adaptive mode they are the most that any
+sequence of winners would need. Gates of families are counted by formulas: to build their circuits would take
+minutes for families of thousands of cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
 from dagora.errors import DisagreementError
+from dagora.parties.crypto.garbling.builder import Builder
 from dagora.parties.crypto.garbling.streaming import TABLE_BYTES
+from dagora.parties.crypto.garbling.words import add, constant
 from dagora.parties.crypto.garbling.yao import LABEL_BYTES
 from dagora.parties.vertical.columns import indicator_sets, indicators, number_of_sets
-from dagora.parties.vertical.counts import score_circuit
 from dagora.parties.vertical.dot_layout import arrange
 from dagora.parties.vertical.moments import cross_pairs
 from dagora.parties.vertical.parameter_circuits import opening
@@ -30,6 +35,7 @@ from dagora.parties.vertical.score_circuits import (
     share_sum,
     step,
 )
+from dagora.parties.vertical.stirling_tables import log_factorial_of_levels
 from dagora.parties.vertical.widths import BitWidths, most_rows
 from dagora.wording import option
 
@@ -37,7 +43,11 @@ if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import AgreedTerms
 
 MOST_GATES = 1 << 31  # 69 GB of tables
-KEY_BYTES = 150  # of the intersection, for each key
+KEY_BYTES = 150  # of the intersection, for each key where both have as many
+# For each key that the other has beyond one's own: values of the guest's keys, or codes for the host's bins.
+MORE_KEY_BYTES = {"host": 48, "guest": 84}
+SETUP_BYTES = 100_000  # public key, base transfers, agreement, names of levels: measured as 72,000
+HEADER_SHARE = 200  # one byte of headers, of messages and of TLS, for so many bytes at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,9 @@ def stated_costs(terms: AgreedTerms, rows: int) -> Costs:
     gates, words = gates + more, words + cells
     # Of each word that is entered as shares, both parties' bits get a label.
     size = TABLE_BYTES * gates + 2 * LABEL_BYTES * widths.bits * words
-    return Costs(gates, size + dot_product_bytes(terms, rows) + KEY_BYTES * rows)
+    size += dot_product_bytes(terms, rows) + KEY_BYTES * rows
+    names = 4 * sum(len(name.encode()) for name in terms.names)  # sent once, and in orders
+    return Costs(gates, size + size // HEADER_SHARE + names + SETUP_BYTES)
 
 
 def check_gates(terms: AgreedTerms, rows: int) -> None:
@@ -129,7 +141,7 @@ def adaptive_gates(widths: BitWidths, terms: AgreedTerms) -> tuple[int, int]:
                 some = prod(before[:chosen]) * count * (own + 1)
                 words += some
                 gates += some * (share_sum(widths.bits).n_and + log_factorial_circuit(widths).n_and)
-                gates += score_circuit(widths, some, own).n_and
+                gates += sum_gates(widths, some // (own + 1), own)
     return gates, words
 
 
@@ -142,19 +154,43 @@ def opening_gates(widths: BitWidths, terms: AgreedTerms) -> tuple[int, int]:
     for child, own in enumerate(counts):
         parents = sorted(counts[:child], reverse=True)[: terms.limit]
         if parents:
-            gates += opening(widths.bits, (*parents, own)).n_and
+            # As many gates for each configuration, and one that joins it to the others.
+            one, two = (opening(widths.bits, (count, own)).n_and for count in (1, 2))
+            gates += one + (prod(parents) - 1) * (two - one)
             words += prod(parents) * own
     return gates + words * share_sum(widths.bits).n_and, words
 
 
 def score_gates(widths: BitWidths, levels: tuple[int, ...]) -> int:
     """AND gates of the score of a family, from its moments."""
-    words = prod(levels) // levels[-1] * (levels[-1] + 1)
+    configurations = prod(levels[:-1])
+    logarithms = configurations * (levels[-1] + 1) * log_factorial_circuit(widths).n_and
     return (
-        family_counts(widths.bits, levels).n_and
-        + words * log_factorial_circuit(widths).n_and
-        + score_circuit(widths, words, levels[-1]).n_and
-    )
+        count_gates(widths, levels) + logarithms + sum_gates(widths, configurations, levels[-1])
+    )  # fmt: skip
+
+
+def count_gates(widths: BitWidths, levels: tuple[int, ...]) -> int:
+    """AND gates of `family_counts`: a subtraction for each level but the first of each line of each axis."""
+    bits, own, cells = widths.bits, levels[-1], prod(levels)
+    subtractions = sum(cells // count * (count - 1) for count in levels)
+    # α_j + r − 1 of one configuration: what a child without parents takes besides its subtractions.
+    added = family_counts(bits, (own,)).n_and - (own - 1) * (bits - 1)
+    return subtractions * (bits - 1) + cells // own * added
+
+
+def sum_gates(widths: BitWidths, configurations: int, own: int) -> int:
+    """AND gates of `score_circuit`: all words are added or subtracted, and then a constant is added."""
+    width, more = widths.width, log_factorial_of_levels(widths, own)
+    return ((own + 1) * configurations - 1) * (width - 1) + constant_gates(width, configurations * more)
+
+
+@lru_cache(maxsize=256)
+def constant_gates(width: int, value: int) -> int:
+    """AND gates of a sum with a constant, which its bits decide."""
+    build = Builder()
+    (word,) = build.words(1, width)
+    return build.circuit(add(build, word, constant(value, width))).n_and if value else 0
 
 
 def dot_product_bytes(terms: AgreedTerms, rows: int) -> int:

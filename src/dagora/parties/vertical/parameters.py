@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.errors import DataError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.yao import Party
 from dagora.parties.transport.messages import Array
@@ -210,11 +211,25 @@ def exchange_levels(
             channel.refuse(
                 "levels", f"a column has not the {terms.levels[member]} levels that were agreed on"
             )
-        if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_LEVEL for name in names):
-            channel.refuse("levels", "the name of a level is not a short text")
+        if not all(map(is_level_name, names)):
+            channel.refuse("levels", "the name of a level is not a short printable text")
         if len(set(names)) < len(names):
             channel.refuse("levels", "two levels of a column have the same name")
     return dict(zip(theirs, map(tuple, message), strict=True))
+
+
+def is_level_name(name: object) -> bool:
+    """Whether a level's name can be sent, and printed where it arrives."""
+    return isinstance(name, str) and 0 < len(name) <= LONGEST_LEVEL and name.isprintable()
+
+
+def check_level_names(column: str, names: Sequence[str]) -> None:
+    """Refuse a column of one's own whose levels have names that the other party would refuse."""
+    if not all(map(is_level_name, names)):
+        raise DataError(
+            f"column '{column}' has a level whose name is not a printable text of 1 to {LONGEST_LEVEL} "
+            "characters, as opened parameters need: rename it"
+        )
 
 
 def rounded(table: NDArray[np.int64]) -> NDArray[np.float64]:

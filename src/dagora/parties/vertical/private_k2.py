@@ -34,13 +34,13 @@ from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
 from dagora.parties.transport.messages import encode
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree
-from dagora.parties.vertical.columns import column_levels, indicator_columns
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree, check_own_levels
+from dagora.parties.vertical.columns import absent_levels, column_levels, indicator_columns
 from dagora.parties.vertical.costs import check_gates, widths_for
 from dagora.parties.vertical.intersection import intersect
 from dagora.parties.vertical.moments import share_moments
 from dagora.parties.vertical.parameter_circuits import FEWEST
-from dagora.parties.vertical.parameters import FoundParameters, find_parameters
+from dagora.parties.vertical.parameters import FoundParameters, check_level_names, find_parameters
 from dagora.parties.vertical.round_counter import RoundCounter
 from dagora.parties.vertical.secret_search import FoundParents, adaptive_search, hidden_search
 from dagora.parties.vertical.widths import most_rows
@@ -64,12 +64,13 @@ class PartyData:
 
 @dataclass(frozen=True, eq=False)
 class PrivateOutcome:
-    """The outcome at one party, the agreed terms, and who learned what."""
+    """The outcome at one party, the agreed terms, who learned what, and warnings for this party alone."""
 
     outcome: Outcome
     terms: AgreedTerms
     leakage: tuple[str, ...]
     parameters: FoundParameters
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass
@@ -107,6 +108,7 @@ def private_k2(
     before this party agrees to them, and `on_terms` with the agreed terms before anything that depends on
     rows is sent; both may raise to end the run.
     """
+    check_before_contact(party_data, proposal)
     levels = column_levels(party_data.table)
     columns = indicator_columns(party_data.table)
     line = RoundCounter(transport)
@@ -162,7 +164,16 @@ def private_k2(
         terms,
         leakage(terms, len(rows), parameters),
         parameters,
+        absent_levels(party_data.table, rows),
     )
+
+
+def check_before_contact(brought: PartyData, proposal: Proposal) -> None:
+    """Refuse one's own columns and names of levels while nothing has been sent."""
+    check_own_levels(proposal, brought.table.names, column_levels(brought.table))
+    if proposal.parameters == "open":
+        for variable in brought.table.schema:
+            check_level_names(variable.name, variable.levels)
 
 
 def check_rows(terms: AgreedTerms, rows: int) -> None:

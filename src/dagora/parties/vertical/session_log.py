@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from dagora.errors import FormatError, OptionError
 from dagora.files import read_text, report_failure
 from dagora.parsing import parse_json
+from dagora.parties.private_file import check_private
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class SessionLog:
         found: dict[str, dict[str, Any]] = {}
         if not self.path.exists():
             return []
+        check_private(self.path, "log", FormatError)
         for number, line in enumerate(read_text(self.path).splitlines(), 1):
             try:
                 content = dict(parse_json(line))
