@@ -65,8 +65,9 @@ def command() -> None:
 
     Both files have a key column; rows whose key is in both files are used. All other columns must have 2 to 5
     levels. Both owners learn the names of all columns and how many levels each has, how many keys the other
-    has, the common keys and the graph; each run prints who learned what. Options that the guest gives must agree with the host's; the host
-    decides the others. Three and more owners: see `dagora private group --help`.
+    has, the common keys and the graph; each run prints who learned what. Options that the guest gives must
+    agree with the host's; the host decides the others. Three and more owners: see `dagora private group
+    --help`.
     """
 
 

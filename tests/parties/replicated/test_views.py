@@ -22,8 +22,8 @@ from tests.parties.vertical.owners import edges
 from tests.parties.vertical.test_k2_schedule import random_data
 
 INSTANCES = 4096
-SESSIONS = 14
-ALWAYS = SESSIONS  # a bit that tells the input; by chance 2^-27 for each of some thousand bits
+SESSIONS = 16
+ALWAYS = SESSIONS  # a bit that tells the input; by chance 2^-31 for each of 107,000 bits
 # Field and how many different ones four owners send in a session: a seed of each computing party, two seeds
 # of each owner's columns, three parts of each owner's hash of keys.
 FRESH = {"replicated/seed": ("seed", 3), "columns/seeds": ("seeds", 8), "rows/hash": ("parts", 12)}

@@ -13,7 +13,7 @@ from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import SCORES, k2_graph
-from dagora.papers.private_k2.networks import RANDOM, drawn
+from dagora.papers.private_k2.networks import RANDOM, drawn, session_in_memory
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean, mean_of
@@ -99,21 +99,13 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
 
 def session(parameters: Parameters, run: Run) -> Numbers:
     """Whether two owners, every other column each, find the graph of the joined columns."""
-    from dagora.vertical import learn_private
+    from dagora.parties.vertical.agreement import Proposal
 
     rows = drawn(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
     score = str(parameters["score"])
     central = k2_graph(rows.bits, rows.truth.nodes, rows.order, LIMIT, score)
-    result = learn_private(
-        rows.owned_by(0),
-        rows.owned_by(1),
-        "ID",
-        order=rows.written_order,
-        max_parents=LIMIT,
-        score=score,
-        mode=str(parameters["mode"]),
-        on_event=run.on_event,
-    )
+    proposal = Proposal(rows.written_order, LIMIT, score, str(parameters["mode"]))
+    result = session_in_memory(rows, proposal, run.on_event)
     return {
         "edges": len(result.graph.edges),
         "same": set(result.graph.edges) == set(central.edges),

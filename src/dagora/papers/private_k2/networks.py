@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,11 @@ from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
 from dagora.network.sample import sample
 from dagora.papers.reference_data import reference_file
+
+if TYPE_CHECKING:
+    from dagora.events import Observer
+    from dagora.parties.vertical.agreement import Proposal
+    from dagora.result import Result
 
 RANDOM = "random"
 RANDOM_NODES, RANDOM_PARENTS = 20, 3
@@ -50,6 +56,16 @@ class Drawn:
         binary = (Variable(name, Kind.DISCRETE, ("0", "1")) for name in names)
         columns = (self.bits[:, self.truth.nodes.index(name)].astype(np.uint16) for name in names)
         return Table(Schema([keys, *binary]), (np.arange(rows, dtype=np.uint16), *columns))
+
+
+def session_in_memory(rows: Drawn, proposal: Proposal, on_event: Observer) -> Result:
+    """A session of two owners in this process; all columns count as binary, also one that is constant."""
+    from dagora.data.keys import split_table
+    from dagora.parties.vertical.private_k2 import PartyData
+    from dagora.vertical import learn_both
+
+    host, guest = (PartyData(*split_table(rows.owned_by(side), "ID")) for side in (0, 1))
+    return learn_both(host, guest, proposal, on_event=on_event)
 
 
 def write_owner(rows: Drawn, side: int, file: Path) -> Path:

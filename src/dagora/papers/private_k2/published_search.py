@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import family_score, k2_parents
-from dagora.papers.private_k2.networks import Drawn, drawn
+from dagora.papers.private_k2.networks import Drawn, drawn, session_in_memory
 from dagora.papers.private_k2.published_logarithms import Series
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
@@ -212,14 +212,12 @@ class PublishedSearch:
 
 def our_session(rows: Drawn, limit: int, run: Run) -> dict[str, float]:
     """CPU seconds and megabytes of adaptive mode with score g; a first session compiles and is not kept."""
-    from dagora.vertical import learn_private
+    from dagora.parties.vertical.agreement import Proposal
 
+    proposal = Proposal(rows.written_order, limit, "g", "adaptive")
     for _ in range(2):
         used = time.process_time()
-        result = learn_private(
-            rows.owned_by(0), rows.owned_by(1), "ID", order=rows.written_order, max_parents=limit,
-            score="g", mode="adaptive", on_event=run.on_event,
-        )  # fmt: skip
+        result = session_in_memory(rows, proposal, run.on_event)
         spent = time.process_time() - used
     stats = result.stats
     sent = stats["bytes_to_guest"] + stats["bytes_from_guest"]
