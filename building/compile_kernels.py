@@ -20,12 +20,18 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from kernel_tag import TAG_FILE, made_for
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src"
 # A process reads and writes the same files as its sibling, which compiles the other jobs.
 PROCESSES = 2
 # Enough rows for the counts of long tables, which have kernels of their own.
 LONG = 60_000
+# Seconds for a run: all its kernels are compiled long before.
+LIMIT = 20
+# What JAX compiles is not kept in files: of these, a second of running reaches every kernel of ours.
+ON_JAX = {"rl-bic", "dibs"}
 
 
 def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -67,6 +73,9 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     holes = {kind: pa.table(holed(300, kind)) for kind in kinds}
     long = {kind: pa.table(columns(LONG, kind)) for kind in kinds}
 
+    def limit(name: str) -> int:
+        return 1 if name in ON_JAX else LIMIT
+
     def trying(call: Callable[..., object], *arguments: object, **options: object) -> Callable[[], object]:
         def run() -> object:
             try:
@@ -77,24 +86,24 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
         return run
 
     for kind in kinds:
-        yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=60)
+        yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=LIMIT)
         for learner in METHODS:
             yield (
                 f"{learner.name} {kind}",
-                trying(dagora.learn, tables[kind], method=learner.name, time_limit=60),
+                trying(dagora.learn, tables[kind], method=learner.name, time_limit=limit(learner.name)),
             )
         for score in SCORES:
             for method in ("auto", "hill-climb", "dynamic"):
                 yield (
                     f"{method} {score.name} {kind}",
-                    trying(dagora.learn, tables[kind], method=method, score=score.name, time_limit=60),
+                    trying(dagora.learn, tables[kind], method=method, score=score.name, time_limit=LIMIT),
                 )
         for sampler in SAMPLERS:
             yield (
                 f"sample {sampler.name} {kind}",
-                trying(dagora.sample, tables[kind], method=sampler.name, time_limit=60),
+                trying(dagora.sample, tables[kind], method=sampler.name, time_limit=limit(sampler.name)),
             )
-        yield f"holes {kind}", trying(dagora.learn, holes[kind], time_limit=60)
+        yield f"holes {kind}", trying(dagora.learn, holes[kind], time_limit=LIMIT)
 
 
 def compile_share(share: int) -> None:
@@ -133,6 +142,7 @@ def main(folder: Path) -> None:
         (kept,) = Path(cache).glob("dagora-*")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(kept, folder)
+        (folder / TAG_FILE).write_text(made_for(ROOT))
     files = [file for file in folder.rglob("*") if file.is_file()]
     size = sum(file.stat().st_size for file in files)
     print(f"{sum(file.suffix == '.nbc' for file in files)} kernels, {size / 1e6:.0f} MB in {folder}")

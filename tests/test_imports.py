@@ -61,6 +61,7 @@ FLOORS = (
     ("posterior",),
     ("parties",),
     ("method",),
+    ("method_entries",),
     ("method_registry",),
     ("samplers",),
     ("catalogue",),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, level_name, sort_levels
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
@@ -81,7 +82,7 @@ def type_column(
         return continuous_column(name, column, DECLARED, row_number)
     if real:
         column = column.cast(pa.float64())
-        refuse_infinite(name, column.to_numpy(), row_number)
+        refuse_infinite(name, numbers_of(column), row_number)
         few = few_values(column)
         if declared is None and few is None:
             return continuous_column(name, column, why_floats(name, column), row_number)
@@ -181,8 +182,11 @@ def discrete_column(name: str, encoded: pa.DictionaryArray, why: str, *, ordered
     # One entry more than there are values: the code of nulls.
     code_of = np.array([*(position[level] for level in named), 0], dtype=np.uint16)
     missing = null_mask(encoded)
-    indices = encoded.indices.cast("int64").fill_null(len(values)).to_numpy(zero_copy_only=False)
-    return Column(Variable(name, Kind.DISCRETE, levels, ordered), code_of[indices], missing, why)
+    indices = encoded.indices.cast("int64")
+    if missing is not None:
+        indices = indices.fill_null(len(values))
+    codes = code_of[numbers_of(indices)]
+    return Column(Variable(name, Kind.DISCRETE, levels, ordered), codes, missing, why)
 
 
 def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber) -> Column:
@@ -205,14 +209,14 @@ def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: 
     else:
         # safe=False: an integer beyond 2**53 may be rounded in a continuous column.
         numbers = column.cast(pa.float64(), safe=False)
-    values = np.array(numbers.to_numpy(), dtype=np.float64)
+    values = np.array(numbers_of(numbers), dtype=np.float64)
     refuse_infinite(name, values, row_number)
     return Column(Variable(name, Kind.CONTINUOUS), values, null_mask(numbers), why)
 
 
 def null_mask(column: pa.ChunkedArray | pa.Array) -> NDArray[np.bool_] | None:
     """Return where a column is null; None if it has no null."""
-    return np.asarray(column.is_null(), dtype=np.bool_) if column.null_count else None
+    return truths_of(column.is_null()) if column.null_count else None
 
 
 def refuse_infinite(name: str, values: NDArray[np.float64], row_number: RowNumber) -> None:
@@ -263,7 +267,7 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
             f"column '{name}' has numbers with a decimal comma such as '{words[0]}': write them with a "
             f"point, or declare the column discrete ({option('discrete', name)})"
         )
-    numeric = np.asarray(pc.match_substring_regex(words, f"^{NUMBER}$"), dtype=np.bool_)
+    numeric = truths_of(pc.match_substring_regex(words, f"^{NUMBER}$"))
     if not len(words) // 2 < numeric.sum() < len(words):
         return
     wrong = int((~numeric).argmax())

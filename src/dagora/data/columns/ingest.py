@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
 
+from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_marks, check_names, declare_kinds
 from dagora.data.columns.column_type import (
@@ -401,7 +402,7 @@ def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
     complete = np.ones(len(columns[0].cells), dtype=np.bool_)
     for column in columns:
         if column.missing:
-            complete &= np.asarray(column.cells.is_valid(), dtype=np.bool_)
+            complete &= truths_of(column.cells.is_valid())
     return complete
 
 

@@ -1,0 +1,1 @@
+"""The entries of the registry of methods, one file for each family."""
