@@ -52,7 +52,7 @@ def test_the_graph_is_that_of_the_pooled_rows(method, kind):
     assert over_sites.stats["bytes_from_site1"] > 0
 
 
-@pytest.mark.parametrize("seed", range(1, 3))
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", ["order-search", "ilp"])
 def test_ties_among_equivalent_graphs_are_settled_alike(method, seed):
     table = dagora.simulate(dagora.random_dag("er", 8, 1.5, seed=seed), "gaussian", 900, seed=seed).table

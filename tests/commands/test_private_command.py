@@ -179,7 +179,7 @@ def test_a_wrong_order_ends_both_processes_with_one_line(run: Callable, files: t
 
 
 @pytest.mark.parametrize(("common", "line"), [(0, "have no key in common"), (1, "have one key in common")])
-@pytest.mark.parametrize("how", [(), ("--in-memory",)])
+@pytest.mark.parametrize("how", [pytest.param((), marks=pytest.mark.slow), ("--in-memory",)])
 def test_too_few_common_keys_are_bad_input(
     run: Callable, tmp_path: Path, common: int, line: str, how: tuple[str, ...]
 ) -> None:

@@ -62,6 +62,7 @@ def test_sample(run: Callable, garden: Path, tmp_path: Path) -> None:
     assert "How probable each edge is" in read(file.read_text()).within("h2")
 
 
+@pytest.mark.slow
 def test_over_sites(run: Callable, garden: Path, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     ran = run("federate", "simulate", garden / "garden.csv", "--parties", 3, "--report", file)

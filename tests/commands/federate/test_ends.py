@@ -52,6 +52,7 @@ def refused_alike(run: Callable, *arguments: object) -> str:
     return only_line(processes)
 
 
+@pytest.mark.slow
 def test_bad_columns_are_bad_input_with_processes_too(
     run: Callable, normal: np.ndarray, tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ def test_a_client_killed_during_the_sums(keys: Path, long_work: dict[str, Path],
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_coordinator_killed_during_the_sums(
     keys: Path, long_work: dict[str, Path], tmp_path: Path
 ) -> None:

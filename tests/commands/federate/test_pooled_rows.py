@@ -97,6 +97,7 @@ def test_odd_names_and_levels_with_processes(run: Callable, odd: Path) -> None:
     assert edges_of(ran.out) == ([list(edge) for edge in result.graph.edges], [], result.score)
 
 
+@pytest.mark.slow
 def test_by_hand_with_processes(run: Callable, garden: Path, files: dict[str, Path], tmp_path: Path) -> None:
     """Keys, policies, a coordinator and three clients, as the manual says; one site's row goes to another."""
     made = run("federate", "keys", tmp_path / "keys", "--sites", "east,north,south")

@@ -65,6 +65,7 @@ def wide_network(nodes=7, parents=3):
     return DiscreteNetwork(graph, levels, tables)
 
 
+@pytest.mark.slow
 def test_parameters_are_closer_than_those_of_rows_that_saw_each_family():
     network = mixed()
     lost = []
@@ -214,6 +215,7 @@ def test_filled_cells_above_a_rare_level(monkeypatch):
         dagora.impute(network, {name: column[:2] for name, column in data.items()})
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
 def test_structural_em_on_both_kinds_of_columns():
     shds = []

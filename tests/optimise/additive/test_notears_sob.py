@@ -172,6 +172,7 @@ def test_it_sees_what_no_covariance_shows():
     assert -spread < outcome.score < 0
 
 
+@pytest.mark.slow
 def test_better_than_linear_on_nonlinear_data():
     ours, linear = [], []
     for seed in range(4):

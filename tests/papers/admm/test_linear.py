@@ -57,6 +57,7 @@ def test_secure_sums_give_what_pooled_rows_give() -> None:
     assert masked["kilobytes"] > 0
 
 
+@pytest.mark.slow
 def test_the_papers_order_at_its_printed_point() -> None:
     """d = 20, 64 sites, as printed: voting finds next to nothing, ADMM most."""
     cell = {**linear.SETTINGS, "d": 20, "n": 256, "sites": 64, "seed": 0}
@@ -65,7 +66,7 @@ def test_the_papers_order_at_its_printed_point() -> None:
     assert tpr["voting"] <= 0.2
 
 
-@pytest.mark.parametrize("figure", ["fig1", "fig2"])
+@pytest.mark.parametrize("figure", ["fig1", pytest.param("fig2", marks=pytest.mark.slow)])
 def test_end_to_end(figure: str, run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
         ("FIG1_NODES", (4, 6)), ("FIG1_SITES", 4), ("ROWS_PER_NODE", 6), ("FIG2_NODES", (4, 8)),

@@ -43,6 +43,7 @@ def numbers(quick_bridge: None) -> dict:
     return dict(fig3.measure({**cell, "most": 4000, "true_points": 512, "rows": 60}, Run()))
 
 
+@pytest.mark.slow
 def test_divergences_fall_to_their_limits(numbers: dict) -> None:
     assert numbers["draws"] == [100, 400, 1000, 4000]
     assert set(numbers["divergence"]) == set(fig3.METHODS)

@@ -95,7 +95,7 @@ def test_sort_and_regress_follows_the_variances() -> None:
 
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
-        ("QUICK_NODES", (3, 4)), ("QUICK_RUNS", 2), ("ROWS", (20, 200)), ("NOISES", ("gaussian", "gumbel")),
+        ("QUICK_NODES", (3, 4)), ("QUICK_RUNS", 1), ("ROWS", (20, 200)), ("NOISES", ("gaussian", "gumbel")),
         ("GRAPHS", {"ER2": ("er", 2)}),
     ):  # fmt: skip
         monkeypatch.setattr(fig3, name, value)

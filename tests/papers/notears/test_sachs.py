@@ -63,6 +63,7 @@ def test_end_to_end(run: Callable, few_proteins: Path, tmp_path: Path) -> None:
     assert "not comparable" in (tmp_path / "out" / "notears-sachs.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_reference_data(
     run: Callable, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,7 +168,7 @@ def sachs(data_dir):
 
 def test_laplace_agrees_with_integration_and_no_mode_is_missed(sachs):
     # The first two have several modes; one start alone misses the best of the second.
-    families = [(6, (3, 7)), (8, (4, 7)), (2, (3, 6)), (9, (8, 10)), (9, (0, 3, 4))]
+    families = [(6, (3, 7)), (8, (4, 7)), (9, (0, 3, 4))]
     quick = score_of(sachs, estimator="laplace")
     fitter = quick._fitter
     for child, parents in families:

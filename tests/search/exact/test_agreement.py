@@ -41,6 +41,6 @@ def test_random_continuous_tables(score):
     check(random_continuous(np.random.default_rng(5), 80, 9), score, max_parents=4)
 
 
-@pytest.mark.parametrize("rows", [200, 1000])
+@pytest.mark.parametrize("rows", [pytest.param(200, marks=pytest.mark.slow), 1000])
 def test_twenty_columns(data_dir, rows):
     check(sample(read_network(data_dir / "networks" / "child.bif.gz"), rows, seed=rows), "bic")

@@ -135,6 +135,7 @@ def test_a_masked_result_tells_the_key_holder_nothing_of_the_randomness():
     assert multiplier.add(mpz(1), ciphertexts, [1] * 4) == multiplier.add(mpz(1), ciphertexts, [1] * 4)
 
 
+@pytest.mark.slow
 def test_full_size():
     key = key_of(KEY_BITS)
     assert key.public.n.bit_length() == 3072

@@ -236,6 +236,7 @@ def test_the_published_schedule():
     assert outcome.status == "finished"
 
 
+@pytest.mark.slow
 def test_residuals_fall_and_better_than_the_published_schedule():
     messages = []
     truth, table = simulated(12, 240, 4)
