@@ -136,6 +136,8 @@ class CellReading:
     missing: str = "error"
     na: str = "auto"
     separator: str | None = None
+    from_table: str | None = None
+    query: str | None = None
 
     def table(self, path: str, codebook: Codebook) -> Table:
         """Read the columns of the codebook, as it writes them."""
@@ -146,7 +148,6 @@ class CellReading:
         from dataclasses import replace
 
         from dagora.data.columns.reading_options import ReadingOptions
-        from dagora.data.readers import read_as
         from dagora.data.series import Panel
         from dagora.files import naming
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
@@ -164,12 +165,25 @@ class CellReading:
                     numbers=(timing.time,),
                     in_time=True,
                 )
-            table = read_as(Path(path), following)
+            table = self._read(path, following)
             with naming(path):
                 if timing is None:
                     return follow_codebook(table, codebook), None
                 panel = Panel.of_table(table, timing.time, timing.series)
                 return follow_codebook(panel.table, codebook), panel
+
+    def _read(self, path: str, following: ReadingOptions) -> Table:
+        """All rows of a file, of files, or of a database."""
+        from dagora.data.readers import read_as
+        from dagora.data.table import require_table
+        from dagora.opening import source_of, stays_outside
+        from dagora.stats.scan.row_sample import read_source
+
+        if self.from_table is None and self.query is None and not stays_outside(path):
+            return read_as(Path(path), following)
+        return require_table(
+            read_source(source_of(path, self.from_table, self.query, self.separator), following)
+        )
 
 
 def show_overview(overview: Overview, path: str, *, everything: bool = False, err: bool = True) -> None:
@@ -270,10 +284,13 @@ TIME_OPTIONS = (
         "lags=N).",
     ),
 )
-CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
-SOURCE_OPTIONS = (
+DATABASE_OPTIONS = (
     click.option("--table", "from_table", metavar="NAME", help="Table of a database to read."),
     click.option("--query", metavar="SQL", help="Query to a database whose result is read."),
+)
+CELL_OPTIONS = (MISSING, *WORD_OPTIONS, *DATABASE_OPTIONS)
+SOURCE_OPTIONS = (
+    *DATABASE_OPTIONS,
     click.option(
         "--sample",
         type=click.IntRange(1),

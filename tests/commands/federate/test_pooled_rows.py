@@ -187,3 +187,25 @@ def test_a_method_that_counts_its_own_rounds_is_believed(run: Callable, numbers:
     ran = run("federate", "simulate", numbers, *line, "--quiet")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["stats"]["rounds"] == 7
+
+
+def test_rows_in_files_and_in_a_database(
+    play: Callable, keys: Path, files: dict[str, Path], garden: Path, tmp_path: Path
+) -> None:
+    """One site has a folder of files, another one a table of a database, and the others a file each."""
+    duckdb = pytest.importorskip("duckdb", reason="the extra engines is not installed")
+    (tmp_path / "parts").mkdir()
+    head, *rows = files["east"].read_text().splitlines(keepends=True)
+    for number, part in enumerate((rows[:400], rows[400:])):
+        (tmp_path / "parts" / f"{number}.csv").write_text("".join((head, *part)))
+    with duckdb.connect(str(tmp_path / "north.db")) as database:
+        database.execute(
+            f"CREATE TABLE visits AS SELECT * FROM read_csv('{files['north']}', all_varchar=true)"
+        )
+    others = {
+        "east": client_line(keys, "east", tmp_path / "parts"),
+        "north": client_line(keys, "north", f"duckdb:{tmp_path / 'north.db'}", "--table", "visits"),
+    }
+    ended = play("--json", others=others)
+    assert {ran.code for ran in ended.values()} == {0}, ended
+    assert edges_of(ended[COORDINATOR].out) == pooled(garden / "garden.csv")

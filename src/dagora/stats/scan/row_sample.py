@@ -1,7 +1,8 @@
-"""A sample of rows, drawn uniformly in one pass.
+"""Rows of a source as a table in memory: all of them, or a sample drawn uniformly in one pass.
 
-Each row has a random number, which follows from the seed and its position. The sample are the rows with the
-smallest numbers, so it is the same however the rows are cut into batches. Memory is that of two samples.
+Each row of a sample has a random number, which follows from the seed and its position. The sample are the
+rows with the smallest numbers, so it is the same however the rows are cut into batches. Memory is that of two
+samples.
 """
 
 from __future__ import annotations
@@ -28,10 +29,32 @@ def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptio
     """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise OptionError(f"sample must be a whole number of rows, 1 or more, not {size!r}")
+    names = kept_names(source, reading)
+    return typed(source, names, draw_rows(source, names, size, seed), reading)
+
+
+def read_source(source: RowSource, reading: ReadingOptions) -> AnyTable:
+    """A table of all rows."""
+    import pyarrow as pa
+
+    names = kept_names(source, reading)
+    batches = [pa.Table.from_batches([batch]).select(names) for batch in source.batches(names)]
+    if not batches:
+        batches = [pa.table({name: [] for name in names})]
+    return typed(
+        source, names, pa.concat_tables(batches, promote_options="none").unify_dictionaries(), reading
+    )
+
+
+def kept_names(source: RowSource, reading: ReadingOptions) -> list[str]:
+    """The names of the columns that are read."""
+    names = list(source.schema().names)
+    return [names[place] for place in kept_positions(names, reading)]
+
+
+def typed(source: RowSource, names: list[str], rows: pa.Table, reading: ReadingOptions) -> AnyTable:
+    """The table of some rows of a source."""
     schema = source.schema()
-    names = list(schema.names)
-    names = [names[place] for place in kept_positions(names, reading)]
-    rows = draw_rows(source, names, size, seed)
     if not rows.num_rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
     # Text may come as words and places, but is no list of categories.
