@@ -12,10 +12,8 @@ sender draws a key χ of the hash h of `column_hash`, which is linear, and
 The random choices hide r in x, and T tells the sender what it can compute itself. A receiver whose columns are not
 all of one r passes only if it guesses the bits of Δ at which they differ: c bits with probability 2^-c.
 
-Each message of columns is checked before its labels are used. The base transfers are those of `base_transfer`: the
-choice is hidden whatever the other does, and no receiver gets both seeds of a pair unless it solves the computational
-Diffie–Hellman problem (hash as a random oracle). A proof by simulation needs the gap assumption (that this stays hard
-where one can recognise solutions), and holds for one session at a time.
+Each message of columns is checked before its labels are used, and Δ serves one session: a failed check ends it. The base
+transfers are those of `endemic_transfer`, against parties that cheat too.
 """
 
 from __future__ import annotations
@@ -27,9 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.transfer.base_transfer import RandomBytes, receive_seeds, send_seeds
+from dagora.parties.crypto.transfer.base_transfer import RandomBytes
 from dagora.parties.crypto.transfer.bit_matrix import ColumnStreams, pack_bits, transpose, unpack_bits
 from dagora.parties.crypto.transfer.column_hash import BLOCK_BITS, BLOCK_WORDS, hash_columns, padded_words
+from dagora.parties.crypto.transfer.endemic_transfer import receive_seeds, send_seeds
 from dagora.parties.crypto.transfer.oblivious_transfer import (
     CHUNK,
     WIDTH,
