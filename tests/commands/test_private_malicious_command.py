@@ -11,6 +11,7 @@ import dagora
 from dagora.data.table import Table
 from dagora.parties.crypto.garbling.output_check import DIFFERENT
 from tests.commands.test_private_command import listening
+from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.cheaters import cheat
 from tests.parties.vertical.test_dual_execution import inverts_an_edge
 
@@ -37,7 +38,10 @@ def central(files: tuple[Path, Path]) -> set[tuple[str, str]]:
     return set(dagora.learn(table, "k2", score="k2", order="a,b,c,d", max_parents=2).graph.edges)
 
 
-def test_the_graph_of_the_joined_table(run: Callable, files: tuple[Path, Path]) -> None:
+def test_the_graph_of_the_joined_table(
+    run: Callable, monkeypatch: pytest.MonkeyPatch, files: tuple[Path, Path]
+) -> None:
+    deal_seeds(monkeypatch)
     line = ("private", "simulate", *files, "--key", "ID", "--max-parents", 2, "--security", "malicious")
     ran = run(*line, "--in-memory", "--json")
     assert ran.code == 0, ran.err

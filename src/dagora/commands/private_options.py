@@ -320,8 +320,9 @@ def private_options(command: F) -> F:
         click.option(
             "--security",
             type=click.Choice(["semi-honest", "malicious"]),
-            help="semi-honest: both follow the protocol (default); malicious: a party that does not is caught, or "
-            "learns one bit more at most. It takes the same rows on both sides. Both must ask for it.",
+            help="semi-honest: both follow the protocol (default); malicious: if one does not, the other gets "
+            "the right graph or none, and the cheater one bit more at most; both must bring the same rows. "
+            "Both must ask for it.",
         ),
         seconds_option("--patience", 600.0, "Seconds to wait for each message of the other party."),
         click.option(

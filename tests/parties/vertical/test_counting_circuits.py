@@ -47,7 +47,7 @@ def test_tallies(count):
     bits[:, 0], bits[:, 1] = 0, 1
     circuit = tally(count)
     np.testing.assert_array_equal(from_bits(evaluate_plain(circuit, bits)), bits.sum(axis=0))
-    assert circuit.n_and == count - bin(count).count("1")
+    assert circuit.n_and == count - count.bit_count()
 
 
 def test_sums():

@@ -266,13 +266,16 @@ def test_both_must_ask_for_it(wants):
     told = ("malicious", "semi-honest") if wants == "host" else ("semi-honest", "malicious")
     parties = pair()
     for error in errors(parties, small(), *both):
-        line = f"option 'security' is '{told[0]}' at the host and '{told[1]}' at the guest: both must ask for it"
+        line = (
+            f"option 'security' is '{told[0]}' at the host and '{told[1]}' at the guest: both must ask for it"
+        )
         assert one_line(error).endswith(line)
     assert {tag for wire in parties for _, tag, _ in wire.sent} == {"agreement/wishes"}
 
 
 @pytest.mark.parametrize(
-    "options", [{"mode": "adaptive"}, {"parameters": "open"}, {"parameters": "shares"}, {"crypto": "paillier"}]
+    "options",
+    [{"mode": "adaptive"}, {"parameters": "open"}, {"parameters": "shares"}, {"crypto": "paillier"}],
 )
 def test_what_it_does_not_go_with(options):
     with pytest.raises(OptionError, match=f"in hidden mode: leave out {next(iter(options))}"):

@@ -3,9 +3,9 @@
 Each sends the names of its columns, how many levels each has, and its proposal: the order of all variables,
 the limit on parents, score, mode, encryption and what becomes of the parameters. The guest may leave these to
 the host; the fewest common rows are the larger of the two that are proposed; parameters, and security against
-a malicious party, must be asked for by both. Both then combine the proposals by the same rules and exchange a digest of the agreed terms. Any
-disagreement ends both sides with one line, which names columns and options but never a value or a level. (The
-tag of the proposals is "wishes", from the first version of the protocol.)
+a malicious party, must be asked for by both. Both then combine the proposals by the same rules and exchange a
+digest of the agreed terms. Any disagreement ends both sides with one line, which names columns and options
+but never a value or a level. (The tag of the proposals is "wishes", from the first version of the protocol.)
 
     agreement/wishes  <>  version, role, names of columns, numbers of levels, options, security
     agreement/digest  <>  SHA-256 of the terms
@@ -173,7 +173,8 @@ class AgreedTerms:
     def digest(self) -> bytes:
         """A hash of all terms."""
         content = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
-        version = VERSIONS[content.pop("security")]
+        del content["security"]  # the version says it
+        version = VERSIONS[self.security]
         security = {"computational": COMPUTATIONAL_BITS, "statistical": STATISTICAL_BITS}
         return hashlib.sha256(encode({"version": version, **content, **security})).digest()
 

@@ -1,9 +1,9 @@
 """Circuits that count rows inside of a garbled computation: products of columns, tallies, and their sums.
 
-Where nobody is trusted to bring shares of moments, they are counted from the columns themselves: in every row, one
-AND for each set of two and more columns gives the product of its columns, and a tally of n bits takes fewer than n
-ANDs (full adders, one AND each). Columns of r levels come as r − 1 indicators; of several that a cheater sets in one row
-only the first counts, so that whatever is put in is a table of such columns.
+Where nobody is trusted to bring shares of moments, they are counted from the columns themselves: in every
+row, one AND for each set of two and more columns gives the product of its columns, and a tally of n bits
+takes fewer than n ANDs (full adders, one AND each). Columns of r levels come as r − 1 indicators; of several
+that a cheater sets in one row only the first counts, so that whatever is put in is a table of such columns.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def accumulation(bits: int, more: int) -> Circuit:
 
 @lru_cache(maxsize=64)
 def outputs_if_same_keys(marks: int) -> Circuit:
-    """From two hashes of keys and some marks: whether the hashes are equal, then the marks, 0 if they are not."""
+    """From two hashes of keys and marks: whether the hashes are equal, then the marks, 0 if they are not."""
     build = Builder()
     first, second = build.words(2, KEY_BITS)
     same = build.all(build.invert(build.xor(a, b)) for a, b in zip(first, second, strict=True))

@@ -1,22 +1,23 @@
 """Private K2 against an owner that cheats: dual execution, with all counting inside of the circuits.
 
-The whole computation is one function of both owners' columns and of hashes of their keys: rows are counted, K2
-searches, and the marks of edges come out if both hashes are the same. It is garbled twice: in one run the host garbles and
-the guest evaluates, in the other the roles are reversed; each party's bits enter the run that it evaluates by a
-transfer with a check (`checked_transfer`). Nothing is opened until both runs are complete, and then only if they agree
-(`output_check`).
+The whole computation is one function of both owners' columns and of hashes of their keys: rows are counted,
+K2 searches, and the marks of edges come out if both hashes are the same. It is garbled twice: in one run the
+host garbles and the guest evaluates, in the other the roles are reversed; each party's bits enter the run
+that it evaluates by a transfer with a check (`checked_transfer`). Nothing is opened until both runs are
+complete, and then only if they agree (`output_check`).
 
     rows       <>  number of keys: both bring the same rows, as common keys are not computed in this mode
     checked-…  <>  base transfers, for either direction; transfers of input bits, and their check
     garbled-…  >   labels of the garbler's bits, tables
     outputs    <>  commitments, hashes of labels, proofs
 
-What holds against an owner that does anything (Huang, Katz & Evans 2012): the other ends with the graph of K2 on its own columns
-and those that the cheater put into the run that it evaluated, or with an error and without a result; and the cheater learns that
-graph and at most one bit more, the answer of the other's columns to a question of the cheater's choice (whether the runs agree).
-What the honest party sends before the proofs depends on its secrets only under encryption, and it ends early only for
-reasons that anybody sees: sizes, fingerprints of circuits, the check of transfers (of the cheater's choices). The run may be
-ended by the cheater once it knows the graph and the other does not.
+What holds against an owner that does anything (Huang, Katz & Evans 2012): the other ends with the graph of K2
+on its own columns and those that the cheater put into the run that it evaluated, or with an error and without
+a result; and the cheater learns that graph and at most one bit more, the answer of the other's columns to a
+question of the cheater's choice (whether the runs agree). What the honest party sends before the proofs
+depends on its secrets only under encryption, and it ends early only for reasons that anybody sees: sizes,
+fingerprints of circuits, the check of transfers (of the cheater's choices). The run may be ended by the
+cheater once it knows the graph and the other does not.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ ROLES: tuple[Role, Role] = ("host", "guest")
 class SecretFunction:
     """What both garble: public circuits for given terms and a number of rows.
 
-    `bits` are the numbers of input bits of host and guest: the indicators of all rows, then the hash of the keys.
+    `columns` are the numbers of indicators of host and guest. A party's inputs are its indicators of all
+    rows, then the hash of its keys.
     """
 
     rows: int
@@ -177,7 +179,7 @@ def same_number_of_rows(transport: Transport, role: Role, keys: int) -> int:
 
 
 def input_bits(keys: Sequence[object], columns: Bits) -> Bits:
-    """A party's inputs: indicators column by column, rows in the order of their keys, and the hash of the keys."""
+    """A party's inputs: its indicators, rows in the order of their keys, and the hash of the keys."""
     texts = key_texts(keys)
     order = sorted(range(len(texts)), key=texts.__getitem__)
     content = hashlib.sha256(b"dagora rows ")

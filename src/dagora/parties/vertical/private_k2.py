@@ -306,17 +306,21 @@ def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple
 
 def malicious_leakage(rows: int) -> tuple[str, ...]:
     """Who learned what under security against malicious parties, in sentences."""
-    return (
+    told = [
         "Both parties learned the names of all columns and how many levels each has, that each has "
-        f"{rows} rows, and that their keys are the same.",
-        "From the columns both learned the edges of the result, and nothing about how it was found.",
-        "A party that cheated may have learned one bit more, the answer of the other's columns to a yes-or-no "
-        "question of its choice: had the answer been the other one, this run would have ended without a "
-        "result. Beyond that neither learned a value, a count or a score of the other, whatever it did (128 "
-        "bits computational).",
-        "What follows from the result and one's own columns is not hidden, and each further run with other "
-        "columns, or that ended without a result, reveals more.",
+        f"{rows} rows, and that their keys are the same."
+    ]
+    told.append("From the columns both learned the edges of the result, and nothing about how it was found.")
+    told.append(
+        "A party that cheated may have learned one bit more, the answer of the other's columns to a question "
+        "of its choice: had it been no, this run would have ended without a result. Beyond that neither "
+        "learned a value, a count or a score of the other, whatever it did (128 bits computational)."
     )
+    told.append(
+        "What follows from the result and one's own columns is not hidden, and each further run with other "
+        "columns, or that ended without a result, reveals more."
+    )
+    return tuple(told)
 
 
 def told_by_parameters(terms: AgreedTerms, parameters: FoundParameters) -> str:

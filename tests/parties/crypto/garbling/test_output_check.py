@@ -74,7 +74,7 @@ def test_an_evaluator_that_claims_another_output():
 def test_wrong_labels_look_like_different_outputs():
     """All messages have the same sizes, and a proof of wrong labels is random: nothing tells which failed."""
     seen = []
-    for seed in (1, 2):
+    for _ in range(2):
         wire = wires()
         pair = parties([1, 0, 1], [1, 0, 1])
         pair[1].evaluated[0, 0] ^= np.uint64(4)
@@ -107,7 +107,7 @@ def test_nobody_can_answer_with_what_it_was_told(step):
                 payload = heard[tag] if tag in heard else self.receive(to, tag)
             self.wire.send(to, tag, payload)
 
-    host, guest = parties([1, 0], [0, 0])
+    host, _ = parties([1, 0], [0, 0])
     wire = wires()
 
     def cheat(inner):

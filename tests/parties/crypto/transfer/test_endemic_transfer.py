@@ -71,9 +71,7 @@ def test_a_receiver_without_hashes_would_get_both_seeds(monkeypatch):
         line.send("answers", points=points)
         offered = 8 * decode_any(offer.tobytes())
         for bit, key in enumerate(keys):
-            known.append(
-                endemic_transfer._seed("transfer", 0, bit, offer.tobytes(), texts, key * offered)
-            )
+            known.append(endemic_transfer._seed("transfer", 0, bit, offer.tobytes(), texts, key * offered))
 
     def seeds_known():
         known.clear()

@@ -1,20 +1,21 @@
 """The end of dual execution: two parties who each garbled the same function open its outputs, if they agree.
 
-Each party has garbled the function once, and evaluated once what the other garbled. A garbler that cheats can make the
-other evaluate anything. So nobody believes an output before the two computations are compared (Mohassel &
-Franklin 2006; Huang, Katz & Evans 2012):
+Each party has garbled the function once, and evaluated once what the other garbled. A garbler that cheats can
+make the other evaluate anything. So nobody believes an output before the two computations are compared
+(Mohassel & Franklin 2006; Huang, Katz & Evans 2012):
 
-    decoding  <>  a commitment to the hashes of both labels of each output that one has garbled, then these hashes
-    proof     <>  a commitment to a proof, then the proof: a hash of the labels of the outputs in both computations
+    decoding  <>  a commitment, then hashes of both labels of each output that one has garbled
+    proof     <>  a commitment, then a hash of the labels of the outputs in both computations
 
-A party reads the outputs off the hashes of the labels that it has evaluated, and takes, of its own garbling, the labels of
-these outputs. The proofs are equal only if both have the same outputs: to make the other's proof one needs the labels
-of its outputs in its own, honest garbling, and an evaluator knows one label of each wire, that of the true output.
-Commitments keep either from answering with what it was told.
+A party reads the outputs off the hashes of the labels that it has evaluated, and takes, of its own garbling,
+the labels of these outputs. The proofs are equal only if both have the same outputs: to make the other's
+proof one needs the labels of its outputs in its own, honest garbling, and an evaluator knows one label of
+each wire, that of the true output. Commitments keep either from answering with what it was told.
 
-A label that fits neither hash makes the proof a random number, so that this looks like different outputs: what a cheater
-can learn from the end is one bit, whether the proofs are equal. Everything before the proof depends on no secret. The cheater
-sees the outputs of the honest garbling first, and may leave then: fairness is not promised.
+A label that fits neither hash makes the proof a random number, so that this looks like different outputs:
+what a cheater can learn from the end is one bit, whether the proofs are equal. Everything before the proof
+depends on no secret. The cheater sees the outputs of the honest garbling first, and may leave then: fairness
+is not promised.
 
 SHA-256 is used as a random oracle.
 """
@@ -45,8 +46,8 @@ def open_outputs(
 ) -> Bits:
     """Outputs on which both computations agree, or an error.
 
-    `side` is 0 at one party and 1 at the other. `zeros`, uint64[outputs, 2], are the labels of zero of what this
-    party has garbled under its `delta`; `evaluated` are the labels that it got from what the other has garbled.
+    `side` is 0 at one party and 1 at the other. `zeros`, uint64[outputs, 2], are the labels of zero of what
+    this party has garbled under its `delta`; `evaluated` are its labels of what the other has garbled.
     """
     count = len(evaluated)
     own = np.stack([_label_hashes(side, zeros), _label_hashes(side, zeros ^ delta)], axis=1)
@@ -94,5 +95,5 @@ def _exchange(channel: Channel, step: str, side: int, content: bytes, random: Ra
 
 
 def _commitment(step: str, side: int, nonce: bytes, content: bytes) -> bytes:
-    # Step and side are short and fixed, the nonce has a fixed length: no two contents are written the same way.
+    # Step and side are known, the nonce has a fixed length: no two contents are written the same way.
     return hashlib.sha256(b"dagora commitment %s %d " % (step.encode(), side) + nonce + content).digest()

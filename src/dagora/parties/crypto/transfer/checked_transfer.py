@@ -1,19 +1,20 @@
 """The extension of `oblivious_transfer` with a check against a receiver that cheats.
 
-In the extension the receiver sends columns u_i = t_i ⊕ G(k¹_i) ⊕ r, all with the same choices r. One that takes
-another r for some column i would see, from what the sender does with its labels, bit i of Δ, and so read the
-choices of garbled circuits. The check (Keller, Orsini & Scholl 2015, in the form in which Roy 2022 has proved it: columns are
-hashed, not rows): the receiver adds 128 transfers with random choices; once its columns have arrived, the
-sender draws a key χ of the hash h of `column_hash`, which is linear, and
+In the extension the receiver sends columns u_i = t_i ⊕ G(k¹_i) ⊕ r, all with the same choices r. One that
+takes another r for some column i would see, from what the sender does with its labels, bit i of Δ, and so
+read the choices of garbled circuits. The check (Keller, Orsini & Scholl 2015, in the form in which Roy 2022
+has proved it: columns are hashed, not rows): the receiver adds 128 transfers with random choices; once its
+columns have arrived, the sender draws a key χ of the hash h of `column_hash`, which is linear, and
 
     receiver  sends  x = h(r)  and  T_i = h(t_i) for each column
     sender    goes on only if  h(q_i) = T_i ⊕ Δ_i x  for each i
 
-The random choices hide r in x, and T tells the sender what it can compute itself. A receiver whose columns are not
-all of one r passes only if it guesses the bits of Δ at which they differ: c bits with probability 2^-c.
+The random choices hide r in x, and T tells the sender what it can compute itself. A receiver whose columns
+are not all of one r passes only if it guesses the bits of Δ at which they differ: c bits with probability
+2^-c.
 
-Each message of columns is checked before its labels are used, and Δ serves one session: a failed check ends it. The base
-transfers are those of `endemic_transfer`, against parties that cheat too.
+Each message of columns is checked before its labels are used, and Δ serves one session: a failed check ends
+it. The base transfers are those of `endemic_transfer`, against parties that cheat too.
 """
 
 from __future__ import annotations

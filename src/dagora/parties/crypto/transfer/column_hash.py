@@ -4,8 +4,9 @@ A column of bits, cut into blocks c_1, …, c_m, c_last of 128, is hashed under 
 
     c_1 χ^m + c_2 χ^(m − 1) + … + c_m χ + c_last
 
-in GF(2)[x] / (x¹²⁸ + x⁷ + x² + x + 1), with bit k of a block the coefficient of x^k. A column that is not zero
-hashes to zero for at most m of the 2¹²⁸ keys, and whoever does not know c_last learns nothing from a hash.
+in GF(2)[x] / (x¹²⁸ + x⁷ + x² + x + 1), with bit k of a block the coefficient of x^k. A column that is not
+zero hashes to zero for at most m of the 2¹²⁸ keys, and whoever does not know c_last learns nothing from a
+hash.
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
 """A few oblivious transfers by public keys that hold against parties who do anything.
 
-What `base_transfer` does, at about twice its price, by the protocol of Masny & Rindal, Endemic oblivious transfer, 2019, with
-Diffie–Hellman as its key agreement. For each transfer, with H_0 and H_1 hashes onto the group and c the choice:
+What `base_transfer` does, at about twice its price, by the protocol of Masny & Rindal, Endemic oblivious
+transfer, 2019, with Diffie–Hellman as its key agreement. For each transfer, with H_0 and H_1 hashes onto the
+group and c the choice:
 
     sender    a random, A = aG                                            >  A
     receiver  b random, R_(1−c) a random point, R_c = bG − H_c(R_(1−c))   <  R_0, R_1;  the seed is h(bA)
     sender    seeds  h(a (R_0 + H_0(R_1)))  and  h(a (R_1 + H_1(R_0)))
 
-R_0 and R_1 are uniform and independent whatever c is, so the choice is hidden perfectly. Whoever knows the logarithm of
-one of the two sums has fixed the other by a hash, and cannot know its logarithm too: so a simulator that answers the hashes
-finds the choice of a receiver that cheats (random oracles, decisional Diffie–Hellman). "Endemic": a party that cheats may have a say
-in its own seeds, which the extension of transfers may know anyway. (Chou & Orlandi's protocol has no such simulator without
-a stronger assumption.)
+R_0 and R_1 are uniform and independent whatever c is, so the choice is hidden perfectly. Whoever knows the
+logarithm of one of the two sums has fixed the other by a hash, and cannot know its logarithm too: so a
+simulator that answers the hashes finds the choice of a receiver that cheats (random oracles, decisional
+Diffie–Hellman). "Endemic": a party that cheats may have a say in its own seeds, which the extension of
+transfers may know anyway. (Chou & Orlandi's protocol has no such simulator without a stronger assumption.)
 
-Points from the peer are multiplied by the cofactor 8, so that none has a part outside of the group of prime order. The
-receiver's random point is a hash of random bytes: it knows no logarithm.
+Points from the peer are multiplied by the cofactor 8, so that none has a part outside of the group of prime
+order. The receiver's random point is a hash of random bytes: it knows no logarithm.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ def send_seeds(
     for i, key in enumerate(keys):
         texts = points[i, 0].tobytes(), points[i, 1].tobytes()
         first, second = (_read_point(channel, "answers", text) for text in texts)
-        sums = first + _hash_point(channel.tag, i, 0, texts[1]), second + _hash_point(channel.tag, i, 1, texts[0])
+        sums = (
+            first + _hash_point(channel.tag, i, 0, texts[1]),
+            second + _hash_point(channel.tag, i, 1, texts[0]),
+        )
         zero, one = (
             _seed(channel.tag, i, bit, offers[i], texts, key * _in_group(total))
             for bit, total in enumerate(sums)
