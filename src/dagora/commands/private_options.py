@@ -320,7 +320,7 @@ def private_options(command: F) -> F:
         click.option(
             "--security",
             type=click.Choice(["semi-honest", "malicious"]),
-            help="semi-honest: both follow the protocol (default); malicious: if one does not, the other gets "
+            help="semi-honest: both follow the protocol (default); malicious: if one cheats, the other gets "
             "the right graph or none, and the cheater one bit more at most; both must bring the same rows. "
             "Both must ask for it.",
         ),

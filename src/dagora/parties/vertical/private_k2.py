@@ -306,10 +306,11 @@ def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple
 
 def malicious_leakage(rows: int) -> tuple[str, ...]:
     """Who learned what under security against malicious parties, in sentences."""
-    told = [
+    told = []
+    told.append(
         "Both parties learned the names of all columns and how many levels each has, that each has "
         f"{rows} rows, and that their keys are the same."
-    ]
+    )
     told.append("From the columns both learned the edges of the result, and nothing about how it was found.")
     told.append(
         "A party that cheated may have learned one bit more, the answer of the other's columns to a question "
