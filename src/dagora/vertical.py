@@ -178,8 +178,8 @@ def learn_private(
     the variables, parents first; without it, the host's columns come first. `min_rows` is the fewest common
     rows that are enough. `parameters` is "none", "shares" (each party writes its shares of counts to a file:
     `shares` with .host or .guest before its extension) or "open" (`opened_network` gives the network of what
-    was opened). `security` is "semi-honest", or "malicious" (a party that cheats is caught or learns one bit
-    at most; both tables must have the same keys). `missing` is that of `read_party_data`.
+    was opened). `security` is "semi-honest", or "malicious" (also against a party that cheats, which
+    learns one bit more at most; both tables must have the same keys). `missing` is that of `read_party_data`.
 
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
