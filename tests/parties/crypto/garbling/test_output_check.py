@@ -71,6 +71,31 @@ def test_an_evaluator_that_claims_another_output():
     assert refused(endings(wires(), host, guest))
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_garbler_that_knows_what_the_other_has_evaluated(side):
+    """It takes its own labels of that output, which it has; it lacks the other's labels of it."""
+    wrong, right = [1, 1, 1], [1, 0, 1]
+    pair = parties(*((wrong, right) if side == 0 else (right, wrong)))
+    cheater = pair[side]
+
+    def forge(wire):
+        line = Channel.to_peer(wire, None, "outputs")
+        hashes = [
+            output_check._label_hashes(side, chosen(cheater.zeros, [bit] * 3, cheater.delta))
+            for bit in (0, 1)
+        ]
+        content = np.stack(hashes, axis=1).tobytes()
+        output_check._exchange(line, "decoding", side, content, os.urandom)
+        mine = chosen(cheater.zeros, wrong, cheater.delta)
+        labels = (mine, cheater.evaluated) if side == 0 else (cheater.evaluated, mine)
+        output_check._exchange(line, "proof", side, output_check._proof(*labels), os.urandom)
+
+    pair[side] = forge
+    error = endings(wires(), *pair)[1 - side]
+    assert isinstance(error, ProtocolError)
+    assert DIFFERENT in str(error)
+
+
 def test_wrong_labels_look_like_different_outputs():
     """All messages have the same sizes, and a proof of wrong labels is random: nothing tells which failed."""
     seen = []
