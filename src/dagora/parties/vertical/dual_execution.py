@@ -39,6 +39,7 @@ from dagora.parties.crypto.transfer.checked_transfer import CheckedReceiver, Che
 from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.agreement import AgreedTerms, Role
 from dagora.parties.vertical.columns import indicators
+from dagora.parties.vertical.costs import malicious_gates
 from dagora.parties.vertical.counting_circuits import (
     KEY_BITS,
     accumulation,
@@ -204,7 +205,7 @@ def dual_search(
     """Parents of each variable, by two garbled runs that agree; their AND gates are those of both runs."""
     side = ROLES.index(role)
     function = SecretFunction.of(terms, widths)
-    progress = Progress(dual_gates(function), on_event)
+    progress = Progress(malicious_gates(widths, terms), on_event)
     labels: dict[Role, Words] = {}
     for garbler in ROLES:
         tag = f"garbled-{garbler}"
@@ -232,15 +233,3 @@ def dual_search(
         if mark:
             parents[child].append(parent)
     return FoundParents(parents, progress.done)
-
-
-def dual_gates(function: SecretFunction) -> int:
-    """AND gates of both runs."""
-    bits, sets = function.widths.bits, len(function.plan.sets)
-    gates = sum(stage.n_and for stage in function.plan.stages)
-    gates += outputs_if_same_keys(len(function.plan.marks)).n_and
-    for block in blocks_of_rows(function.rows, sets):
-        circuit = tally(len(block))
-        more = circuit.n_and + accumulation(bits, len(circuit.outputs)).n_and
-        gates += function.products.n_and * len(block) + sets * more
-    return 2 * gates
