@@ -1,7 +1,7 @@
 """Columns of two owners: what private K2 costs, in seconds, bytes and memory of either party.
 
-    python benchmarks/private.py [--parts rates rows million paillier wide levels tables] [--repeats 5]
-                                 [--tables 100] [--limit 3600] [--small] [--output FILE.md]
+    python benchmarks/private.py [--parts rates rows million paillier wide levels tables malicious]
+                                 [--repeats 5] [--tables 100] [--limit 3600] [--small] [--output FILE.md]
 
 rates garbles and evaluates in this process, one thread; all other parts are two real processes with
 certificates on a TLS connection of this machine, as `dagora private simulate` starts them, and the graph of
@@ -31,7 +31,7 @@ from dagora.parties.vertical.score_circuits import log_factorial_circuit
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import note, one_thread
 
-PARTS = ("rates", "rows", "million", "paillier", "wide", "levels", "tables")
+PARTS = ("rates", "rows", "million", "paillier", "wide", "levels", "tables", "malicious")
 VARIABLES, LIMIT, SEED = 20, 3, 1
 GARBLING_RATE, EVALUATION_RATE = 10e6, 15e6
 
@@ -260,6 +260,34 @@ def tables_section(options: argparse.Namespace) -> Section:
     return ["### Random tables of 2 to 4 levels", text], judged
 
 
+def malicious_section(options: argparse.Namespace) -> Section:
+    """6 + 6 variables, 10^4 rows, against a party that cheats: two garbled runs, and rows counted in them."""
+    rows, variables = (100, 4) if options.small else (10_000, 12)
+    lines, judged = [], []
+    for security in ("semi-honest", "malicious"):
+        session = Session(rows, variables, LIMIT, "hidden", "rlwe", SEED, options.limit, security)
+        about = f"{variables} variables, {rows} rows, {security}"
+        note(about)
+        drawn = random_rows(session)
+        both = run_session(session, drawn)
+        numbers = costs(both)
+        same = set(both.host.graph.edges) == central_edges(drawn, LIMIT)
+        shown = [numbers["seconds"], numbers["host_cpu"], numbers["guest_cpu"]]
+        shown += [numbers["megabytes_to_guest"], numbers["megabytes_to_host"], numbers["ands"] / 1e6]
+        shown += [numbers["host_memory"] / 1e3, numbers["guest_memory"] / 1e3]
+        graph = f"central K2's, {len(both.host.graph.edges)} edges" if same else "ANOTHER"
+        lines.append([security, *map(digits, shown), graph])
+        promise = Promise(seconds=600.0, memory=2.0) if security == "malicious" else Promise()
+        judged += [
+            [about, what, got, "small run" if options.small else verdict(kept)]
+            for what, got, kept in promise.judge(numbers, same=same)
+        ]
+    header = ("security", "seconds", "host CPU s", "guest CPU s", "MB to guest", "MB to host", "M AND")
+    text = f"{variables} variables, half of them each, {rows} rows, at most {LIMIT} parents, hidden mode."
+    table = markdown_table((*header, "host GB", "guest GB", "graph"), lines)
+    return ["### Against a party that cheats", text, table], judged
+
+
 TEXT = (
     "Two processes on a TLS connection of this machine, half of the variables each, all keys common, at most "
     f"{LIMIT} parents, score f; random networks. Seconds are the host's, from the agreement to the result: "
@@ -275,6 +303,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], Section]] = {
     "wide": wide_section,
     "levels": levels_section,
     "tables": tables_section,
+    "malicious": malicious_section,
 }
 
 

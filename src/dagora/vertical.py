@@ -116,8 +116,9 @@ def learn_with(
         "max_parents": terms.max_parents,
         "score": terms.score,
         "mode": terms.mode,
-        "crypto": terms.crypto,
+        **({} if terms.security == "malicious" else {"crypto": terms.crypto}),
         "parameters": terms.parameters,
+        **({"security": terms.security} if terms.security == "malicious" else {}),
         **({"tables": tables_of(learned)} if terms.parameters == "open" else {}),
         "leakage": list(learned.leakage),
     }
@@ -165,6 +166,7 @@ def learn_private(
     min_rows: int = 2,
     parameters: str = "none",
     shares: str | Path | None = None,
+    security: str = "semi-honest",
     drop: Iterable[str] = (),
     missing: str = "error",
     na: str | Iterable[str] = "auto",
@@ -176,7 +178,8 @@ def learn_private(
     the variables, parents first; without it, the host's columns come first. `min_rows` is the fewest common
     rows that are enough. `parameters` is "none", "shares" (each party writes its shares of counts to a file:
     `shares` with .host or .guest before its extension) or "open" (`opened_network` gives the network of what
-    was opened). `missing` is that of `read_party_data`.
+    was opened). `security` is "semi-honest", or "malicious" (also against a party that cheats, which
+    learns one bit more at most; both tables must have the same keys). `missing` is that of `read_party_data`.
 
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
@@ -191,7 +194,16 @@ def learn_private(
             f"{option('shares')} names a file for shares: give {option('parameters', 'shares')} too"
         )
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
-    proposal = Proposal(written, max_parents, score, mode, crypto, min_rows=min_rows, parameters=parameters)
+    proposal = Proposal(
+        written,
+        max_parents,
+        score,
+        mode,
+        crypto,
+        min_rows=min_rows,
+        parameters=parameters,
+        security=security,
+    )
     host, guest = (
         read_party_data(table, key, drop=drop, missing=missing, na=na) for table in (host_table, guest_table)
     )

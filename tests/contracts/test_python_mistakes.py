@@ -167,6 +167,7 @@ MISTAKES = [
     case("private None", lambda: dg.learn_private(None, KEYED, key="id"), DataError, "frame"),
     case("private parents", lambda: dg.learn_private(KEYED, KEYED, key="id", max_parents="3"), OptionError, "from 1 to 6"),
     case("private score", lambda: dg.learn_private(KEYED, KEYED, key="id", score="bic"), OptionError, "f or g"),
+    case("private security", lambda: dg.learn_private(KEYED, KEYED, key="id", security="brave"), OptionError, "semi-honest or malicious"),
 ]  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def uniformity(content):
 
 def deal_seeds(monkeypatch):
     """Seeds from a dealer that both sides ask: no security, no curve."""
-    from dagora.parties.crypto.transfer import oblivious_transfer
+    from dagora.parties.crypto.transfer import checked_transfer, oblivious_transfer
 
     def seed(i, bit):
         return hashlib.sha256(b"%d %d" % (i, bit)).digest()[:16]
@@ -74,5 +74,6 @@ def deal_seeds(monkeypatch):
     def receive(channel, choices, *, random):
         return [seed(i, bit) for i, bit in enumerate(choices)]
 
-    monkeypatch.setattr(oblivious_transfer, "send_seeds", send)
-    monkeypatch.setattr(oblivious_transfer, "receive_seeds", receive)
+    for module in (oblivious_transfer, checked_transfer):
+        monkeypatch.setattr(module, "send_seeds", send)
+        monkeypatch.setattr(module, "receive_seeds", receive)

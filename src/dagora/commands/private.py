@@ -254,6 +254,10 @@ def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory
             "three and more owners learn the graph of columns of two levels: leave out --levels, "
             "--parameters, --shares"
         )
+    if request.security == "malicious":
+        raise OptionError(
+            "three and more owners are protected against semi-honest ones only: leave out --security"
+        )
     least = LEAST_ROWS if request.min_rows is None else request.min_rows
     proposal = GroupProposal(request.order, request.max_parents, request.score, least)
     names = check_owners(owner_names(len(files)))

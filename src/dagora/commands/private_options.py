@@ -40,6 +40,7 @@ class PrivateRequest:
     min_rows: int | None
     parameters: str | None
     shares: str | None
+    security: str | None
     patience: float
     output: str | None
     report: str | None
@@ -60,6 +61,7 @@ class PrivateRequest:
             self.levels,
             self.min_rows,
             self.parameters,
+            self.security,
         )
 
     def check_packages(self) -> None:
@@ -74,6 +76,10 @@ class PrivateRequest:
         from dagora.errors import OptionError
 
         _ = self.proposal
+        if self.security == "malicious" and self.crypto is not None:
+            raise OptionError(
+                f"{option('security', 'malicious')} encrypts no columns: leave out {option('crypto')}"
+            )
         if self.output and not self._writes_network:
             check_output(self.output, (), None)
         elif self.output:
@@ -117,6 +123,10 @@ class PrivateRequest:
             from dagora.parties.vertical.costs import MORE_KEY_BYTES, stated_costs
 
             keys = len(brought.keys)
+            if terms.security == "malicious":
+                costs = stated_costs(terms, keys).describe()
+                click.echo(f"dagora: with {keys} rows it takes {costs}", err=True)
+                return
             more = MORE_KEY_BYTES["host" if terms.host == brought.table.names else "guest"]
             costs = stated_costs(terms, keys).describe()
             beyond = f"about {more} bytes for each key that the other has beyond {keys}"
@@ -172,6 +182,7 @@ class PrivateRequest:
             ("--levels", self.levels),
             ("--min-rows", self.min_rows),
             ("--parameters", self.parameters),
+            ("--security", self.security),
         ]
         if self.shares:
             from dagora.opened_parameters import shares_file
@@ -305,6 +316,13 @@ def private_options(command: F) -> F:
             "--shares",
             metavar="FILE",
             help="File for this party's shares; simulate puts .host and .guest before its extension.",
+        ),
+        click.option(
+            "--security",
+            type=click.Choice(["semi-honest", "malicious"]),
+            help="semi-honest: both follow the protocol (default); malicious: if one cheats, the other gets "
+            "the right graph or none, and the cheater one bit more at most; both must bring the same rows. "
+            "Both must ask for it.",
         ),
         seconds_option("--patience", 600.0, "Seconds to wait for each message of the other party."),
         click.option(

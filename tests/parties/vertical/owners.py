@@ -35,10 +35,11 @@ def pair(**options):
 def begin(parties, holdings, proposal, expected=None, roles=("host", "guest")):
     """Both at work; what they answer comes with `.result(LONG)`."""
     host, guest = holdings
+    agreeing = Proposal(parameters=proposal.parameters, security=proposal.security)
     return futures(
         parties,
         lambda wire: private_k2(wire, roles[0], host, proposal),
-        lambda wire: private_k2(wire, roles[1], guest, expected or Proposal(parameters=proposal.parameters)),
+        lambda wire: private_k2(wire, roles[1], guest, expected or agreeing),
     )
 
 

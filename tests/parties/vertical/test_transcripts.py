@@ -18,7 +18,7 @@ from scipy.stats import chi2_contingency, chisquare
 
 from dagora.parties.crypto.encryption import rlwe_products
 from dagora.parties.crypto.garbling import yao
-from dagora.parties.crypto.transfer import oblivious_transfer
+from dagora.parties.crypto.transfer import checked_transfer, oblivious_transfer
 from dagora.parties.vertical import parameter_circuits, parameters, private_k2
 from dagora.parties.vertical.agreement import Proposal
 from tests.parties.pairs import deal_seeds
@@ -54,8 +54,9 @@ def dealt_anew(monkeypatch):
         number = channel.receive("number", {"number": int})["number"]
         return [seed(number, i, bit) for i, bit in enumerate(choices)]
 
-    monkeypatch.setattr(oblivious_transfer, "send_seeds", send)
-    monkeypatch.setattr(oblivious_transfer, "receive_seeds", receive)
+    for module in (oblivious_transfer, checked_transfer):
+        monkeypatch.setattr(module, "send_seeds", send)
+        monkeypatch.setattr(module, "receive_seeds", receive)
 
 
 @pytest.fixture
@@ -83,6 +84,13 @@ def bits_of_two(side, flip):
     return owners(data, 1, extra=2)
 
 
+def bits_of_two_with_the_same_keys(side, flip):
+    """The same about rows that both have, all of them."""
+    data = random_data(np.random.default_rng(21), 11, 3)
+    data[:, slice(1, 3) if side == HOST else slice(0, 1)] ^= flip
+    return owners(data, 1, extra=0)
+
+
 def levels_of_two(side, flip):
     """A column of three levels each; those of the other party may be in the opposite order."""
     data = np.stack([np.arange(11) % 3] * 2, axis=1)
@@ -96,6 +104,7 @@ CASES = {
     "hidden": (bits_of_two, Proposal(max_parents=2)),
     "adaptive": (bits_of_two, Proposal(max_parents=2, mode="adaptive")),
     "open": (levels_of_two, Proposal(max_parents=1, parameters="open")),
+    "malicious": (bits_of_two_with_the_same_keys, Proposal(max_parents=2, security="malicious")),
     "shares": (levels_of_two, Proposal(max_parents=1, parameters="shares")),
 }
 
@@ -136,8 +145,14 @@ def frequencies_alike(one, other):
 
 
 @pytest.mark.usefixtures("dealt_anew")
-@pytest.mark.parametrize("case", ["hidden", "adaptive", "open"])
-@pytest.mark.parametrize("side", [HOST, GUEST])
+@pytest.mark.parametrize(
+    ("side", "case"),
+    [
+        *itertools.product([HOST, GUEST], ["hidden", "adaptive", "open"]),
+        (HOST, "malicious"),  # in which both do the same
+        pytest.param(GUEST, "malicious", marks=pytest.mark.slow),
+    ],
+)
 def test_what_a_party_receives_is_the_same_for_inputs_of_the_same_output(side, case):
     one, other = views(side, case)
     assert chance(8 * one.shape[1]) < 1e-4
@@ -180,7 +195,9 @@ def test_shares_without_a_mask_would_tell(opened, monkeypatch):
 
 
 @pytest.mark.usefixtures("dealt_anew")
-@pytest.mark.parametrize("mode", ["hidden", "adaptive", pytest.param("open", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "mode", ["hidden", "adaptive", "malicious", pytest.param("open", marks=pytest.mark.slow)]
+)
 def test_labels_without_a_random_permute_bit_would_tell(mode, monkeypatch):
     def weak(self, bits):
         zeros = np.frombuffer(self._random(16 * bits.size), dtype=np.uint64).reshape(*bits.shape, 2).copy()

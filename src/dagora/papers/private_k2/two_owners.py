@@ -12,11 +12,12 @@ from dagora.parties.vertical.simulation import BothResults, run_both
 # Not close to 0 or 1, so that no column is constant on few rows: private K2 needs two levels in each.
 PROBABILITIES = (0.2, 0.8)
 PHASES = ("agreement", "transfer", "intersection", "moments", "search", "result")
+MALICIOUS_PHASES = ("agreement", "rows", "transfer", "search")
 
 
 @dataclass(frozen=True)
 class Session:
-    """The settings of one session."""
+    """The settings of one session; malicious ones are hidden and encrypt no columns."""
 
     rows: int
     variables: int
@@ -25,6 +26,7 @@ class Session:
     crypto: str
     seed: int = 0
     timeout: float | None = None
+    security: str = "semi-honest"
 
 
 def random_rows(session: Session) -> Drawn:
@@ -42,6 +44,9 @@ def run_session(session: Session, rows: Drawn) -> BothResults:
         "--crypto": session.crypto,
     }
     options = ["--key", "ID", "--patience", "3600", "--quiet"]
+    if session.security == "malicious":
+        del terms["--crypto"]
+        options += ["--security", "malicious"]
     with tempfile.TemporaryDirectory() as folder:
         files = [write_owner(rows, side, Path(folder, f"{side}.csv")) for side in (0, 1)]
         return run_both(
@@ -56,11 +61,12 @@ def run_session(session: Session, rows: Drawn) -> BothResults:
 def costs(both: BothResults) -> dict[str, float]:
     """Seconds by phase at the host, bytes each way, gates, rounds, CPU seconds and MB of memory of each."""
     stats = both.host.stats
-    numbers = {f"{phase}_seconds": stats[f"{phase}_seconds"] for phase in PHASES}
+    phases = MALICIOUS_PHASES if "security" in both.host.settings else PHASES
+    numbers = {f"{phase}_seconds": stats[f"{phase}_seconds"] for phase in phases}
     return numbers | {
         "seconds": sum(numbers.values()),
-        "megabytes_to_guest": sum(stats[f"{phase}_bytes_sent"] for phase in PHASES) / 1e6,
-        "megabytes_to_host": sum(stats[f"{phase}_bytes_received"] for phase in PHASES) / 1e6,
+        "megabytes_to_guest": sum(stats[f"{phase}_bytes_sent"] for phase in phases) / 1e6,
+        "megabytes_to_host": sum(stats[f"{phase}_bytes_received"] for phase in phases) / 1e6,
         "ands": stats["ands"],
         "rounds": stats["rounds"],
         "host_cpu": both.host.stats["cpu_time"],

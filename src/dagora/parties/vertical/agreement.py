@@ -2,10 +2,10 @@
 
 Each sends the names of its columns, how many levels each has, and its proposal: the order of all variables,
 the limit on parents, score, mode, encryption and what becomes of the parameters. The guest may leave these to
-the host; the fewest common rows are the larger of the two that are proposed, and parameters must be asked for
-by both. Both then combine the proposals by the same rules and exchange a digest of the agreed terms. Any
-disagreement ends both sides with one line, which names columns and options but never a value or a level. (The
-tag of the proposals is "wishes", from the first version of the protocol.)
+the host; the fewest common rows are the larger of the two that are proposed; parameters, and security against
+a malicious party, must be asked for by both. Both then combine the proposals by the same rules and exchange a
+digest of the agreed terms. Any disagreement ends both sides with one line, which names columns and options
+but never a value or a level. (The tag of the proposals is "wishes", from the first version of the protocol.)
 
     agreement/wishes  <>  version, role, names of columns, numbers of levels, options, security
     agreement/digest  <>  SHA-256 of the terms
@@ -33,7 +33,8 @@ from dagora.wording import option
 
 Role = Literal["host", "guest"]
 
-VERSION = 3
+# Two protocols, which differ from the first message about rows on: a party says which of them it speaks.
+VERSIONS = {"semi-honest": 3, "malicious": 4}
 COMPUTATIONAL_BITS = 128
 STATISTICAL_BITS = 40
 CHOICES = {
@@ -42,6 +43,7 @@ CHOICES = {
     "crypto": ("rlwe", "paillier"),
     "parameters": ("none", "shares", "open"),
 }
+SECURITY = tuple(VERSIONS)
 # Limits on what a peer may propose: far beyond what a run can compute, small enough to be read at once. The
 # number of moments grows as the number of columns to the power of parents + 1, and with it time and memory.
 MOST_PARENTS = 6
@@ -87,9 +89,10 @@ class Proposal:
     levels: str | None = None
     min_rows: int | None = None
     parameters: str | None = None
+    security: str | None = None
 
     def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
+        for name, choices in {**CHOICES, "security": SECURITY}.items():
             value = getattr(self, name)
             if value is not None and value not in choices:
                 raise OptionError(f"option '{name}' must be {' or '.join(choices)}, not '{value}'")
@@ -103,6 +106,13 @@ class Proposal:
         limit = self.max_parents
         if limit is not None and (type(limit) is not int or not 1 <= limit <= MOST_PARENTS):
             raise OptionError(f"option 'max_parents' must be from 1 to {MOST_PARENTS}, not {limit!r}")
+        if self.security == "malicious":
+            for name, only in (("mode", "hidden"), ("parameters", "none"), ("crypto", "rlwe")):
+                if getattr(self, name) not in {None, only}:
+                    raise OptionError(
+                        f"{option('security', 'malicious')} learns the graph by garbled circuits in hidden "
+                        f"mode: leave out {option(name)}"
+                    )
 
     def complete(self) -> Proposal:
         """Fill in the defaults, as the host does."""
@@ -113,6 +123,7 @@ class Proposal:
             mode=self.mode or "hidden",
             crypto=self.crypto or "rlwe",
             parameters=self.parameters or "none",
+            security=self.security or "semi-honest",
         )
 
 
@@ -133,6 +144,7 @@ class AgreedTerms:
     levels: tuple[int, ...] = ()
     min_rows: int = FEWEST_ROWS
     parameters: str = "none"
+    security: str = "semi-honest"
 
     def __post_init__(self) -> None:
         if not self.levels:
@@ -161,8 +173,10 @@ class AgreedTerms:
     def digest(self) -> bytes:
         """A hash of all terms."""
         content = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
+        del content["security"]  # the version says it
+        version = VERSIONS[self.security]
         security = {"computational": COMPUTATIONAL_BITS, "statistical": STATISTICAL_BITS}
-        return hashlib.sha256(encode({"version": VERSION, **content, **security})).digest()
+        return hashlib.sha256(encode({"version": version, **content, **security})).digest()
 
     def describe(self) -> str:
         """Describe the terms in one line.
@@ -175,10 +189,11 @@ class AgreedTerms:
             for variable in self.order
         )
         parents = f"at most {self.limit} parent{'s' * (self.limit > 1)}"
+        told = f"order {order}; {parents}; score {self.score}; mode {self.mode}"
+        if self.security == "malicious":
+            return f"{told}; security malicious"
         more = "" if self.parameters == "none" else f"; parameters {self.parameters}"
-        return (
-            f"order {order}; {parents}; score {self.score}; mode {self.mode}; encryption {self.crypto}{more}"
-        )
+        return f"{told}; encryption {self.crypto}{more}"
 
 
 def binary_columns(table: Table) -> NDArray[np.uint8]:
@@ -239,7 +254,7 @@ def agree(
     own = proposal.complete() if role == "host" else proposal
     channel.send(
         "wishes",
-        version=VERSION,
+        version=VERSIONS[own.security or "semi-honest"],
         role=role,
         names=list(names),
         levels=list(levels),
@@ -283,12 +298,13 @@ def combine_proposals(
     shared = next((name for name in host if name in guest), None)
     if shared is not None:
         raise DisagreementError(f"both parties have a column '{shared}': one must rename it or leave it out")
-    told = [proposal.parameters or "none" for proposal in (wanted, expected)]
-    if told[0] != told[1]:
-        raise DisagreementError(
-            f"option 'parameters' is '{told[0]}' at the host and '{told[1]}' at the guest: "
-            "both must ask for it"
-        )
+    for name, usual in (("security", "semi-honest"), ("parameters", "none")):
+        told = [getattr(proposal, name) or usual for proposal in (wanted, expected)]
+        if told[0] != told[1]:
+            raise DisagreementError(
+                f"option '{name}' is '{told[0]}' at the host and '{told[1]}' at the guest: "
+                "both must ask for it"
+            )
     for name in ("max_parents", "score", "mode", "crypto", "order"):
         here, there = getattr(wanted, name), getattr(expected, name)
         if there is not None and here != there:
@@ -314,6 +330,7 @@ def combine_proposals(
         levels,
         max(wanted.min_rows or 0, expected.min_rows or 0, FEWEST_ROWS),
         wanted.parameters or "",
+        wanted.security or "",
     )
     if terms.score == "g" and max(levels) > 2:
         name = next(name for name, count in zip(names, levels, strict=True) if count > 2)
@@ -370,8 +387,10 @@ def _read(
     # Python refuses to print a number of thousands of digits.
     if any(abs(message[name]) > 1 << 30 for name, kind in _FIELDS.items() if kind is int):
         refuse("a number is out of its range")
-    if message["version"] != VERSION:
-        refuse(f"it has version {message['version']} of the protocol, not {VERSION}: use the same dagora")
+    security = next((name for name, number in VERSIONS.items() if number == message["version"]), None)
+    if security is None:
+        known = " or ".join(map(str, VERSIONS.values()))
+        refuse(f"it has version {message['version']} of the protocol, not {known}: use the same dagora")
     if (message["computational"], message["statistical"]) != (COMPUTATIONAL_BITS, STATISTICAL_BITS):
         refuse(f"its security level is not {COMPUTATIONAL_BITS} and {STATISTICAL_BITS} bits")
     if message["role"] not in ("host", "guest"):
@@ -402,6 +421,7 @@ def _read(
             message["expected"] or None,
             message["min_rows"] or None,
             message["parameters"] or None,
+            security,
         )
     except OptionError as error:
         refuse(str(error)[:200] if str(error).isprintable() else "an option is out of its range")

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING
 
 from dagora.errors import DisagreementError
 from dagora.parties.crypto.garbling.builder import Builder
+from dagora.parties.crypto.garbling.output_check import DIGEST_BYTES
 from dagora.parties.crypto.garbling.streaming import TABLE_BYTES
 from dagora.parties.crypto.garbling.words import add, constant
 from dagora.parties.crypto.garbling.yao import LABEL_BYTES
 from dagora.parties.vertical.columns import indicator_sets, indicators, number_of_sets
+from dagora.parties.vertical.counting_circuits import KEY_BITS, counting_gates, outputs_if_same_keys
 from dagora.parties.vertical.dot_layout import arrange
 from dagora.parties.vertical.moments import cross_pairs
 from dagora.parties.vertical.parameter_circuits import opening
@@ -77,6 +79,8 @@ def stated_costs(terms: AgreedTerms, rows: int) -> Costs:
     """What a run with at most so many common rows costs."""
     rows = min(max(rows, 1), most_rows(max(terms.levels)))
     widths = widths_for(terms, rows)
+    if terms.security == "malicious":
+        return malicious_costs(widths, terms)
     counted = hidden_gates if terms.mode == "hidden" else adaptive_gates
     gates, words = counted(widths, terms)
     more, cells = opening_gates(widths, terms)
@@ -88,9 +92,34 @@ def stated_costs(terms: AgreedTerms, rows: int) -> Costs:
     return Costs(gates, size + size // HEADER_SHARE + names + SETUP_BYTES)
 
 
+def malicious_costs(widths: BitWidths, terms: AgreedTerms) -> Costs:
+    """What two garbled runs cost in which rows are counted too; gates and bytes are of both."""
+    columns = sum(count - 1 for count in terms.levels)
+    entered = columns * widths.rows + 2 * KEY_BITS
+    # Labels of one party's bits, columns of transfers of the other's; hashes of labels of outputs.
+    outputs = 1 + len(terms.names) * (len(terms.names) - 1) // 2
+    gates = malicious_gates(widths, terms)
+    size = TABLE_BYTES * gates + 2 * LABEL_BYTES * entered + 4 * DIGEST_BYTES * outputs
+    names = 4 * sum(len(name.encode()) for name in terms.names)
+    return Costs(gates, size + size // HEADER_SHARE + names + SETUP_BYTES)
+
+
+def malicious_gates(widths: BitWidths, terms: AgreedTerms) -> int:
+    """AND gates of both runs of `dual_execution`."""
+    searched, words = hidden_gates(widths, terms)
+    searched -= words * share_sum(widths.bits).n_and
+    counted = counting_gates(terms.levels, terms.limit + 1, widths.rows, widths.bits)
+    marks = len(terms.names) * (len(terms.names) - 1) // 2
+    return 2 * (counted + searched + outputs_if_same_keys(marks).n_and)
+
+
 def check_gates(terms: AgreedTerms, rows: int) -> None:
     """Refuse a search that would take longer than anybody waits; both parties know the number of rows."""
-    gates = (hidden_gates if terms.mode == "hidden" else adaptive_gates)(widths_for(terms, rows), terms)[0]
+    widths = widths_for(terms, rows)
+    if terms.security == "malicious":
+        gates = malicious_gates(widths, terms)
+    else:
+        gates = (hidden_gates if terms.mode == "hidden" else adaptive_gates)(widths, terms)[0]
     if gates > MOST_GATES:
         raise DisagreementError(
             f"the search would take {gates / 1e9:.1f} billion AND gates, at most {MOST_GATES / 1e9:.1f} are "

@@ -70,11 +70,12 @@ class HiddenPlan:
     """The whole search: fill `shares` and `public`, run the stages, reveal `marks`.
 
     `shares[party][bit, set]` takes a party's shares of the moments of `sets` of indicators (`columns`; of
-    binary columns, these are the variables), `public` the bits `public_bits`, which both know; `marks[edge]`
+    binary columns, these are the variables; `shares[0]` takes the moments themselves in a plan that is not
+    shared), `public` the bits `public_bits`, which both know; `marks[edge]`
     says whether the graph has `edges[edge]`, a pair of parent and child.
     """
 
-    shares: tuple[SlotNumbers, SlotNumbers]
+    shares: tuple[SlotNumbers, ...]
     sets: tuple[tuple[int, ...], ...]
     public: SlotNumbers
     public_bits: NDArray[np.uint8]
@@ -140,10 +141,13 @@ def plan_scores(planner: Planner, widths: BitWidths, counts: SlotNumbers, levels
     return planner.run(score_circuit(widths, words, levels), inputs)
 
 
-def hidden_plan(widths: BitWidths, order: Sequence[int], levels: Sequence[int] | None = None) -> HiddenPlan:
+def hidden_plan(
+    widths: BitWidths, order: Sequence[int], levels: Sequence[int] | None = None, *, shared: bool = True
+) -> HiddenPlan:
     """Plan the whole search along an order; the limit on parents is that of the widths.
 
-    `levels` are those of the variables, by number; without them all are 2.
+    `levels` are those of the variables, by number; without them all are 2. Moments are `shared` between two
+    parties, or computed before the search.
     """
     planner = Planner()
     limit = min(widths.max_parents, len(order) - 1)
@@ -155,12 +159,14 @@ def hidden_plan(widths: BitWidths, order: Sequence[int], levels: Sequence[int] |
         for places in combinations(range(len(order)), size)
         for chosen in product(*(range(1, counts[place]) for place in places))
     ]
-    shares = planner.reserve(2, widths.bits, len(sets))
+    shares = planner.reserve(2 if shared else 1, widths.bits, len(sets))
     public = planner.reserve(widths.bits + 1 + (max(counts) > 2))
     public_bits = np.zeros(len(public), dtype=np.uint8)
     public_bits[: widths.bits] = [widths.rows >> k & 1 for k in range(widths.bits)]
     public_bits[widths.bits] = 1
-    sums = planner.run(share_sum(widths.bits), shares.reshape(2 * widths.bits, -1))
+    sums = shares[0]
+    if shared:
+        sums = planner.run(share_sum(widths.bits), shares.reshape(2 * widths.bits, -1))
     moments = {places: sums[:, column] for column, places in enumerate(sets)}
     moments[()] = public[: widths.bits]
     alive, none = public[widths.bits : widths.bits + 1], np.repeat(public[-1:], widths.bits)
@@ -181,7 +187,7 @@ def hidden_plan(widths: BitWidths, order: Sequence[int], levels: Sequence[int] |
     marks = [search.marks for search in asked]
     edges = [(order[parent], order[search.child]) for search in asked for parent in range(search.child)]
     return HiddenPlan(
-        (shares[0], shares[1]),
+        tuple(shares),
         tuple(tuple(number[order[place]][level - 1] for place, level in places) for places in sets),
         public,
         public_bits,

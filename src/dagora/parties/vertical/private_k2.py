@@ -12,6 +12,9 @@ The sizes of all messages after the agreement follow from the terms, the two num
 common keys; in adaptive mode also from the winners, which both learn. The setting is that of Wright & Yang
 2004, and adaptive mode reveals what their protocol does, but it is another protocol: they compare sums of
 shares of ln x and x ln x (Lindell & Pinkas 2000), here circuits compute ln x! and compare.
+
+All this is against semi-honest parties. Security against a malicious one, if agreed, is another protocol with
+the same beginning and the same graph: `dual_execution`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.data.table import Table
 from dagora.errors import DisagreementError
@@ -37,6 +41,12 @@ from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree, check_own_levels
 from dagora.parties.vertical.columns import absent_levels, column_levels, indicator_columns
 from dagora.parties.vertical.costs import check_gates, widths_for
+from dagora.parties.vertical.dual_execution import (
+    CheckedTransfers,
+    dual_search,
+    input_bits,
+    same_number_of_rows,
+)
 from dagora.parties.vertical.intersection import intersect
 from dagora.parties.vertical.moments import share_moments
 from dagora.parties.vertical.parameter_circuits import FEWEST
@@ -119,6 +129,8 @@ def private_k2(
         )  # fmt: skip
         if on_terms is not None:
             on_terms(terms)
+    if terms.security == "malicious":
+        return malicious_k2(line, role, party_data, columns, terms, clock, random)
     with clock.phase("transfer"):
         # One set-up serves both uses: the host is the receiver of the intersection and the garbler.
         sender = TransferSender(line, random=random) if role == "host" else None
@@ -168,6 +180,39 @@ def private_k2(
     )
 
 
+def malicious_k2(
+    line: RoundCounter,
+    role: Role,
+    party_data: PartyData,
+    columns: NDArray[np.uint8],
+    terms: AgreedTerms,
+    clock: PhaseClock,
+    random: RandomBytes,
+) -> PrivateOutcome:
+    """Learn by dual execution, once the terms are agreed."""
+    with clock.phase("rows"):
+        rows = same_number_of_rows(line, role, len(party_data.keys))
+        check_rows(terms, rows)
+        check_gates(terms, rows)
+    with clock.phase("transfer"):
+        transfers = CheckedTransfers.set_up(line, role, random)
+    with clock.phase("search"):
+        found = dual_search(
+            line,
+            role,
+            terms,
+            widths_for(terms, rows),
+            transfers,
+            input_bits(party_data.keys, columns),
+            on_event=clock.on_event,
+            random=random,
+        )
+    graph = DAG.from_parents(terms.names, found.parents)
+    stats = work_statistics(clock, line, found, rows)
+    outcome = Outcome(graph, "finished", conclusion(terms, rows), None, stats)
+    return PrivateOutcome(outcome, terms, malicious_leakage(rows), FoundParameters())
+
+
 def check_before_contact(brought: PartyData, proposal: Proposal) -> None:
     """Refuse one's own columns and names of levels while nothing has been sent."""
     check_own_levels(proposal, brought.table.names, column_levels(brought.table))
@@ -209,6 +254,8 @@ def confirm(
 def conclusion(terms: AgreedTerms, rows: int) -> str:
     """The message of the result."""
     mode = "hidden search" if terms.mode == "hidden" else "adaptive search"
+    if terms.security == "malicious":
+        mode = "hidden search in two garbled runs that agree,"
     return f"K2 in the agreed order on {rows} common rows, by {mode} with score {terms.score}"
 
 
@@ -253,6 +300,26 @@ def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple
     told.append(
         "What follows from the result and one's own columns is not hidden, and each further run with other "
         "columns reveals more."
+    )
+    return tuple(told)
+
+
+def malicious_leakage(rows: int) -> tuple[str, ...]:
+    """Who learned what under security against malicious parties, in sentences."""
+    told = []
+    told.append(
+        "Both parties learned the names of all columns and how many levels each has, that each has "
+        f"{rows} rows, and that their keys are the same."
+    )
+    told.append("From the columns both learned the edges of the result, and nothing about how it was found.")
+    told.append(
+        "A party that cheated may have learned one bit more, the answer of the other's columns to a question "
+        "of its choice: had it been no, this run would have ended without a result. Beyond that neither "
+        "learned a value, a count or a score of the other, whatever it did (128 bits computational)."
+    )
+    told.append(
+        "What follows from the result and one's own columns is not hidden, and each further run with other "
+        "columns, or that ended without a result, reveals more."
     )
     return tuple(told)
 

@@ -140,6 +140,7 @@ class OpenSession:
                 "mode": terms.mode,
                 "crypto": terms.crypto,
                 "parameters": terms.parameters,
+                **({"security": terms.security} if terms.security == "malicious" else {}),
             }
         )
         self._begun = True

@@ -13,7 +13,8 @@ learning which of the two it is:
 
     C = H(A, j) ⊕ s_A·T_G ⊕ H(B, j′) ⊕ s_B·(T_E ⊕ A)
 
-Secure against semi-honest parties: a garbler that builds other tables than these is not detected.
+Secure against semi-honest parties: a garbler that builds other tables than these is not detected here (but by
+`output_check`, where each party garbles once).
 
 Labels are uint64[wires, instances, 2], tables uint64[ANDs, instances, 4] with rows T_G, T_E. AND number g of
 instance i takes the tweaks first + 2(i·n_and + g) and the one after it, so the result does not depend on how

@@ -1,0 +1,119 @@
+"""Base transfers against cheaters: the chosen seed arrives, the other does not, and what is no point ends the run."""
+
+import numpy as np
+import pytest
+
+from dagora.errors import ProtocolError
+from dagora.parties.crypto.channel import Channel
+from dagora.parties.crypto.transfer import endemic_transfer
+from dagora.parties.crypto.transfer.edwards import BASE, ORDER, ZERO, P, Point, decode_any
+from dagora.parties.crypto.transfer.endemic_transfer import receive_seeds, send_seeds
+from dagora.parties.transport.messages import decode, encode
+from tests.parties.pairs import both, endings, replace, traffic, uniformity, wires
+
+order_two = Point(0, P - 1, 1, 0)
+
+
+def channel(wire, tag="transfer"):
+    return Channel.to_peer(wire, None, tag)
+
+
+def transfer(pair, choices, tag="transfer"):
+    return both(
+        pair,
+        lambda wire: send_seeds(channel(wire, tag), len(choices)),
+        lambda wire: receive_seeds(channel(wire, tag), choices),
+    )
+
+
+@pytest.mark.parametrize("choices", [[1], [0, 1, 1, 0, 1]])
+def test_the_chosen_seed_arrives_and_the_other_does_not(network, choices):
+    pairs, seeds = transfer(wires(network.open("host", "b")), choices)
+    assert seeds == [pair[choice] for pair, choice in zip(pairs, choices, strict=True)]
+    every = {seed for pair in pairs for seed in pair}
+    assert len(every) == 2 * len(choices)
+    assert {len(seed) for seed in every} == {16}
+
+
+def test_answers_look_alike_for_every_choice():
+    said, parts = [], []
+    for bit in (0, 1):
+        pair = wires()
+        transfer(pair, [bit] * 20)
+        points = decode(pair[1].sent[0][2])["points"]
+        said.append(traffic(pair[1]))
+        # The last byte has the sign and the range of the field in it. Both points of each pair, apart.
+        parts += [points[:, each, :31].tobytes() for each in (0, 1)]
+        assert all(ORDER * decode_any(point.tobytes()) == ZERO for point in points[:1].reshape(-1, 32))
+    assert said[0] == said[1]
+    assert all(uniformity(part) > 1e-6 for part in parts)
+
+
+def test_one_point_fixes_the_other():
+    """A receiver that knows the logarithms of both of its points still knows only one of the two sums."""
+    first, second = (scalar * BASE for scalar in (5, 7))
+    hashed = endemic_transfer._hash_point("transfer", 0, 0, second.encode())
+    assert ORDER * hashed == ZERO != hashed
+    assert hashed != endemic_transfer._hash_point("transfer", 0, 1, second.encode())
+    assert hashed != endemic_transfer._hash_point("transfer", 1, 0, second.encode())
+    assert hashed != endemic_transfer._hash_point("transfer", 0, 0, first.encode())
+
+
+def test_a_receiver_without_hashes_would_get_both_seeds(monkeypatch):
+    """The hashes are what keeps a cheater from it: here they are left out, and the cheater has both seeds."""
+    keys, known = (11, 13), []
+
+    def cheat(wire):
+        line = channel(wire)
+        offer = line.receive("offers", {"points": endemic_transfer.Array("u1", (1, 1, 32))})["points"]
+        texts = tuple((key * BASE).encode() for key in keys)
+        points = np.frombuffer(b"".join(texts), dtype=np.uint8).reshape(1, 2, 32)
+        line.send("answers", points=points)
+        offered = 8 * decode_any(offer.tobytes())
+        for bit, key in enumerate(keys):
+            known.append(endemic_transfer._seed("transfer", 0, bit, offer.tobytes(), texts, key * offered))
+
+    def seeds_known():
+        known.clear()
+        pairs, _ = both(wires(), lambda wire: send_seeds(channel(wire), 1), cheat)
+        return [seed in pairs[0] for seed in known]
+
+    assert seeds_known() == [False, False]
+    monkeypatch.setattr(endemic_transfer, "_hash_point", lambda *_: ZERO)
+    assert seeds_known() == [True, True]
+
+
+LIES = [
+    ("offers", ZERO.encode(), "a public key is of small order"),
+    ("offers", order_two.encode(), "a public key is of small order"),
+    ("offers", b"\xff" * 32, "non-canonical encoding"),
+    ("answers", bytes([2]) + bytes(31), "not a point of the curve"),
+]
+
+
+@pytest.mark.parametrize(("step", "point", "reason"), LIES)
+def test_what_is_no_key_ends_both_sides(step, point, reason):
+    shape = (2, 1, 32) if step == "offers" else (2, 2, 32)
+    lie = encode({"points": np.frombuffer(point * (shape[0] * shape[1]), dtype=np.uint8).reshape(shape)})
+    change = replace(step, lambda _: lie)
+    errors = endings(
+        wires(change=(change, change)),
+        lambda wire: send_seeds(channel(wire), 2),
+        lambda wire: (receive_seeds(channel(wire), [0, 1]), wire.receive("host", "more")),
+    )
+    assert all(isinstance(error, ProtocolError) and "\n" not in str(error) for error in errors)
+    assert reason in str(errors[step == "offers"])
+
+
+def test_a_part_outside_of_the_group_changes_no_seed():
+    """Points of small order are multiplied away: they cannot tell a choice."""
+
+    def add(payload):
+        points = decode(payload)["points"]
+        moved = [(decode_any(row[0].tobytes()) + order_two).encode() for row in points]
+        return encode({"points": np.frombuffer(b"".join(moved), dtype=np.uint8).reshape(points.shape)})
+
+    pair = wires(change=(replace("offers", add), None))
+    pairs, seeds = transfer(pair, [0, 1])
+    # Offers are part of what is hashed, so that all seeds differ, for either choice.
+    assert not set(seeds) & {seed for each in pairs for seed in each}

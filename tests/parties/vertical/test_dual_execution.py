@@ -1,0 +1,299 @@
+"""Security against an owner that cheats: the central graph if nobody does, and no result if somebody is seen to."""
+
+import numpy as np
+import pytest
+
+from dagora.errors import DisagreementError, OptionError, ProtocolError
+from dagora.parties.crypto.garbling.output_check import DIFFERENT
+from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT
+from dagora.parties.vertical import dual_execution
+from dagora.parties.vertical.agreement import AgreedTerms, Proposal
+from dagora.parties.vertical.costs import check_gates, stated_costs
+from dagora.parties.vertical.counting_circuits import KEY_BITS, outputs_if_same_keys, tally
+from dagora.parties.vertical.dual_execution import SecretFunction, input_bits
+from dagora.parties.vertical.private_k2 import PartyData
+from tests.parties.pairs import deal_seeds, traffic
+from tests.parties.vertical.central import central_edges
+from tests.parties.vertical.cheaters import cheat, with_inverted_input
+from tests.parties.vertical.leveled import central_edges as central_edges_of_levels
+from tests.parties.vertical.leveled import leveled_data, leveled_owners
+from tests.parties.vertical.owners import edges, errors, learn, owners, pair, written
+from tests.parties.vertical.test_k2_schedule import random_data
+from tests.parties.wiretap import Death
+
+MALICIOUS = Proposal(max_parents=1, security="malicious")
+
+
+@pytest.fixture
+def dealt(monkeypatch):
+    deal_seeds(monkeypatch)
+
+
+def small():
+    """Two columns that depend on each other."""
+    data = np.repeat([[0, 0], [1, 1]], 8, axis=0)
+    return owners(data, 1, extra=0)
+
+
+def one_line(error):
+    assert isinstance(error, ProtocolError), repr(error)
+    assert "\n" not in str(error)
+    return str(error)
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("rows", [2, 40, 250])
+def test_the_structure_is_the_central_one(rows):
+    rng = np.random.default_rng(rows)
+    found = 0
+    for columns, n_host, limit in ((2, 1, 1), (4, 1, 2), (5, 3, 3)):
+        data = random_data(rng, rows, columns)
+        order = rng.permutation(columns).tolist()
+        proposal = Proposal(order=written(order), max_parents=limit, security="malicious")
+        host, guest = learn(pair(), owners(data, n_host, seed=rows, extra=0), proposal)
+        assert edges(host) == edges(guest) == central_edges(data, order, limit)
+        assert host.outcome.stats["rows"] == rows
+        found += len(edges(host))
+        assert host.leakage == guest.leakage
+        assert "one bit more" in " ".join(host.leakage)
+    assert found > 0 or rows < 5
+
+
+@pytest.mark.usefixtures("dealt")
+def test_columns_of_several_levels_and_several_blocks_of_rows(monkeypatch):
+    monkeypatch.setattr("dagora.parties.vertical.counting_circuits.MOST_ROWS_AT_ONCE", 31)
+    levels = (3, 2, 4)
+    data = leveled_data(np.random.default_rng(1), 120, levels)
+    proposal = Proposal(max_parents=2, security="malicious")
+    host, guest = learn(pair(), leveled_owners(data, levels, 2, extra=0), proposal)
+    assert edges(host) == edges(guest) == central_edges_of_levels(data, levels, range(3), 2)
+    assert edges(host)
+
+
+@pytest.mark.usefixtures("dealt")
+def test_gates_and_bytes_are_as_stated():
+    data = random_data(np.random.default_rng(3), 300, 4)
+    parties = pair()
+    proposal = Proposal(max_parents=2, security="malicious")
+    host, guest = learn(parties, owners(data, 2, extra=0), proposal)
+    stated = stated_costs(host.terms, 300)
+    assert host.outcome.stats["ands"] == guest.outcome.stats["ands"] == stated.gates
+    sent = sum(len(payload) for wire in parties for _, _, payload in wire.sent)
+    assert 0.9 * stated.size < sent + 34_000 <= stated.size  # what is dealt here are 34 kB of base transfers
+    check_gates(host.terms, 300)
+    many = tuple(f"x{column}" for column in range(12))
+    terms = AgreedTerms(many[:6], many[6:], tuple(range(12)), 3, "f", "hidden", "rlwe", security="malicious")
+    with pytest.raises(DisagreementError, match="billion AND gates"):
+        check_gates(terms, 2_000_000)
+
+
+@pytest.mark.usefixtures("dealt")
+def test_messages_have_the_same_sizes_whatever_the_data():
+    seen = []
+    for data in (np.zeros((45, 3)), np.ones((45, 3)), np.random.default_rng(9).integers(0, 2, (45, 3))):
+        parties = pair()
+        proposal = Proposal(max_parents=2, security="malicious")
+        learn(parties, owners(data.astype(np.int64), 2, extra=0), proposal)
+        seen.append([traffic(wire) for wire in parties])
+    assert seen[0] == seen[1] == seen[2]
+
+
+# --- a garbler that garbles another circuit
+
+
+def inverts_an_edge(circuit):
+    """An edge is said to be there where it is not, and the other way round."""
+    marks = circuit.n_inputs - 2 * KEY_BITS
+    agreed = marks > 0 and circuit is outputs_if_same_keys(marks)
+    return with_inverted_input(circuit, 2 * KEY_BITS) if agreed else None
+
+
+def ignores_keys(circuit):
+    """One bit of the other's hash of keys is another."""
+    marks = circuit.n_inputs - 2 * KEY_BITS
+    agreed = marks > 0 and circuit is outputs_if_same_keys(marks)
+    return with_inverted_input(circuit, 3) if agreed else None
+
+
+def miscounts(circuit):
+    """Every count is of rows among which one was changed; with 16 rows, this does not change the graph."""
+    return with_inverted_input(circuit, 0) if circuit is tally(16) else None
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("alter", [inverts_an_edge, ignores_keys])
+@pytest.mark.parametrize("party", ["host", "b"])
+def test_a_garbler_of_another_circuit_is_caught(monkeypatch, party, alter):
+    cheater = cheat(monkeypatch, party, alter)
+    parties = pair()
+    ended = errors(parties, small(), MALICIOUS)
+    assert cheater.altered == 1
+    honest = ended[party == "host"]
+    assert DIFFERENT in one_line(honest)
+    # Nothing but the end tells: what the honest party has sent is what it always sends.
+    monkeypatch.undo()
+    deal_seeds(monkeypatch)
+    usual = pair()
+    learn(usual, small(), MALICIOUS)
+    side = 1 if party == "host" else 0
+    assert traffic(parties[side]) == traffic(usual[side])
+
+
+@pytest.mark.usefixtures("dealt")
+def test_the_bit_that_can_leak_is_whether_the_other_circuit_has_the_same_output(monkeypatch):
+    """Another circuit that gives the same graph on these columns is not seen, and the graph is the right one."""
+    cheater = cheat(monkeypatch, "host", miscounts)
+    host, guest = learn(pair(), small(), MALICIOUS)
+    assert cheater.altered == 1
+    assert edges(host) == edges(guest) == {(0, 1)}
+
+
+def test_without_the_comparison_the_cheater_would_win(monkeypatch):
+    """What the tests above are worth: a guest that believes what it evaluated has the graph that the host wants."""
+    deal_seeds(monkeypatch)
+    cheat(monkeypatch, "host", inverts_an_edge)
+    monkeypatch.setattr("dagora.parties.crypto.garbling.output_check._exchange", believing)
+    host, guest = learn(pair(), small(), MALICIOUS)
+    assert edges(host) == {(0, 1)}
+    assert edges(guest) == set()
+
+
+def believing(channel, step, side, content, random):
+    """The exchange of `output_check`, in which a party takes the other's proof for its own."""
+    channel.send(step, content=content)
+    told = channel.receive(step, {"content": bytes})["content"]
+    return content if step == "proof" else told
+
+
+# --- inputs, labels and transfers of a cheater
+
+
+def lying(monkeypatch, party, run_of, change):
+    """In the run that `run_of` garbles, the party of this name puts other bits in."""
+    run = SecretFunction.run
+
+    def cheated(self, computing, side, inputs, progress):
+        channel = computing._channel
+        if channel.transport.name == party and channel.tag == f"garbled-{run_of}":
+            inputs = change(inputs.copy())
+        return run(self, computing, side, inputs, progress)
+
+    monkeypatch.setattr(SecretFunction, "run", cheated)
+
+
+def half_inverted(bits):
+    bits[:-KEY_BITS:2] ^= 1
+    return bits
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("run_of", ["host", "guest"])
+def test_other_columns_in_one_of_the_runs_are_caught(monkeypatch, run_of):
+    lying(monkeypatch, "b", run_of, half_inverted)
+    ended = errors(pair(), small(), MALICIOUS)
+    assert DIFFERENT in one_line(ended[0])
+    assert DIFFERENT in one_line(ended[1])
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("side", [0, 1])
+def test_wrong_labels_of_outputs_are_caught(monkeypatch, side):
+    outputs = dual_execution.open_outputs
+
+    def wrong(channel, whose, zeros, delta, evaluated, *, random):
+        if whose == side:
+            evaluated = evaluated ^ np.uint64(2)
+        return outputs(channel, whose, zeros, delta, evaluated, random=random)
+
+    monkeypatch.setattr(dual_execution, "open_outputs", wrong)
+    for error in errors(pair(), small(), MALICIOUS):
+        assert DIFFERENT in one_line(error)
+
+
+@pytest.mark.usefixtures("dealt")
+def test_a_party_with_several_vectors_of_choices_is_caught():
+    from tests.parties.crypto.transfer.test_checked_transfer import with_another_choice
+
+    parties = pair(change=(None, with_another_choice(range(64))))
+    ended = errors(parties, small(), MALICIOUS)
+    assert INCONSISTENT in one_line(ended[0])
+    # The host has garbled nothing for this cheater.
+    assert not [tag for _, tag, _ in parties[0].sent if tag.endswith("tables")]
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("spoilt", ["garbled-host/tables", "garbled-host/inputs", "garbled-host/run"])
+def test_damaged_messages_give_no_result(spoilt):
+    def change(to, tag, payload):
+        return bytes(byte ^ 255 for byte in bytes(payload)) if tag == spoilt else payload
+
+    ended = errors(pair(change=(change, None)), small(), MALICIOUS)
+    assert "'" in one_line(ended[1])
+    assert isinstance(ended[0], ProtocolError)
+
+
+# --- rows, terms, and peers that leave
+
+
+@pytest.mark.usefixtures("dealt")
+def test_owners_bring_the_same_rows():
+    host, guest = small()
+    fewer = PartyData(guest.table.take(np.arange(15)), guest.keys[:15])
+    for error in errors(pair(), (host, fewer), MALICIOUS):
+        assert "the host has 16 keys and the guest 15" in one_line(error)
+    other = PartyData(guest.table, [*guest.keys[:-1], "somebody else"])
+    for error in errors(pair(), (host, other), MALICIOUS):
+        assert "the keys of the two parties are not the same" in one_line(error)
+    few = Proposal(max_parents=1, security="malicious", min_rows=17)
+    assert all("at least 17 are needed" in one_line(error) for error in errors(pair(), small(), few))
+
+
+def test_inputs_are_in_the_order_of_the_keys():
+    columns = np.array([[1, 0, 0]], dtype=np.uint8)
+    bits = input_bits(["b", "a", "c"], columns)
+    assert bits[:3].tolist() == [0, 1, 0]
+    assert len(bits) == 3 + KEY_BITS
+    other = input_bits(["a", "b", "c"], columns)
+    np.testing.assert_array_equal(bits[3:], other[3:])
+    assert (input_bits(["ab", "c", "d"], columns)[3:] != input_bits(["a", "bc", "d"], columns)[3:]).any()
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("wants", ["host", "guest"])
+def test_both_must_ask_for_it(wants):
+    usual = Proposal(max_parents=1)
+    both = (MALICIOUS, Proposal()) if wants == "host" else (usual, Proposal(security="malicious"))
+    told = ("malicious", "semi-honest") if wants == "host" else ("semi-honest", "malicious")
+    parties = pair()
+    for error in errors(parties, small(), *both):
+        line = (
+            f"option 'security' is '{told[0]}' at the host and '{told[1]}' at the guest: both must ask for it"
+        )
+        assert one_line(error).endswith(line)
+    assert {tag for wire in parties for _, tag, _ in wire.sent} == {"agreement/wishes"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"mode": "adaptive"}, {"parameters": "open"}, {"parameters": "shares"}, {"crypto": "paillier"}],
+)
+def test_what_it_does_not_go_with(options):
+    with pytest.raises(OptionError, match=f"in hidden mode: leave out {next(iter(options))}"):
+        Proposal(security="malicious", **options)
+    with pytest.raises(OptionError, match="option 'security' must be semi-honest or malicious, not 'brave'"):
+        Proposal(security="brave")
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("mortal", [0, 1])
+def test_a_peer_that_dies_at_any_step(mortal):
+    parties = pair()
+    learn(parties, small(), MALICIOUS)
+    tags = list(dict.fromkeys(tag for _, tag, _ in parties[mortal].sent))
+    assert len(tags) > 12
+    for tag in tags:
+        die = ["", ""]
+        die[mortal] = f"before {tag}"
+        ended = errors(pair(die=die), small(), MALICIOUS)
+        assert isinstance(ended[mortal], Death)
+        assert one_line(ended[1 - mortal]).startswith("the connection to party '"), tag
