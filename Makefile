@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FLOWER := .venv-flower
 
-.PHONY: demo test test-slow test-flower coverage lint types wheel bench requirements clean help
+.PHONY: demo test test-slow test-flower coverage lint types docs wheel bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
@@ -33,6 +33,9 @@ lint: $(READY)  ## ruff: rules and format
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
+
+docs: $(READY)  ## build/site: the documentation as a site; a warning is an error
+	$(BIN)/python building/site.py build/site
 
 wheel: $(READY)  ## dist/: a wheel for this Python and kind of processor that brings its kernels compiled
 	$(BIN)/python building/compile_kernels.py build/kernels
