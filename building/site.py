@@ -5,6 +5,7 @@ Sphinx makes the pages from docs/ and the documents beside it; the first page le
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -25,6 +26,9 @@ def main(folder: str) -> int:
         from sphinx.cmd.build import build_main
     except ImportError:
         sys.exit("the documentation site needs Sphinx: pip install 'dagora[docs]'")
+    gc.set_threshold(
+        200_000, 50, 1000
+    )  # trees of documents live to the end: looking for garbage less often saves a tenth
     site = Path(folder)
     site.mkdir(parents=True, exist_ok=True)
     settings = ["--quiet", "--fail-on-warning", "--keep-going", "--conf-dir", str(ROOT / "docs")]

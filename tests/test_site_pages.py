@@ -81,7 +81,9 @@ def test_every_measured_page_belongs_to_a_paper() -> None:
 
 
 def test_the_glossary_is_sorted_and_short() -> None:
-    entries = re.findall(r"^(\S.*)\n((?:  \S.*\n)+)", page("glossary.md").partition(":::{glossary}\n")[2], re.MULTILINE)
+    entries = re.findall(
+        r"^(\S.*)\n((?:  \S.*\n)+)", page("glossary.md").partition(":::{glossary}\n")[2], re.MULTILINE
+    )
     terms = [term for term, _ in entries]
     assert len(terms) >= 40
     assert terms == sorted(terms, key=str.lower)
