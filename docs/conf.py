@@ -41,11 +41,13 @@ html_title = "dagora"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,
 }
+# Pages that have none beside or below them need no list of pages.
+html_sidebars = {f"docs/{page}": [] for page in ("which-method", "gallery", "glossary", "r-users")}
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
