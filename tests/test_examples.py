@@ -32,7 +32,9 @@ def run_example(name: str, folder: Path) -> str:
     page = (ROOT / "docs" / "tutorials" / f"{name}.md").read_text(encoding="utf-8")
     assert f"{{literalinclude}} ../../examples/{name}.py" in page
     shown = re.search(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert set(without_digits(shown[1])) <= set(without_digits(ran.stdout)), "the tutorial shows what is printed"
+    assert set(without_digits(shown[1])) <= set(without_digits(ran.stdout)), (
+        "the tutorial shows what is printed"
+    )
     return ran.stdout
 
 
