@@ -76,7 +76,7 @@ requirements:  ## write requirements.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra runtime --extra bench --extra dev pyproject.toml -o requirements.txt
 
 clean:  ## remove the environment and everything else that was made here
-	rm -rf $(VENV) $(FLOWER) demo .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(FLOWER) demo build/site build/site-remembered .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 help:  ## list these commands
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s%s\n", $$1, $$2 }' Makefile

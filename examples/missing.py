@@ -24,7 +24,7 @@ def days(rows: int, seed: int) -> dagora.Table:
 
 
 def main() -> None:
-    """Learn with holes, beside what dropping rows would leave, and fill them."""
+    """Learn from what was seen, then fill the holes."""
     whole = days(1000, seed=1)
     holes = dagora.punch_holes(whole, "mcar:0.2", seed=2)
     result = dagora.learn(holes)
