@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FLOWER := .venv-flower
 
-.PHONY: demo test test-slow test-flower coverage lint types wheel bench requirements clean help
+.PHONY: demo test test-slow test-flower coverage lint types docs wheel bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
@@ -33,6 +33,9 @@ lint: $(READY)  ## ruff: rules and format
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
+
+docs: $(READY)  ## build/site: the documentation as a site; a warning is an error
+	$(BIN)/python building/site.py build/site
 
 wheel: $(READY)  ## dist/: a wheel for this Python and kind of processor that brings its kernels compiled
 	$(BIN)/python building/compile_kernels.py build/kernels
@@ -73,7 +76,7 @@ requirements:  ## write requirements.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra runtime --extra bench --extra dev pyproject.toml -o requirements.txt
 
 clean:  ## remove the environment and everything else that was made here
-	rm -rf $(VENV) $(FLOWER) demo .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(FLOWER) demo build/site build/site-remembered .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 help:  ## list these commands
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s%s\n", $$1, $$2 }' Makefile

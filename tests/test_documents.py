@@ -32,6 +32,7 @@ ELSEWHERE = {
     "docs/estimators.md": "tests/test_estimators.py",
     "docs/flower.md": "tests/flower/test_page.py",
     "docs/posterior.md": "tests/commands/test_sample_command.py",
+    "docs/r-users.md": "tests/test_site_pages.py",
 }
 # Blocks that cannot be run, by how they begin.
 SKIPPED = {
