@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dagora.errors import OptionError
 from dagora.extras import JAX, SCIP, require_all
 from dagora.method import Method
 from dagora.options import MEMORY, Option, find_in_any_case
@@ -744,6 +745,11 @@ def method_named(name: str) -> Method:
     >>> method_named("hill-climb").promise
     'a local optimum: no added, deleted or reversed edge improves the score'
     """
+    if hasattr(name, "shape"):
+        raise OptionError(
+            f"the second argument is the name of a method, not a {type(name).__name__}: all variables, also a "
+            "target, are columns of one table"
+        )
     method = find_in_any_case("method", name, {method.name: method for method in METHODS})
     require_all(method.needs, f"the method {method.name}")
     return method

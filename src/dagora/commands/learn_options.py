@@ -337,12 +337,26 @@ class LearnRequest(CommonRequest):
         return line + ["--json"] * self.as_json + ["--quiet"] * self.quiet
 
 
+def check_pairs(
+    _context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse what is no NAME=VALUE before anything else is said about the line."""
+    from dagora.errors import OptionError
+
+    for pair in pairs:
+        name, sign, _ = pair.partition("=")
+        if not sign or not name:
+            raise OptionError(f"--option takes NAME=VALUE, not '{pair}'")
+    return pairs
+
+
 COMMON_OPTIONS = (
     click.option(
         "--option",
         "options",
         multiple=True,
         metavar="NAME=VALUE",
+        callback=check_pairs,
         help="Option of the method or score (repeatable).",
     ),
     click.option("--max-parents", type=click.IntRange(0), help="Most parents that a variable may have."),
@@ -428,6 +442,7 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
     from dagora.errors import OptionError
     from dagora.formats.registry import read_graph
     from dagora.method_registry import methods_with
+    from dagora.options import alike
 
     known = {option.name: option for option in options}
     values: dict[str, Any] = {}
@@ -440,7 +455,7 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
         option = known.get(name)
         if option is None:
             listed = ", ".join(known) or "none"
-            hint = methods_with(name)
+            hint = methods_with(name) or alike(name, known)
             raise OptionError(f"there is no option '{name}' for {owner} (known: {listed}){hint}")
         value = option.parse(text)
         values[name] = (

@@ -22,6 +22,7 @@ from dagora.network.networks import (
     Network,
     require_network,
 )
+from dagora.wording import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +118,23 @@ def find_format(path: PathLike) -> Format:
             return known
     listed = " ".join(extension for known in FORMATS for extension in known.extensions)
     fault = f"unknown extension '{suffix}'" if suffix else "the name has no extension"
-    raise FormatError(f"{path}: {fault}; known are {listed} (each also with .gz)")
+    raise FormatError(f"{path}: {fault}; known are {listed} (each also with .gz){instead_of(suffix)}")
+
+
+def instead_of(suffix: str) -> str:
+    """What writes files that are no graphs.
+
+    >>> instead_of(".png")
+    '; pictures are .svg: result.plot() draws one'
+    """
+    if suffix.lower() in {".png", ".svg", ".pdf", ".jpg", ".jpeg"}:
+        return spoken(
+            python="; pictures are .svg: result.plot() draws one",
+            command="; pictures are .svg: `dagora learn --picture FILE.svg` or `dagora convert GRAPH FILE.svg`",
+        )
+    if suffix.lower() in {".html", ".htm"}:
+        return spoken(python="; write_report writes a page", command="; --report FILE.html writes a page")
+    return ""
 
 
 def read_graph(path: PathLike) -> AnyGraph:
@@ -176,7 +193,11 @@ def read_network(path: PathLike) -> Network:
         if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
             why = json_format.reason_without_parameters(text) if known.name == "JSON" else None
             stated = f" ({why})" if why else ""
-            raise FormatError(f"holds a graph without parameters{stated}; fit them by giving data")
+            way = spoken(
+                python="fit(graph, data) returns a network",
+                command="`dagora learn DATA -o network.json` writes a network",
+            )
+            raise FormatError(f"holds a graph without parameters{stated}; fit them by giving data: {way}")
     return content
 
 
