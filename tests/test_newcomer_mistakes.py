@@ -305,7 +305,9 @@ def test_no_right_to_write(run: Callable, unchanged: Path) -> None:
     unchanged.chmod(0o555)
     try:
         with as_nobody():
-            check(run("convert", "graph.json", "o.dot"), ("cannot write o.dot", "write to a folder of your own"))
+            check(
+                run("convert", "graph.json", "o.dot"), ("cannot write o.dot", "write to a folder of your own")
+            )
     finally:
         unchanged.chmod(0o755)
 
@@ -336,7 +338,7 @@ def test_a_missing_extra(run: Callable, unchanged: Path, monkeypatch: pytest.Mon
 
 FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=list("abc"))
 TARGET = pd.Series(range(30))
-RESULT = dg.Result("hill-climb", dg.DAG("abc"), "finished", "")
+RESULT = dg.Result(dg.DAG("abc"), "hill-climb", "finished", "")
 PYTHON: list[tuple[str, Callable[[], object], tuple[str, ...]]] = [
     ("X, y", lambda: dg.learn(FRAME, TARGET), ("not a Series", "columns of one table")),
     ("X, y as arrays", lambda: dg.learn(FRAME.to_numpy(), TARGET.to_numpy()), ("not a ndarray", "columns of one table")),
@@ -360,8 +362,12 @@ PYTHON: list[tuple[str, Callable[[], object], tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("mistake", "mentions"), [case[1:] for case in PYTHON], ids=[case[0] for case in PYTHON])
-def test_mistakes_in_python(unchanged: Path, mistake: Callable[[], object], mentions: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("mistake", "mentions"), [case[1:] for case in PYTHON], ids=[case[0] for case in PYTHON]
+)
+def test_mistakes_in_python(
+    unchanged: Path, mistake: Callable[[], object], mentions: tuple[str, ...]
+) -> None:
     with pytest.raises(dg.DagoraError) as caught:
         mistake()
     line = str(caught.value)

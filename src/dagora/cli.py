@@ -21,6 +21,7 @@ import click
 from dagora.addresses import refuse_password
 from dagora.commands.command_line import answering
 from dagora.commands.ctrl_c import INTERRUPTED, ending_compilation
+from dagora.commands.help_pages import WIDTH
 from dagora.commands.live_line import LiveLine
 from dagora.commands.usage_errors import in_plain_words
 from dagora.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError
@@ -42,6 +43,7 @@ COMMANDS = {
     "convert": "Convert a graph or network from one format to another.",
     "reproduce": "Reproduce a table or figure of a paper.",
     "methods": "List methods, samplers and scores, or show one with its options.",
+    "completion": "Print the script by which a shell completes commands with the Tab key.",
 }
 
 
@@ -79,7 +81,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
     epilog="Example: dagora learn data.csv --method tabu --score bdeu --option ess=10 -o network.bif",
 )
 @click.version_option(__version__, prog_name="dagora")

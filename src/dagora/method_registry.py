@@ -274,6 +274,7 @@ METHODS = (
     ),
     Method(
         name="obs",
+        seldom=True,
         summary="ordering-based search: swaps of adjacent variables, with a tabu list and random restarts",
         takes="candidates",
         returns="dag",
@@ -288,6 +289,7 @@ METHODS = (
     ),
     Method(
         name="asobs",
+        seldom=True,
         summary="random orders; parents may come later in the order as long as no cycle arises",
         takes="candidates",
         returns="dag",
@@ -298,6 +300,7 @@ METHODS = (
     ),
     Method(
         name="rbnets",
+        seldom=True,
         summary="reinforcement learning over orders, combined with an order search; for comparisons",
         takes="candidates",
         returns="dag",
@@ -335,6 +338,7 @@ METHODS = (
     ),
     Method(
         name="rl-bic",
+        seldom=True,
         summary="reinforcement learning over graphs: a network draws them from sampled rows; for comparisons",
         takes="score",
         returns="dag",
@@ -572,7 +576,7 @@ METHODS = (
         by_tests=True,
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
-    kernel_pc("kpc-dc", "distance covariance", "kpc_dc"),
+    replace(kernel_pc("kpc-dc", "distance covariance", "kpc_dc"), seldom=True),
     Method(
         name="dual-pc",
         summary="tests of partial correlations given few variables and given all but a few; Gaussian columns",
@@ -600,6 +604,7 @@ METHODS = (
     ),
     Method(
         name="ica-lingam",
+        seldom=True,
         summary="LiNGAM by independent components: all equations at once; lingam is more accurate",
         takes="statistics",
         returns="dag",
@@ -747,8 +752,8 @@ def method_named(name: str) -> Method:
     """
     if hasattr(name, "shape"):
         raise OptionError(
-            f"the second argument is the name of a method, not a {type(name).__name__}: all variables, also a "
-            "target, are columns of one table"
+            f"the second argument is the name of a method, not a {type(name).__name__}: all variables, also "
+            "a target, are columns of one table"
         )
     method = find_in_any_case("method", name, {method.name: method for method in METHODS})
     require_all(method.needs, f"the method {method.name}")

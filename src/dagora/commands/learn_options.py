@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.command_line import command_line
 from dagora.commands.data_options import Reading, TimeRequest, overview_first, show_warnings
 from dagora.commands.gathering import Decorator, F, gathered
@@ -357,13 +358,22 @@ COMMON_OPTIONS = (
         multiple=True,
         metavar="NAME=VALUE",
         callback=check_pairs,
+        shell_complete=completing.options,
         help="Option of the method or score (repeatable).",
     ),
     click.option("--max-parents", type=click.IntRange(0), help="Most parents that a variable may have."),
     click.option(
-        "--knowledge", metavar="K.json", help="File of required and forbidden edges, tiers, max_parents."
+        "--knowledge",
+        metavar="K.json",
+        shell_complete=completing.files,
+        help="File of required and forbidden edges, tiers, max_parents.",
     ),
-    click.option("--truth", metavar="GRAPH", help="Compare the result with this graph."),
+    click.option(
+        "--truth",
+        metavar="GRAPH",
+        shell_complete=completing.files,
+        help="Compare the result with this graph.",
+    ),
     click.option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers."
     ),
@@ -375,7 +385,10 @@ COMMON_OPTIONS = (
     ),
 )
 REPORT = click.option(
-    "--report", metavar="R.html", help="Write a page for the browser: graph, edges, settings, and more."
+    "--report",
+    metavar="R.html",
+    shell_complete=completing.files,
+    help="Write a page for the browser: graph, edges, settings.",
 )
 PRINTING = (
     click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
@@ -384,14 +397,20 @@ PRINTING = (
 
 
 METHOD = click.option(
-    "-m", "--method", default="auto", show_default=True, help="Method; `dagora methods` lists them."
+    "-m",
+    "--method",
+    default="auto",
+    show_default=True,
+    shell_complete=completing.methods,
+    help="Method (`dagora methods` lists them).",
 )
 METHOD_OVER_SITES = click.option(
     "-m",
     "--method",
     default="",
     show_default="notears for continuous columns, else hill-climb",
-    help="Method; `dagora methods` lists them.",
+    shell_complete=completing.methods,
+    help="Method (`dagora methods` lists them).",
 )
 
 
@@ -409,10 +428,19 @@ def requesting(command: F, method: Decorator) -> F:
     """Add the options of a request to a command."""
     options = (
         method,
-        click.option("-s", "--score", help="Score to maximise; default: BIC for the kind of the columns."),
+        click.option(
+            "-s",
+            "--score",
+            shell_complete=completing.scores,
+            help="Score to maximise; default: BIC for the kind of the columns.",
+        ),
         *COMMON_OPTIONS,
         click.option(
-            "-o", "--output", metavar="FILE", help="Write the graph: .json .bif .dot .graphml .csv .dagitty"
+            "-o",
+            "--output",
+            metavar="FILE",
+            shell_complete=completing.files,
+            help="Write the graph: .json .bif .dot .graphml .csv .dagitty",
         ),
         click.option(
             "--picture",

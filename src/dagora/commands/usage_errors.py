@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in plain words: click's own messages, and what else we know about them."""
+"""What is wrong with a command line, in plain words: click's own messages, and what else we know."""
 
 from __future__ import annotations
 

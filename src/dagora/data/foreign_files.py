@@ -1,4 +1,4 @@
-"""Files that are no tables we read: what they are, by their names or first bytes, and what makes a table of them."""
+"""Files that are no tables we read: what they are, by name or first bytes, and what makes a table of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from dagora.wording import nearest, option, spoken
 
 LOOK = 4096  # bytes at the beginning that say what a file is
 SHEET = "is a spreadsheet: save its sheet as CSV"
-FROM_R = 'holds objects of R: in R, write.csv(data, "data.csv", row.names=FALSE) makes a table of a data frame'
+FROM_R = (
+    'holds objects of R: in R, write.csv(data, "data.csv", row.names=FALSE) makes a table of a data frame'
+)
 ARCHIVE = "is an archive: unpack it, and give the file in it"
 PACKED = "is compressed: unpack it, or compress it with gzip instead (.csv.gz is read)"
-NETWORK = "is a file of a graph or network and has no rows: give the table that it was, or is to be, learned from"
+NETWORK = (
+    "is a file of a graph or network and has no rows: give the table that it was, or is to be, learned from"
+)
 
 # What a file is, by the ending of its name. {pandas} stands for what reads it in Python.
 BY_ENDING = {
@@ -36,7 +40,8 @@ BY_ENDING = {
         (".db", ".duckdb"), "is a database: if it is one of DuckDB, write duckdb:{file} and {table} NAME"
     ),
     **dict.fromkeys(
-        (".sqlite", ".sqlite3"), "is a database of SQLite: in Python, open_rows(sqlite3.connect(...), table=...) reads it"
+        (".sqlite", ".sqlite3"),
+        "is a database of SQLite: in Python, open_rows(sqlite3.connect(...), table=...) reads it",
     ),
 }
 # The same by the first bytes, for files under a name that promises text.

@@ -1,4 +1,4 @@
-"""The first line of delimited text: the names of the columns, and what it tells about a file that is not as expected."""
+"""The first line of delimited text: the names of the columns, and what it tells about the file."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def refuse_title(names: Sequence[str], following: Sequence[str] | None) -> None:
     comment = names[0].lstrip().startswith("#") and len(following or ()) != len(names)
     if alone or comment or (following and names[0].startswith("#") and following[0].startswith("#")):
         raise DataError(
-            f"the first line, '{names[0].strip()[:60]}', seems to be a title or a comment and not the names of "
-            "the columns: remove what stands above the names"
+            f"the first line, '{names[0].strip()[:60]}', seems to be a title or a comment and not the names "
+            "of the columns: remove what stands above the names"
         )
 
 

@@ -130,7 +130,7 @@ def instead_of(suffix: str) -> str:
     if suffix.lower() in {".png", ".svg", ".pdf", ".jpg", ".jpeg"}:
         return spoken(
             python="; pictures are .svg: result.plot() draws one",
-            command="; pictures are .svg: `dagora learn --picture FILE.svg` or `dagora convert GRAPH FILE.svg`",
+            command="; pictures are .svg: `dagora learn --picture FILE.svg`, `dagora convert GRAPH FILE.svg`",
         )
     if suffix.lower() in {".html", ".htm"}:
         return spoken(python="; write_report writes a page", command="; --report FILE.html writes a page")

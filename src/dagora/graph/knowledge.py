@@ -168,7 +168,7 @@ class Knowledge:
 
         >>> Knowledge(required=[("a", "z")]).check_nodes(["a", "b"])
         Traceback (most recent call last):
-        dagora.errors.KnowledgeError: the knowledge names 'z', which is not a variable of the data: known are a, b
+        dagora.errors.KnowledgeError: the knowledge names 'z', which is not a variable of the data: known ...
         """
         self._index(nodes)
 

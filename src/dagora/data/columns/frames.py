@@ -144,7 +144,8 @@ def as_matrix(array: ArrayLike) -> NDArray[Any]:
         raise DataError("the rows of the array differ in length: a matrix is needed") from None
     if matrix.ndim != 2:
         raise DataError(
-            f"a matrix of rows and columns is needed, not an array with {matrix.ndim} dimensions{hint_at(array)}"
+            f"a matrix of rows and columns is needed, not an array with {matrix.ndim} dimensions"
+            + hint_at(array)
         )
     if matrix.dtype.kind in "iuf":
         # Arrow knows neither foreign byte orders nor floats longer than 64 bits.

@@ -40,7 +40,9 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
         kept = next((column.name for column in gone if column.why not in UNUSABLE), None)
         how = "" if kept is None else f"; {option('discrete', kept)} would keep one"
         if any(column.why == DATES for column in gone):
-            how += f"; {option('time')} takes dates where rows are series, and months or weekdays can be levels"
+            how += (
+                f"; {option('time')} takes dates where rows are series, and months or weekdays can be levels"
+            )
         yield f"{len(gone)} {verb} left out: {told}{how}"
     holes = [column for column in raw if column.holes]
     if holes:
@@ -65,8 +67,8 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
     if no_header([made.variable for made in typed]):
         names = ", ".join(f"'{made.variable.name}'" for made in typed[:3])
         yield (
-            f"the names of the columns ({names}{', …' if len(typed) > 3 else ''}) look like a row of the table: "
-            "if it has no header, put a line with names first"
+            f"the names of the columns ({names}{', …' if len(typed) > 3 else ''}) look like a row of the "
+            "table: if it has no header, put a line with names first"
         )
     rows = overview.rows - overview.dropped
     for made in typed:

@@ -92,7 +92,9 @@ def find_files(place: str | Path) -> list[Path]:
             if file.is_file() and not any(part[0] in "._" for part in file.relative_to(path).parts)
         ]
         if not files:
-            raise DataError(f"{place}: there is no file in this folder: name a file, or a folder of .csv or .parquet files")
+            raise DataError(
+                f"{place}: there is no file in this folder: name a file, or a folder of .csv files"
+            )
     elif path.exists():
         files = [path]
     else:
