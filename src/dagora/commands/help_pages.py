@@ -7,6 +7,7 @@ in the groups below.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 import click
@@ -84,7 +85,8 @@ class PagedCommand(click.Command):
             write_options(ctx, formatter, title, shown, briefly=True)
         if others:
             with formatter.section(f"More, with {ctx.command_path} --help-all"):
-                formatter.write_text(" ".join(others))
+                names = textwrap.wrap(" ".join(others), formatter.width - 2, break_on_hyphens=False)
+                formatter.write("".join(f"  {line}\n" for line in names))
         lines = [line for line in (self.epilog or "").splitlines() if line.startswith("  ")]
         if lines:
             with formatter.section("Examples"):

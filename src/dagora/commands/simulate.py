@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   dagora simulate --nodes 20 --degree 2 --sem gaussian --rows 1000 -o data.csv --truth t.json
-  dagora simulate --nodes 10 --degree 1 --sem var --lags 2 --rows 500 -o series.csv --truth truth.json
+  dagora simulate --nodes 10 --degree 1 --sem var --lags 2 --rows 500 -o series.csv --truth t.json
   dagora simulate --sem bif:alarm.bif.gz --rows 10000 --seed 1 -o alarm.csv --truth alarm.json
 
 --sem is one of gaussian, exponential, gumbel, logistic, poisson, mlp, fourier, mixed, or bif:FILE for a
