@@ -20,7 +20,7 @@ Examples:
 @click.argument("target", shell_complete=completing.files)
 @quiet_option()
 def command(*, source: str, target: str) -> None:
-    """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .csv (each also .gz), or .svg to draw it.
+    """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .tetrad .csv (also .gz), or .svg.
 
     Parameters are kept between .bif and .json. A note says what the new format cannot hold.
     """

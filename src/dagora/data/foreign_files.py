@@ -35,7 +35,7 @@ BY_ENDING = {
     ".mat": "is a file of MATLAB: there, writetable or writematrix makes a .csv file",
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), ARCHIVE),
     **dict.fromkeys((".bz2", ".xz", ".zst", ".lz4"), PACKED),
-    **dict.fromkeys((".bif", ".dot", ".gv", ".graphml", ".dagitty"), NETWORK),
+    **dict.fromkeys((".bif", ".dot", ".gv", ".graphml", ".dagitty", ".tetrad"), NETWORK),
     **dict.fromkeys(
         (".db", ".duckdb"), "is a database: if it is one of DuckDB, write duckdb:{file} and {table} NAME"
     ),

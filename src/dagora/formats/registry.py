@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dagora.errors import FormatError
 from dagora.files import PathLike, naming, read_text, require_path, write_whole
-from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format
+from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
 from dagora.network.networks import (
@@ -91,6 +91,7 @@ FORMATS = (
     _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph, dot.render_pag),
     _only_graphs("GraphML", (".graphml",), graphml.parse_graph, graphml.render_graph),
     _only_graphs("DAGitty", (".dagitty",), dagitty.parse_graph, dagitty.render_graph, dagitty.render_pag),
+    _only_graphs("Tetrad", (".tetrad",), tetrad.parse_graph, tetrad.render_graph, tetrad.render_pag),
     _only_graphs("CSV", (".csv",), adjacency_csv.parse_graph, adjacency_csv.render_graph),
 )
 
@@ -140,7 +141,7 @@ def instead_of(suffix: str) -> str:
 def read_graph(path: PathLike) -> AnyGraph:
     """Read a graph from any known format: a `CPDAG` where an edge is undirected, else a `DAG`.
 
-    JSON, DOT and DAGitty also hold a `PAG`, whose edges have marks.
+    JSON, DOT, DAGitty and Tetrad's text also hold a `PAG`, whose edges have marks.
 
     >>> read_graph("missing.bif")
     Traceback (most recent call last):
