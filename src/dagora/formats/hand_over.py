@@ -86,7 +86,8 @@ def to_pyagrum(network: Network) -> Any:  # noqa: ANN401
         # As arrays, the axes of pyAgrum's tables run backwards through its variables: the node is last.
         order = [table.variable(i).name() for i in reversed(range(table.nbrDim()))]
         own = [*discrete.graph.parents(node), node]
-        table[:] = discrete.tables[node].transpose([own.index(name) for name in order])
+        turned = discrete.tables[node].transpose([own.index(name) for name in order])
+        table[:] = np.ascontiguousarray(turned)
     return model
 
 
