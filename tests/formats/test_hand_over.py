@@ -32,7 +32,8 @@ for _ in range(20):
 assert len(asked) > 10
 def ours(node, evidence):
     bar = " | " + ", ".join(f"{x}={v}" for x, v in evidence.items()) if evidence else ""
-    return [float(p) for p in np.ravel(network.query(f"P({node}{bar})").probabilities)]
+    answer = network.query(f"P({node}{bar})").probabilities
+    return [answer[level] if level in answer else answer[level,] for level in network.levels[node]]
 """
 SCRIPTS = {
     "pgmpy": MADE + """
