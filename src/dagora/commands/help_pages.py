@@ -103,7 +103,7 @@ def asks(option: click.Option) -> bool:
     return bool({"--help", "--help-all"} & set(option.opts))
 
 
-EVERYTHING = "dagora.help_all"
+EVERYTHING = "help-all"
 
 
 def show_all(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
