@@ -156,7 +156,7 @@ def test_names_are_found_or_suggested():
         find("method", "hillclimb", entries)
     with pytest.raises(OptionError, match="'x': known are hill-climb, tabu"):
         find("method", "x", entries)
-    with pytest.raises(OptionError, match="no method named 'None'"):
+    with pytest.raises(OptionError, match="no method named None: known are"):
         find("method", None, entries)
 
 

@@ -8,7 +8,6 @@ compiled, or after a second one.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import sys
 import warnings
@@ -22,10 +21,12 @@ import click
 from dagora.addresses import refuse_password
 from dagora.commands.command_line import answering
 from dagora.commands.ctrl_c import INTERRUPTED, ending_compilation
+from dagora.commands.help_pages import WIDTH
 from dagora.commands.live_line import LiveLine
+from dagora.commands.usage_errors import in_plain_words
 from dagora.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError
 from dagora.version import __version__
-from dagora.wording import shown, to_command_line
+from dagora.wording import nearest, shown, to_command_line
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
@@ -42,6 +43,7 @@ COMMANDS = {
     "convert": "Convert a graph or network from one format to another.",
     "reproduce": "Reproduce a table or figure of a paper.",
     "methods": "List methods, samplers and scores, or show one with its options.",
+    "completion": "Print the script by which a shell completes commands with the Tab key.",
 }
 
 
@@ -64,8 +66,10 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand; the error about an unknown one suggests a similar one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(COMMANDS)}"
+            near = nearest(args[0], COMMANDS)
+            hint = f"did you mean '{near}'?" if near else f"known are {', '.join(COMMANDS)}"
+            if args[0].lower().removesuffix(".gz").endswith((".csv", ".tsv", ".parquet", ".feather")):
+                hint = f"did you mean 'dagora learn {args[0]}'?"
             ctx.fail(f"there is no command '{args[0]}': {hint}")
         return super().resolve_command(ctx, args)
 
@@ -77,7 +81,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
     epilog="Example: dagora learn data.csv --method tabu --score bdeu --option ess=10 -o network.bif",
 )
 @click.version_option(__version__, prog_name="dagora")
@@ -127,8 +131,7 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     except click.UsageError as error:
-        where = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
-        return refuse(f"{error.format_message().rstrip('.')}{where}")
+        return refuse(in_plain_words(error))
     except click.ClickException as error:
         return refuse(error.format_message())
     except ProtocolError as error:

@@ -8,6 +8,7 @@ without a time stamp, so that the same content gives the same file.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import io
 import json
@@ -32,6 +33,11 @@ PathLike = str | os.PathLike[str]
 UNPACKED_FREELY = 1 << 26
 UNPACKED_RATIO = 100
 CHUNK = 1 << 20
+# What to do where the system refuses to write.
+WAYS_OUT = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), ": free some space, or write elsewhere"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), ": write to a folder of your own"),
+}
 
 
 def write_whole(
@@ -116,7 +122,8 @@ def report_failure(path: PathLike, error: type[DagoraError]) -> Iterator[None]:
     except IsADirectoryError:
         raise error(f"cannot write {path}: it is a folder; name a file in it") from None
     except (OSError, ValueError) as failure:
-        raise error(f"cannot write {path}: {_reason(failure)}") from None
+        way_out = WAYS_OUT.get(getattr(failure, "errno", None) or 0, "")
+        raise error(f"cannot write {path}: {_reason(failure)}{way_out}") from None
 
 
 def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:

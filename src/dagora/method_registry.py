@@ -6,6 +6,7 @@ A new method adds an entry to a file of `method_entries/`; the command, the cont
 
 from __future__ import annotations
 
+from dagora.errors import OptionError
 from dagora.extras import require_all
 from dagora.method import Method
 from dagora.method_entries.independence import INDEPENDENCE
@@ -34,6 +35,11 @@ def method_named(name: str) -> Method:
     >>> method_named("hill-climb").promise
     'a local optimum: no added, deleted or reversed edge improves the score'
     """
+    if hasattr(name, "shape"):
+        raise OptionError(
+            f"the second argument is the name of a method, not a {type(name).__name__}: all variables, also "
+            "a target, are columns of one table"
+        )
     method = find_in_any_case("method", name, {method.name: method for method in METHODS})
     require_all(method.needs, f"the method {method.name}")
     return method

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from dagora.errors import OptionError
+from dagora.wording import nearest
 from dagora.wording import option as worded
 
 Value = int | float | bool | str | None
 OptionType = Literal["int", "float", "bool", "text", "graph"]
 T = TypeVar("T")
+
+# Arguments of `learn` that are no options of a method.
+OF_EVERY_METHOD = ("method", "score", "max_parents", "knowledge", "seed", "time_limit", "jobs", "missing")
 
 # Whole numbers beyond 64 bits fit neither kernels nor a message: Python may refuse even to print them.
 LARGEST_INTEGER = 2**63 - 1
@@ -159,7 +162,9 @@ def check_options(
     for name in given:
         if name not in by_name:
             names = ", ".join(by_name) or "none"
-            raise OptionError(f"{owner} has no option '{name}' (it has: {names}){elsewhere(name)}")
+            raise OptionError(
+                f"{owner} has no option '{name}' (it has: {names}){elsewhere(name) or alike(name, by_name)}"
+            )
     refuse_missing(owner, known, given)
     checked = {
         name: option.check(given[name]) if name in given else option.default
@@ -167,6 +172,16 @@ def check_options(
     }
     refuse_meaningless(known, given)
     return checked
+
+
+def alike(name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown option: one that is spelt alike, also of those of every method.
+
+    >>> alike("max_parent", ["restarts"]), alike("zebra", ["restarts"])
+    ("; did you mean 'max_parents'?", '')
+    """
+    near = nearest(name, [*known, *OF_EVERY_METHOD], likeness=0.75)
+    return f"; did you mean '{near}'?" if near else ""
 
 
 def refuse_missing(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> None:
@@ -203,9 +218,39 @@ def find(what: str, name: str, entries: Mapping[str, T]) -> T:
     """Look an entry up by name; the error about an unknown name suggests a similar one."""
     if isinstance(name, str) and name in entries:
         return entries[name]
-    close = difflib.get_close_matches(str(name).lower(), entries, n=1)
-    hint = f"did you mean '{close[0]}'? " if close else ""
-    raise OptionError(f"there is no {what} named '{name}': {hint}known are {', '.join(entries)}")
+    written = str(name).lower() if isinstance(name, str | list | tuple) else ""
+    elsewhere = NAMES_ELSEWHERE.get(written)
+    close = elsewhere if elsewhere in entries else nearest(written, entries)
+    hint = f"did you mean '{close}'? " if close else ""
+    raise OptionError(f"there is no {what} named {named(name)}: {hint}known are {', '.join(entries)}")
+
+
+def named(name: object) -> str:
+    """A name in quotes, or briefly what was given in its place.
+
+    >>> named("tabu"), named(3.5)
+    ("'tabu'", '3.5')
+    """
+    return f"'{name}'" if isinstance(name, str) else " ".join(briefly(name).split())
+
+
+# What other libraries call methods and scores that have another name here.
+NAMES_ELSEWHERE = {
+    "hc": "hill-climb",
+    "hillclimbsearch": "hill-climb",
+    "greedy": "hill-climb",
+    "fges": "ges",
+    "grasp": "boss",
+    "pc-stable": "pc",
+    "pc.stable": "pc",
+    "directlingam": "lingam",
+    "icalingam": "ica-lingam",
+    "gobnilp": "ilp",
+    "bde": "bdeu",
+    "bic-g": "bic-gaussian",
+    "bic-cg": "bic-mixed",
+    "mcmc": "partition",
+}
 
 
 def find_in_any_case(what: str, name: str, entries: Mapping[str, T]) -> T:

@@ -11,10 +11,12 @@ from typing import cast
 
 from dagora.errors import OptionError
 from dagora.loading import load
+from dagora.method_registry import METHODS
 from dagora.options import MEMORY, Option, find_in_any_case
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import PRIORS
 from dagora.scores.registry import Score
+from dagora.wording import spoken
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,13 @@ def sampler_named(name: str) -> Sampler:
     >>> sampler_named("exact").promise
     'no chains: draws are independent, and edge probabilities carry no Monte Carlo error'
     """
-    return find_in_any_case("sampler", name, {sampler.name: sampler for sampler in SAMPLERS})
+    known = {sampler.name: sampler for sampler in SAMPLERS}
+    if isinstance(name, str) and name.lower() in {method.name for method in METHODS} - set(known):
+        learns = spoken(python=f"learn(data, {name!r})", command=f"`dagora learn DATA -m {name}`")
+        raise OptionError(
+            f"'{name}' learns one graph and does not sample ({learns}): known are {', '.join(known)}"
+        )
+    return find_in_any_case("sampler", name, known)
 
 
 def check_score(score: Score) -> list[str]:

@@ -7,6 +7,7 @@ therefore name options through `option` and `setting`; the command says once tha
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import re
 import shlex
@@ -112,6 +113,17 @@ def spoken(*, python: str, command: str) -> str:
     'learn_federated'
     """
     return command if _commands else python
+
+
+def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The name that was probably meant: one that is spelt alike, in small or capital letters.
+
+    >>> nearest("Age", ["wage", "age"]), nearest("cuogh", ["cough", "dust"]), nearest("zebra", ["dust"])
+    ('age', 'cough', None)
+    """
+    listed = {known.lower(): known for known in reversed(list(names))}
+    found = difflib.get_close_matches(name.lower(), listed, n=1, cutoff=likeness)
+    return listed[found[0]] if found else None
 
 
 def among(names: Iterable[str], most: int = 10) -> str:

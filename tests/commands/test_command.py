@@ -17,7 +17,7 @@ def test_help_shows_an_example(run: Callable, name: str) -> None:
     ran = run(name, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert f"Usage: dagora {name}" in ran.out
-    assert re.search(rf"^ *(Example: *)?dagora {name}\b", ran.out.partition("Options")[2], re.MULTILINE)
+    assert re.search(rf"^ *(Example: *)?dagora {name}\b", ran.out.partition("\n\n")[2], re.MULTILINE)
     assert run(name, "-h").out == ran.out
 
 

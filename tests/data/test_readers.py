@@ -158,7 +158,16 @@ def test_impossible_separators(read, separator):
         read("a,b\n1,2\n", separator=separator)
 
 
-@pytest.mark.parametrize("name", ["t.txt", "t", "t.xlsx", "t.parquet.gz", "csv"])
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [("t.txt", "try separator"), ("t", "try separator"), ("csv", "try separator"), ("t.xlsx", "as CSV")],
+)
+def test_other_endings_are_told_the_way_out(read, name, way_out):
+    with pytest.raises(DataError, match=f"{name}: .*{way_out}"):
+        read("a,b\n1,2\n", name)
+
+
+@pytest.mark.parametrize("name", ["t.abc", "t.parquet.gz"])
 def test_unknown_endings_are_told_the_known_ones(read, name):
     with pytest.raises(
         DataError, match=f"{name}: a table's name must end in .csv .tsv .tab .parquet .feather .arrow"

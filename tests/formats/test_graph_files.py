@@ -84,7 +84,7 @@ def test_folders_that_cannot_be_written(tmp_path):
 @pytest.mark.parametrize("name", ["g.doc", "g", "g.gz", ".bif"])
 def test_unknown_extensions(name, tmp_path):
     for action in (read_graph, read_network, lambda path: write_graph(GRAPH, path)):
-        with pytest.raises(FormatError, match=r"\.json \.bif \.dot \.gv \.graphml \.dagitty \.csv"):
+        with pytest.raises(FormatError, match=r"\.json \.bif \.dot \.gv \.graphml \.dagitty \.tetrad \.csv"):
             action(tmp_path / name)
 
 

@@ -99,7 +99,7 @@ def bootstrap_options(command: F) -> F:
             "--bootstrap",
             type=click.IntRange(2),
             metavar="N",
-            help="Also learn from N samples of the rows, and show how often each edge is found.",
+            help="Learn from N samples of the rows too; show how often each edge is found.",
         ),
         click.option(
             "--resample",

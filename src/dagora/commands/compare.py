@@ -6,6 +6,8 @@ import json
 
 import click
 
+from dagora.commands import completing
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
@@ -15,9 +17,9 @@ Examples:
 """
 
 
-@click.command("compare", short_help="Compare two graphs.", epilog=EXAMPLES)
-@click.argument("estimate")
-@click.argument("truth")
+@click.command("compare", cls=PagedCommand, short_help="Compare two graphs.", epilog=EXAMPLES)
+@click.argument("estimate", shell_complete=completing.files)
+@click.argument("truth", shell_complete=completing.files)
 @click.option(
     "--picture", metavar="FILE.svg", help="Draw the estimate, with right and wrong edges in colours."
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from dagora.commands import completing
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
@@ -13,12 +15,12 @@ Examples:
 """
 
 
-@click.command("convert", short_help="Convert a graph between formats.", epilog=EXAMPLES)
-@click.argument("source")
-@click.argument("target")
+@click.command("convert", cls=PagedCommand, short_help="Convert a graph between formats.", epilog=EXAMPLES)
+@click.argument("source", shell_complete=completing.files)
+@click.argument("target", shell_complete=completing.files)
 @quiet_option()
 def command(*, source: str, target: str) -> None:
-    """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .csv (each also .gz), or .svg to draw it.
+    """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .tetrad .csv (also .gz), or .svg.
 
     Parameters are kept between .bif and .json. A note says what the new format cannot hold.
     """

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
@@ -15,7 +16,7 @@ Examples:
 """
 
 
-@click.command("demo", short_help="Learn a known network and compare.", epilog=EXAMPLES)
+@click.command("demo", cls=PagedCommand, short_help="Learn a known network and compare.", epilog=EXAMPLES)
 @click.option(
     "-o", "--output", default="demo", show_default=True, metavar="FOLDER", help="Folder for the files."
 )

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.data_options import Reading, data_options_with_model, show_warnings
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import live_line, quiet_option
 
 if TYPE_CHECKING:
@@ -22,9 +24,9 @@ Examples:
 """
 
 
-@click.command("impute", short_help="Fill missing cells from a network.", epilog=EXAMPLES)
-@click.argument("network")
-@click.argument("data")
+@click.command("impute", cls=PagedCommand, short_help="Fill missing cells from a network.", epilog=EXAMPLES)
+@click.argument("network", shell_complete=completing.files)
+@click.argument("data", shell_complete=completing.files)
 @click.option(
     "-o", "--output", required=True, metavar="DATA", help="File for the completed table: .csv .tsv .parquet …"
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.data_options import Reading, data_options_with_model, show_overview
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
@@ -15,8 +17,8 @@ Examples:
 """
 
 
-@click.command("inspect", short_help="Show how a table is understood.", epilog=EXAMPLES)
-@click.argument("data")
+@click.command("inspect", cls=PagedCommand, short_help="Show how a table is understood.", epilog=EXAMPLES)
+@click.argument("data", shell_complete=completing.files)
 @click.option("--json", "as_json", is_flag=True, help="Print the overview as one JSON object.")
 @quiet_option("Show no progress.")
 @data_options_with_model

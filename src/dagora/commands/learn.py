@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.bootstrap_options import BootstrapRequest, bootstrap_options
 from dagora.commands.data_options import (
     INTERVENTIONS,
@@ -15,6 +16,7 @@ from dagora.commands.data_options import (
     data_options_with_model,
     time_options,
 )
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.learn_options import LearnRequest, learn_options
 from dagora.commands.rehearsal import rehearsing
 
@@ -40,8 +42,8 @@ Examples:
 """
 
 
-@click.command("learn", short_help="Learn a network from a table.", epilog=EXAMPLES)
-@click.argument("data")
+@click.command("learn", cls=PagedCommand, short_help="Learn a network from a table.", epilog=EXAMPLES)
+@click.argument("data", shell_complete=completing.files)
 @INTERVENTIONS
 @learn_options
 @click.option(

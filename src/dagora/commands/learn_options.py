@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.command_line import command_line
 from dagora.commands.data_options import Reading, TimeRequest, overview_first, show_warnings
 from dagora.commands.gathering import Decorator, F, gathered
@@ -337,19 +338,42 @@ class LearnRequest(CommonRequest):
         return line + ["--json"] * self.as_json + ["--quiet"] * self.quiet
 
 
+def check_pairs(
+    _context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse what is no NAME=VALUE before anything else is said about the line."""
+    from dagora.errors import OptionError
+
+    for pair in pairs:
+        name, sign, _ = pair.partition("=")
+        if not sign or not name:
+            raise OptionError(f"--option takes NAME=VALUE, not '{pair}'")
+    return pairs
+
+
 COMMON_OPTIONS = (
     click.option(
         "--option",
         "options",
         multiple=True,
         metavar="NAME=VALUE",
+        callback=check_pairs,
+        shell_complete=completing.options,
         help="Option of the method or score (repeatable).",
     ),
     click.option("--max-parents", type=click.IntRange(0), help="Most parents that a variable may have."),
     click.option(
-        "--knowledge", metavar="K.json", help="File of required and forbidden edges, tiers, max_parents."
+        "--knowledge",
+        metavar="K.json",
+        shell_complete=completing.files,
+        help="File of required and forbidden edges, tiers, max_parents.",
     ),
-    click.option("--truth", metavar="GRAPH", help="Compare the result with this graph."),
+    click.option(
+        "--truth",
+        metavar="GRAPH",
+        shell_complete=completing.files,
+        help="Compare the result with this graph.",
+    ),
     click.option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers."
     ),
@@ -361,7 +385,10 @@ COMMON_OPTIONS = (
     ),
 )
 REPORT = click.option(
-    "--report", metavar="R.html", help="Write a page for the browser: graph, edges, settings, and more."
+    "--report",
+    metavar="R.html",
+    shell_complete=completing.files,
+    help="Write a page for the browser: graph, edges, settings.",
 )
 PRINTING = (
     click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
@@ -370,14 +397,20 @@ PRINTING = (
 
 
 METHOD = click.option(
-    "-m", "--method", default="auto", show_default=True, help="Method; `dagora methods` lists them."
+    "-m",
+    "--method",
+    default="auto",
+    show_default=True,
+    shell_complete=completing.methods,
+    help="Method (`dagora methods` lists them).",
 )
 METHOD_OVER_SITES = click.option(
     "-m",
     "--method",
     default="",
     show_default="notears for continuous columns, else hill-climb",
-    help="Method; `dagora methods` lists them.",
+    shell_complete=completing.methods,
+    help="Method (`dagora methods` lists them).",
 )
 
 
@@ -395,10 +428,19 @@ def requesting(command: F, method: Decorator) -> F:
     """Add the options of a request to a command."""
     options = (
         method,
-        click.option("-s", "--score", help="Score to maximise; default: BIC for the kind of the columns."),
+        click.option(
+            "-s",
+            "--score",
+            shell_complete=completing.scores,
+            help="Score to maximise; default: BIC for the kind of the columns.",
+        ),
         *COMMON_OPTIONS,
         click.option(
-            "-o", "--output", metavar="FILE", help="Write the graph: .json .bif .dot .graphml .csv .dagitty"
+            "-o",
+            "--output",
+            metavar="FILE",
+            shell_complete=completing.files,
+            help="Write the graph: .json .bif .dot .graphml .csv .dagitty .tetrad",
         ),
         click.option(
             "--picture",
@@ -428,6 +470,7 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
     from dagora.errors import OptionError
     from dagora.formats.registry import read_graph
     from dagora.method_registry import methods_with
+    from dagora.options import alike
 
     known = {option.name: option for option in options}
     values: dict[str, Any] = {}
@@ -440,7 +483,7 @@ def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str)
         option = known.get(name)
         if option is None:
             listed = ", ".join(known) or "none"
-            hint = methods_with(name)
+            hint = methods_with(name) or alike(name, known)
             raise OptionError(f"there is no option '{name}' for {owner} (known: {listed}){hint}")
         value = option.parse(text)
         values[name] = (

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands import completing
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.own_log import own_log
 from dagora.commands.party_options import (
@@ -74,7 +76,7 @@ def command() -> None:
 command.add_command(group_command)
 
 
-@command.command("certificates", short_help="Make certificates for both parties.")
+@command.command("certificates", cls=PagedCommand, short_help="Make certificates for both parties.")
 @click.argument("folder")
 @DAYS
 @quiet_option()
@@ -89,7 +91,7 @@ def certificates(*, folder: str, days: int) -> None:
         click.echo(str(Path(folder) / name))
 
 
-@command.command("host", short_help="Wait for the other owner, then learn together.")
+@command.command("host", cls=PagedCommand, short_help="Wait for the other owner, then learn together.")
 @DATA
 @DROP
 @CERTIFICATES
@@ -143,7 +145,7 @@ def host(
     request.present(result, party_data)
 
 
-@command.command("join", short_help="Join the host and learn together.")
+@command.command("join", cls=PagedCommand, short_help="Join the host and learn together.")
 @DATA
 @DROP
 @CERTIFICATES
@@ -192,8 +194,14 @@ def join(
     request.present(result, party_data)
 
 
-@command.command("simulate", short_help="Run all owners on this machine.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE FILE [FILE]...")
+@command.command("simulate", cls=PagedCommand, short_help="Run all owners on this machine.")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE FILE [FILE]...",
+    shell_complete=completing.files,
+)
 @IN_MEMORY
 @private_options
 def simulate(*, files: tuple[str, ...], in_memory: bool, request: PrivateRequest) -> None:

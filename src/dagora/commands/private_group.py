@@ -10,6 +10,7 @@ import click
 
 from dagora.commands.data_options import CELL_OPTIONS, show_overview, show_warnings
 from dagora.commands.gathering import F, gathered
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.learn_options import REPORT
 from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import (
@@ -220,7 +221,7 @@ def command() -> None:
     """
 
 
-@command.command("certificates", short_help="Make certificates for all owners.")
+@command.command("certificates", cls=PagedCommand, short_help="Make certificates for all owners.")
 @click.argument("folder")
 @click.argument("names", nargs=-1, required=True)
 @DAYS
@@ -237,7 +238,7 @@ def certificates(*, folder: str, names: tuple[str, ...], days: int) -> None:
         click.echo(str(Path(folder) / name))
 
 
-@command.command("host", short_help="Wait for the other owners, then learn together.")
+@command.command("host", cls=PagedCommand, short_help="Wait for the other owners, then learn together.")
 @listening_host("where")
 @listening_port(7200)
 @group_options
@@ -266,7 +267,7 @@ def host(*, where: str, port: int, request: GroupRequest) -> None:
     request.learn(transport, roster, brought, log)
 
 
-@command.command("join", short_help="Join the host and learn together.")
+@command.command("join", cls=PagedCommand, short_help="Join the host and learn together.")
 @click.option("--connect", required=True, metavar="HOST:PORT", help="Where the host listens.")
 @click.option(
     "--host", "where", default="127.0.0.1", show_default=True,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from dagora.commands import completing
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 
 EXAMPLES = """\b
@@ -19,8 +21,8 @@ brackets stand in quotes.
 """
 
 
-@click.command("query", short_help="Ask a network.", epilog=EXAMPLES)
-@click.argument("network")
+@click.command("query", cls=PagedCommand, short_help="Ask a network.", epilog=EXAMPLES)
+@click.argument("network", shell_complete=completing.files)
 @click.argument("questions", nargs=-1, required=True, metavar="QUESTION...")
 @click.option(
     "--method",

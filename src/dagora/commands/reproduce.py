@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 from dagora.errors import OptionError
 from dagora.files import json_text
@@ -27,7 +28,9 @@ Examples:
 """
 
 
-@click.command("reproduce", short_help="Reproduce a paper's table or figure.", epilog=EXAMPLES)
+@click.command(
+    "reproduce", cls=PagedCommand, short_help="Reproduce a paper's table or figure.", epilog=EXAMPLES
+)
 @click.argument("item", required=False, metavar="[PAPER/ITEM]")
 @click.option("--list", "listing", is_flag=True, help="List the items.")
 @click.option("--full", is_flag=True, help="Run at full size; without it, a small version (minutes).")

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.command_line import command_line
 from dagora.commands.data_options import INTERVENTIONS, Reading, data_options
 from dagora.commands.gathering import F, gathered
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.learn_options import (
     COMMON_OPTIONS,
     PRINTING,
@@ -31,7 +33,7 @@ EXAMPLES = """\b
 Examples:
   dagora sample patients.csv
   dagora sample patients.csv --method exact --score bdeu --option ess=10 --json
-  dagora sample sensors.parquet --method order --draws 5000 --jobs 4 -o posterior.json --report posterior.html
+  dagora sample sensors.parquet --method order --draws 5000 --jobs 4 --report posterior.html
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
 """
@@ -136,11 +138,13 @@ def sample_options(command: F) -> F:
             "--method",
             default="partition",
             show_default=True,
+            shell_complete=completing.samplers,
             help="Sampler: partition, order or exact.",
         ),
         click.option(
             "-s",
             "--score",
+            shell_complete=completing.scores,
             help="Log marginal likelihood; default: bdeu for discrete columns, bge for others.",
         ),
         click.option(
@@ -167,8 +171,13 @@ def sample_options(command: F) -> F:
     return gathered(command, SampleRequest, "request", options)
 
 
-@click.command("sample", short_help="Sample networks from their posterior given a table.", epilog=EXAMPLES)
-@click.argument("data")
+@click.command(
+    "sample",
+    cls=PagedCommand,
+    short_help="Sample networks from their posterior given a table.",
+    epilog=EXAMPLES,
+)
+@click.argument("data", shell_complete=completing.files)
 @INTERVENTIONS
 @sample_options
 @data_options

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.data_options import INTERVENTIONS, Reading, data_options, overview_first
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 
 if TYPE_CHECKING:
@@ -20,19 +22,36 @@ Examples:
 """
 
 
-@click.command("score", short_help="Score parent sets.", epilog=EXAMPLES)
-@click.argument("data")
-@click.option("-s", "--score", help="Score; default: BIC for the kind of the columns.")
+@click.command("score", cls=PagedCommand, short_help="Score parent sets.", epilog=EXAMPLES)
+@click.argument("data", shell_complete=completing.files)
 @click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the score (repeatable)."
+    "-s", "--score", shell_complete=completing.scores, help="Score; default: BIC for the kind of the columns."
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=completing.options,
+    help="Option of the score (repeatable).",
 )
 @click.option("--max-parents", type=click.IntRange(0), help="Most parents in a set.")
 @click.option(
-    "--knowledge", metavar="K.json", help="File of knowledge; parent sets that it forbids are left out."
+    "--knowledge",
+    metavar="K.json",
+    shell_complete=completing.files,
+    help="File of knowledge; parent sets that it forbids are left out.",
 )
 @INTERVENTIONS
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads to use.")
-@click.option("-o", "--output", metavar="FILE.jkl", required=True, help="File for the scores.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.jkl",
+    required=True,
+    shell_complete=completing.files,
+    help="File for the scores.",
+)
 @quiet_option()
 @data_options
 def command(

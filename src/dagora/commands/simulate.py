@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 from dagora.errors import OptionError
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  dagora simulate --nodes 20 --degree 2 --sem gaussian --rows 1000 --seed 1 -o data.csv --truth truth.json
-  dagora simulate --nodes 10 --degree 1 --sem var --lags 2 --rows 500 -o series.csv --truth truth.json
+  dagora simulate --nodes 20 --degree 2 --sem gaussian --rows 1000 -o data.csv --truth t.json
+  dagora simulate --nodes 10 --degree 1 --sem var --lags 2 --rows 500 -o series.csv --truth t.json
   dagora simulate --sem bif:alarm.bif.gz --rows 10000 --seed 1 -o alarm.csv --truth alarm.json
 
 --sem is one of gaussian, exponential, gumbel, logistic, poisson, mlp, fourier, mixed, or bif:FILE for a
@@ -27,7 +28,7 @@ within a step, edges from earlier steps are added, and --rows are those of each 
 """
 
 
-@click.command("simulate", short_help="Simulate a table.", epilog=EXAMPLES)
+@click.command("simulate", cls=PagedCommand, short_help="Simulate a table.", epilog=EXAMPLES)
 @click.option(
     "--graph",
     "kind",

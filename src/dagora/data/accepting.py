@@ -51,6 +51,8 @@ def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTabl
         return reread(data, reading)
     if isinstance(data, IncompleteTable):
         return with_columns_dropped(data, reading)
+    if isinstance(data, str) and "\n" in data:
+        raise DataError("text with several lines is not the name of a file: write it to a file first")
     if isinstance(data, str | Path):
         return read_any(Path(data), reading).announced()
     if isinstance(data, Mapping):

@@ -12,25 +12,30 @@ import csv
 import hashlib
 import io
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from dagora.addresses import refuse_password
 from dagora.data.arrow_sizes import MAGIC, running_sizes
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import check_names, kept_positions
-from dagora.data.columns.identifiers import UNNAMED
 from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import TimedFile, check_header
+from dagora.data.foreign_files import (
+    no_such_file,
+    not_utf8,
+    refuse_foreign_content,
+    refuse_foreign_ending,
+)
+from dagora.data.header import Header, is_packed, open_bytes, read_header, suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget
-from dagora.files import open_unpacked
 from dagora.wording import option
 
 if TYPE_CHECKING:
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+TEXT = (".txt", ".dat", ".data", ".asc", "")  # endings of text that does not say what separates its cells
 ENDINGS = (*SEPARATORS, ".parquet", ".feather", ".arrow")
 BLOCK = 1 << 22
 CELLS_FREELY = 1 << 26
@@ -114,7 +120,9 @@ def read_raw(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.Ch
     refuse_password(str(file))
     mark = check_separator(reading.separator)
     check_file(file)
-    ending = file_format(file) if mark is None else ".csv"
+    ending = table_format(file) if mark is None else ".csv"
+    if ending in SEPARATORS:
+        refuse_foreign_content(file)
     names, columns = read_columns(file, ending, mark, reading)
     return names, columns, ending in SEPARATORS
 
@@ -163,6 +171,19 @@ def file_format(path: str | os.PathLike[str]) -> str:
     return ending
 
 
+def table_format(file: Path) -> str:
+    """The same for a file that is to be read: an error says what the file is, or what separates its cells."""
+    name = file.name.lower().removesuffix(".gz")
+    if not name.endswith(ENDINGS):
+        refuse_foreign_ending(file)
+        if Path(name).suffix in TEXT and file.is_file():
+            raise DataError(
+                "delimited text under this name needs to be told what separates the cells: try "
+                f"{option('separator', suggested_mark(file))}"
+            )
+    return file_format(file)
+
+
 @contextlib.contextmanager
 def naming(file: Path) -> Iterator[None]:
     """Begin errors with the file's name, and turn failures to read it into a `DataError`."""
@@ -175,6 +196,10 @@ def naming(file: Path) -> Iterator[None]:
         raise DataError(text if text.startswith(str(file)) else f"{file}: {text}") from None
     except UnicodeDecodeError:
         raise DataError(f"{file}: {not_utf8(file)}") from None
+    except PermissionError:
+        raise DataError(
+            f"{file}: you may not read it: ask its owner, or change its rights (chmod u+r)"
+        ) from None
     except (OSError, EOFError, zlib.error, pa.ArrowException, csv.Error) as problem:
         raise DataError(
             f"{file}: the file cannot be read, it may be damaged: {' '.join(str(problem).split())}"
@@ -184,70 +209,11 @@ def naming(file: Path) -> Iterator[None]:
 def check_file(file: Path) -> None:
     """Refuse a file that does not exist, is a folder, or is empty."""
     if not file.exists():
-        raise DataError("there is no such file")
+        raise DataError(no_such_file(file))
     if file.is_dir():
         raise DataError("it is a folder: name a file in it")
     if file.is_file() and not file.stat().st_size:
         raise DataError("the file is empty: a header and rows are needed")
-
-
-def not_utf8(file: Path) -> str:
-    """Message about text that is not UTF-8, with a guess at its encoding."""
-    with open_bytes(file) as handle:
-        utf16 = handle.read(2) in (b"\xff\xfe", b"\xfe\xff")
-    encoding = "utf-16" if utf16 else "latin1"
-    return f"the text is not in UTF-8: save it as UTF-8 (for example: iconv -f {encoding} -t utf-8)"
-
-
-def open_bytes(file: Path) -> BinaryIO:
-    """Open a file that may be compressed."""
-    return open_unpacked(file, error=DataError) if is_packed(file) else file.open("rb")
-
-
-def is_packed(file: Path) -> bool:
-    """Whether the name says that the file is compressed."""
-    return file.suffix.lower() == ".gz"
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The first line that is not blank: its names, and how many blank lines stand before it."""
-
-    names: tuple[str, ...]
-    blank_lines: int
-
-
-def read_header(file: Path, separator: str) -> Header:
-    """Read the names of the columns."""
-    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
-        reader = csv.reader(text, delimiter=separator)
-        blank = 0
-        for names in reader:
-            if len(names) > 1 or (names and names[0].strip()):
-                break
-            blank += 1
-        else:
-            raise DataError("the file is empty: a header and rows are needed")
-        following = next((row for row in reader if row), None)
-    suggest_separator(names, following, separator)
-    if following is None:
-        raise DataError("there is a header but no rows")
-    if len(names) > 1 and not names[0].strip():
-        names[0] = f"{UNNAMED}: 0"  # where pandas or R wrote the row's number or name
-    if len(names) > 1 and not names[-1].strip():
-        names[-1] = f"{UNNAMED}: {len(names) - 1}"  # where every line ends with a separator
-    return Header(check_names(names), blank)
-
-
-def suggest_separator(names: list[str], following: list[str] | None, separator: str) -> None:
-    """Refuse a file that seems to use another separator, which is in its names and in the next row."""
-    for mark, title in ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','")):
-        seen = sum(name.count(mark) for name in names)
-        if mark != separator and seen >= len(names) and (following is None or mark in "".join(following)):
-            shown = "\\t" if mark == "\t" else mark
-            found = "there is only one column" if len(names) == 1 else f"there are {len(names)} columns"
-            where = "its name" if len(names) == 1 else "their names"
-            raise DataError(f"{found}, and {title} in {where}: try {option('separator', shown)}")
 
 
 def read_delimited(
@@ -336,9 +302,15 @@ def refuse_ragged(file: Path, separator: str, header: Header) -> None:
     if found:
         row = found[0]
         number = row.number - 1 - header.blank_lines
+        way_out = "correct that row, or quote a cell that holds the separator"
+        if number == 1 and row.actual_columns == row.expected_columns + 1:
+            way_out = (
+                "if every row has one more, such as its number first or a separator at its end, put a "
+                "separator there in the header too; otherwise correct that row"
+            )
         raise DataError(
             f"data row {number} has {row.actual_columns} cells, but the header has {row.expected_columns} "
-            "names: correct that row, or quote a cell that holds the separator"
+            f"names: {way_out}"
         )
 
 

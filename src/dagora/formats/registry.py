@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dagora.errors import FormatError
 from dagora.files import PathLike, naming, read_text, require_path, write_whole
-from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format
+from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
 from dagora.network.networks import (
@@ -22,6 +22,7 @@ from dagora.network.networks import (
     Network,
     require_network,
 )
+from dagora.wording import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,6 +91,7 @@ FORMATS = (
     _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph, dot.render_pag),
     _only_graphs("GraphML", (".graphml",), graphml.parse_graph, graphml.render_graph),
     _only_graphs("DAGitty", (".dagitty",), dagitty.parse_graph, dagitty.render_graph, dagitty.render_pag),
+    _only_graphs("Tetrad", (".tetrad",), tetrad.parse_graph, tetrad.render_graph, tetrad.render_pag),
     _only_graphs("CSV", (".csv",), adjacency_csv.parse_graph, adjacency_csv.render_graph),
 )
 
@@ -117,13 +119,29 @@ def find_format(path: PathLike) -> Format:
             return known
     listed = " ".join(extension for known in FORMATS for extension in known.extensions)
     fault = f"unknown extension '{suffix}'" if suffix else "the name has no extension"
-    raise FormatError(f"{path}: {fault}; known are {listed} (each also with .gz)")
+    raise FormatError(f"{path}: {fault}; known are {listed} (each also with .gz){instead_of(suffix)}")
+
+
+def instead_of(suffix: str) -> str:
+    """What writes files that are no graphs.
+
+    >>> instead_of(".png")
+    '; pictures are .svg: result.plot() draws one'
+    """
+    if suffix.lower() in {".png", ".svg", ".pdf", ".jpg", ".jpeg"}:
+        return spoken(
+            python="; pictures are .svg: result.plot() draws one",
+            command="; pictures are .svg: `dagora learn --picture FILE.svg`, `dagora convert GRAPH FILE.svg`",
+        )
+    if suffix.lower() in {".html", ".htm"}:
+        return spoken(python="; write_report writes a page", command="; --report FILE.html writes a page")
+    return ""
 
 
 def read_graph(path: PathLike) -> AnyGraph:
     """Read a graph from any known format: a `CPDAG` where an edge is undirected, else a `DAG`.
 
-    JSON, DOT and DAGitty also hold a `PAG`, whose edges have marks.
+    JSON, DOT, DAGitty and Tetrad's text also hold a `PAG`, whose edges have marks.
 
     >>> read_graph("missing.bif")
     Traceback (most recent call last):
@@ -176,7 +194,11 @@ def read_network(path: PathLike) -> Network:
         if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
             why = json_format.reason_without_parameters(text) if known.name == "JSON" else None
             stated = f" ({why})" if why else ""
-            raise FormatError(f"holds a graph without parameters{stated}; fit them by giving data")
+            way = spoken(
+                python="fit(graph, data) returns a network",
+                command="`dagora learn DATA -o network.json` writes a network",
+            )
+            raise FormatError(f"holds a graph without parameters{stated}; fit them by giving data: {way}")
     return content
 
 

@@ -18,6 +18,9 @@ from dagora.errors import GraphError, KnowledgeError
 from dagora.files import PathLike, naming, read_text
 from dagora.graph.dag import DAG, Edge
 from dagora.parsing import parse_json
+from dagora.wording import among, nearest
+
+LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Knowledge:
 
     >>> Knowledge(required=[("a", "b")], forbidden=[("a", "b")])
     Traceback (most recent call last):
-    dagora.errors.KnowledgeError: the edge a → b is both required and forbidden
+    dagora.errors.KnowledgeError: the edge a → b is both required and forbidden: keep it in one of them
     >>> Knowledge(tiers=[["age"], ["dose", "effect"]]).allows("dose", "age")
     False
     """
@@ -46,16 +49,19 @@ class Knowledge:
         listed = [name for tier in self.tiers for name in tier]
         if len(set(listed)) < len(listed):
             twice = next(name for name in listed if listed.count(name) > 1)
-            raise KnowledgeError(f"'{twice}' is in two tiers")
+            raise KnowledgeError(f"'{twice}' is in two tiers: keep it in one of them")
         limit = self.max_parents
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise KnowledgeError(f"max_parents must be a whole number, 0 or more, not {limit!r}")
         for tail, head in self.required:
             if (tail, head) in self.forbidden:
-                raise KnowledgeError(f"the edge {tail} → {head} is both required and forbidden")
+                raise KnowledgeError(
+                    f"the edge {tail} → {head} is both required and forbidden: keep it in one of them"
+                )
             if not self.allows(tail, head):
                 raise KnowledgeError(
-                    f"the required edge {tail} → {head} leads from a later tier to an earlier one"
+                    f"the required edge {tail} → {head} leads from a later tier to an earlier one: "
+                    "change the edge or the tiers"
                 )
         graph = self._required_graph()
         for name in graph:
@@ -70,7 +76,9 @@ class Knowledge:
         try:
             return DAG(names, self.required)
         except GraphError as error:
-            raise KnowledgeError(f"the required edges cannot all be there: {error}") from None
+            raise KnowledgeError(
+                f"the required edges cannot all be there: {error}; leave out one of these edges"
+            ) from None
 
     @property
     def is_empty(self) -> bool:
@@ -160,7 +168,7 @@ class Knowledge:
 
         >>> Knowledge(required=[("a", "z")]).check_nodes(["a", "b"])
         Traceback (most recent call last):
-        dagora.errors.KnowledgeError: the knowledge names 'z', which is not a variable of the data
+        dagora.errors.KnowledgeError: the knowledge names 'z', which is not a variable of the data: known ...
         """
         self._index(nodes)
 
@@ -168,7 +176,11 @@ class Knowledge:
         index = {name: position for position, name in enumerate(nodes)}
         for name in self.mentioned:
             if name not in index:
-                raise KnowledgeError(f"the knowledge names '{name}', which is not a variable of the data")
+                near = nearest(name, index)
+                hint = f"did you mean '{near}'?" if near else among(index)
+                raise KnowledgeError(
+                    f"the knowledge names '{name}', which is not a variable of the data: {hint}"
+                )
         return index
 
     def violations(self, graph: DAG) -> list[str]:
@@ -266,7 +278,11 @@ def read_knowledge(path: PathLike) -> Knowledge:
         )
     text = read_text(path, error=KnowledgeError)
     with naming(path):
-        return Knowledge.from_dict(parse_json(text, error=KnowledgeError))
+        try:
+            content = parse_json(text, error=KnowledgeError)
+        except KnowledgeError as error:
+            raise KnowledgeError(f"{error}; knowledge looks like {LOOKS_LIKE}") from None
+        return Knowledge.from_dict(content)
 
 
 def as_knowledge(

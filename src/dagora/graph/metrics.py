@@ -203,10 +203,14 @@ def align_names(estimated: Sequence[str], true: Sequence[str]) -> None:
     found, known = set(estimated), set(true)
     for name in true:
         if name not in found:
-            raise GraphError(f"'{name}' is a node of the truth but not of the estimate")
+            raise GraphError(
+                f"'{name}' is a node of the truth but not of the estimate: both need the same nodes"
+            )
     for name in estimated:
         if name not in known:
-            raise GraphError(f"'{name}' is a node of the estimate but not of the truth")
+            raise GraphError(
+                f"'{name}' is a node of the estimate but not of the truth: both need the same nodes"
+            )
 
 
 def _with_edges(graph: Graph, edges: Iterable[Edge]) -> Matrix:

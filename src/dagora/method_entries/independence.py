@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dagora.method import Method
 from dagora.options import Option
 
@@ -121,7 +123,7 @@ INDEPENDENCE = (
         by_tests=True,
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
-    kernel_pc("kpc-dc", "distance covariance", "kpc_dc"),
+    replace(kernel_pc("kpc-dc", "distance covariance", "kpc_dc"), seldom=True),
     Method(
         name="dual-pc",
         summary="tests of partial correlations given few variables and given all but a few; Gaussian columns",

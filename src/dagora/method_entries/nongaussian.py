@@ -18,6 +18,7 @@ NONGAUSSIAN = (
     ),
     Method(
         name="ica-lingam",
+        seldom=True,
         summary="LiNGAM by independent components: all equations at once; lingam is more accurate",
         takes="statistics",
         returns="dag",

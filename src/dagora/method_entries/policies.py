@@ -9,6 +9,7 @@ from dagora.options import Option
 POLICIES = (
     Method(
         name="rbnets",
+        seldom=True,
         summary="reinforcement learning over orders, combined with an order search; for comparisons",
         takes="candidates",
         returns="dag",
@@ -46,6 +47,7 @@ POLICIES = (
     ),
     Method(
         name="rl-bic",
+        seldom=True,
         summary="reinforcement learning over graphs: a network draws them from sampled rows; for comparisons",
         takes="score",
         returns="dag",

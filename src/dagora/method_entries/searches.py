@@ -159,6 +159,7 @@ SEARCHES = (
     ),
     Method(
         name="obs",
+        seldom=True,
         summary="ordering-based search: swaps of adjacent variables, with a tabu list and random restarts",
         takes="candidates",
         returns="dag",
@@ -173,6 +174,7 @@ SEARCHES = (
     ),
     Method(
         name="asobs",
+        seldom=True,
         summary="random orders; parents may come later in the order as long as no cycle arises",
         takes="candidates",
         returns="dag",

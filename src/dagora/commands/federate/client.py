@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.data_options import (
     CellReading,
     SiteTime,
@@ -18,6 +19,7 @@ from dagora.commands.data_options import (
 )
 from dagora.commands.federate.flower import Serving, serve_runs, serving_options
 from dagora.commands.federate.keys import COORDINATOR
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import live_line, quiet_option
 from dagora.commands.party_options import address, as_bad_input, seconds_option
 from dagora.events import ignore
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from dagora.parties.transport.transport import Transport
 
 
-@click.command("client", short_help="Answer the coordinator from this site's rows.")
-@click.argument("data")
+@click.command("client", cls=PagedCommand, short_help="Answer the coordinator from this site's rows.")
+@click.argument("data", shell_complete=completing.files)
 @click.option("--keys", "folder", required=True, metavar="FOLDER", help="Folder of this site's certificate.")
 @click.option("--connect", metavar="HOST:PORT", help="Where the coordinator listens.")
 @seconds_option("--wait", 300.0, "Seconds to wait for the coordinator.")

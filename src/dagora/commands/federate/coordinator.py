@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands.federate.planning import Planning, learn_over_transport, planning_options, prepare
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.learn_options import LearnRequest, learn_options_over_sites
 from dagora.commands.live_line import live_line
 from dagora.commands.party_options import listening_host, listening_port, seconds_option, warn
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from dagora.parties.horizontal.plan.plan import Plan
 
 
-@click.command("coordinator", short_help="Offer a plan to the sites, ask and learn.")
+@click.command("coordinator", cls=PagedCommand, short_help="Offer a plan to the sites, ask and learn.")
 @planning_options
 @listening_host("host")
 @listening_port(7100)

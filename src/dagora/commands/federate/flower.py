@@ -11,6 +11,7 @@ import click
 
 from dagora.commands.federate.planning import Planning, planning_options, prepare
 from dagora.commands.gathering import F, gathered
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.learn_options import LearnRequest, learn_options_over_sites
 from dagora.commands.live_line import live_line
 from dagora.commands.party_options import seconds_option, tidy_end, warn
@@ -212,7 +213,7 @@ WAIT = seconds_option("--wait", 300.0, "Seconds to wait for all sites.")
 PATIENCE = seconds_option("--patience", 300.0, "Seconds to wait for each answer of a site.")
 
 
-@click.command("flower-app", short_help="Write the folder that `flwr run` takes.")
+@click.command("flower-app", cls=PagedCommand, short_help="Write the folder that `flwr run` takes.")
 @click.argument("app", metavar="FOLDER")
 @planning_options
 @WAIT

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 from dagora.commands.party_options import DAYS, as_bad_input
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
@@ -14,7 +15,7 @@ from dagora.wording import split_list
 COORDINATOR = "coordinator"
 
 
-@click.command("keys", short_help="Make a certificate for each party.")
+@click.command("keys", cls=PagedCommand, short_help="Make a certificate for each party.")
 @click.argument("folder")
 @click.option("--sites", required=True, metavar="A,B,C", help="Names of the sites.")
 @DAYS

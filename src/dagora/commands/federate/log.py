@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from dagora.commands import completing
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 from dagora.commands.party_options import warn
 
 
-@click.command("log", short_help="Print what a site has answered, in words.")
-@click.argument("path")
+@click.command("log", cls=PagedCommand, short_help="Print what a site has answered, in words.")
+@click.argument("path", shell_complete=completing.files)
 @quiet_option()
 @click.option("--all", "everything", is_flag=True, help="Name every table, however many there are.")
 def log(*, path: str, everything: bool) -> None:

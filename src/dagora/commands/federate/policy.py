@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.data_options import (
     CellReading,
     Reading,
@@ -18,6 +19,7 @@ from dagora.commands.data_options import (
     time_options,
 )
 from dagora.commands.federate.keys import COORDINATOR, MINIMUM
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 from dagora.commands.party_options import as_bad_input
 from dagora.extras import CRYPTOGRAPHY_FOR_SITES
@@ -47,8 +49,8 @@ class Folders:
     trial: bool
 
 
-@policy.command("init", short_help="Write a policy with comments, from a table.")
-@click.argument("data", nargs=-1)
+@policy.command("init", cls=PagedCommand, short_help="Write a policy with comments, from a table.")
+@click.argument("data", nargs=-1, shell_complete=completing.files)
 @click.option(
     "--keys",
     "folder",
@@ -153,9 +155,9 @@ def init(
     note_gaps(found)
 
 
-@policy.command("check", short_help="Read a policy back, and try a table on it.")
-@click.argument("policy_file", metavar="POLICY")
-@click.argument("data", required=False)
+@policy.command("check", cls=PagedCommand, short_help="Read a policy back, and try a table on it.")
+@click.argument("policy_file", metavar="POLICY", shell_complete=completing.files)
+@click.argument("data", required=False, shell_complete=completing.files)
 @quiet_option()
 @cell_options
 def check(*, policy_file: str, data: str | None, reading: CellReading) -> None:

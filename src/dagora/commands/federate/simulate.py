@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.data_options import Reading, TimeRequest, data_options, overview_first, time_options
 from dagora.commands.federate.keys import MINIMUM, check_number
 from dagora.commands.federate.processes import run_parties, site_files
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.learn_options import LearnRequest, learn_options_over_sites
 from dagora.commands.party_options import IN_MEMORY, tidy_end
 from dagora.events import ignore
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from dagora.data.series import Timing
 
 
-@click.command("simulate", short_help="Run all parties on this machine, on one table.")
-@click.argument("data")
+@click.command("simulate", cls=PagedCommand, short_help="Run all parties on this machine, on one table.")
+@click.argument("data", shell_complete=completing.files)
 @click.option("--parties", type=click.IntRange(2), required=True, metavar="K", help="Number of sites.")
 @IN_MEMORY
 @MINIMUM

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from dagora.data.columns.reading_options import Listed, ReadingOptions
 from dagora.data.schema import Kind
 from dagora.errors import DataError
-from dagora.wording import option, split_list
+from dagora.wording import nearest, option, split_list
 
 EVERY = "all"  # in place of a name: every column
 # Searches compare all pairs of columns: beyond this no time limit on a search can be kept.
@@ -25,7 +24,10 @@ def check_names(names: Sequence[object]) -> tuple[str, ...]:
                 f"column {position} has no name: give it one, or remove it if it only numbers the rows"
             )
         if name in seen:
-            raise DataError(f"two columns are named '{name}': rename one of them")
+            raise DataError(
+                f"two columns are named '{name}': rename one of them (if these are no names, put a line with "
+                "names first)"
+            )
         seen.add(name)
     return trimmed
 
@@ -96,8 +98,8 @@ def check_known(name: str, names: Sequence[str], what: str) -> None:
     """Refuse the name of a column that does not exist; suggest a similar one."""
     if name not in names:
         parts = [known for known in names if "," in known and name in known]
-        near = difflib.get_close_matches(str(name), names, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"the columns are {list_names(names)}"
+        near = nearest(str(name), names)
+        hint = f"did you mean '{near}'?" if near else f"the columns are {list_names(names)}"
         if parts:
             hint = f"a name that has a comma goes in quotes, as in {option('drop', parts[0])}"
         raise DataError(f"there is no column '{name}' ({what}): {hint}")

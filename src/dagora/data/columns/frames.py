@@ -6,6 +6,7 @@ column.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def raw_of_frame(
     except TypeError:
         raise DataError(
             f"a {type(frame).__name__} is not a data frame: pass a pandas, polars or Arrow frame, "
-            "or use Table.from_numpy"
+            "the name of a file, or use Table.from_numpy"
         ) from None
     except DuplicateError as problem:
         raise DataError(f"two columns have the same name: rename one of them ({one_line(problem)})") from None
@@ -142,7 +143,10 @@ def as_matrix(array: ArrayLike) -> NDArray[Any]:
     except ValueError:
         raise DataError("the rows of the array differ in length: a matrix is needed") from None
     if matrix.ndim != 2:
-        raise DataError(f"a matrix of rows and columns is needed, not an array with {matrix.ndim} dimensions")
+        raise DataError(
+            f"a matrix of rows and columns is needed, not an array with {matrix.ndim} dimensions"
+            + hint_at(array)
+        )
     if matrix.dtype.kind in "iuf":
         # Arrow knows neither foreign byte orders nor floats longer than 64 bits.
         wide = matrix.dtype.kind == "f" and matrix.dtype.itemsize > 8
@@ -150,6 +154,20 @@ def as_matrix(array: ArrayLike) -> NDArray[Any]:
     if matrix.dtype.kind not in "biufOUTM":
         raise DataError(f"an array of type {matrix.dtype} cannot be a table: use numbers or text")
     return matrix
+
+
+def hint_at(array: object) -> str:
+    """What to do with some lists that are no matrix.
+
+    >>> hint_at(["a.csv", "b.csv"])
+    ': open_rows takes several files, as a folder or a pattern such as "data/*.csv"'
+    """
+    first = next(iter(array), None) if isinstance(array, list | tuple) else None
+    if isinstance(first, str | os.PathLike):
+        return ': open_rows takes several files, as a folder or a pattern such as "data/*.csv"'
+    if isinstance(first, dict) or getattr(getattr(array, "dtype", None), "names", None):
+        return ": pandas.DataFrame makes a frame of it"
+    return ""
 
 
 def mixed_column(name: str, problem: Exception) -> str:

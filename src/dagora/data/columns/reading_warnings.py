@@ -12,7 +12,7 @@ from dagora.data.columns.identifiers import CONSTANT, DATES, EMPTY
 from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import MISSING_NUMBERS
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
-from dagora.data.schema import Kind
+from dagora.data.schema import Kind, Variable
 from dagora.wording import comma_list, option
 
 MOST_NAMED = 5
@@ -39,6 +39,10 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
         verb = "column is" if len(gone) == 1 else "columns are"
         kept = next((column.name for column in gone if column.why not in UNUSABLE), None)
         how = "" if kept is None else f"; {option('discrete', kept)} would keep one"
+        if any(column.why == DATES for column in gone):
+            how += (
+                f"; {option('time')} takes dates where rows are series, and months or weekdays can be levels"
+            )
         yield f"{len(gone)} {verb} left out: {told}{how}"
     holes = [column for column in raw if column.holes]
     if holes:
@@ -60,6 +64,12 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
                 f"column '{column.name}' holds {codes}, far from all its other numbers: if that means "
                 f"missing, {option('na', words)}"
             )
+    if no_header([made.variable for made in typed]):
+        names = ", ".join(f"'{made.variable.name}'" for made in typed[:3])
+        yield (
+            f"the names of the columns ({names}{', …' if len(typed) > 3 else ''}) look like a row of the "
+            "table: if it has no header, put a line with names first"
+        )
     rows = overview.rows - overview.dropped
     for made in typed:
         levels = len(made.variable.levels)
@@ -67,10 +77,29 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
             yield f"column '{made.variable.name}' has {levels} levels in {rows} rows: expect few edges at it"
 
 
+def no_header(variables: Sequence[Variable]) -> bool:
+    """Whether all names could be values of their columns; whole numbers that only count columns are names.
+
+    >>> no_header([Variable("no", Kind.DISCRETE, ("no", "yes")), Variable("1.5", Kind.CONTINUOUS)])
+    True
+    """
+    names = [variable.name for variable in variables]
+    counting = all(name.isdecimal() for name in names) and sorted(names, key=int) == names
+    return (
+        len(names) > 1
+        and not counting
+        and all(
+            variable.name in variable.levels
+            if variable.kind is Kind.DISCRETE
+            else IS_NUMBER.fullmatch(variable.name)
+            for variable in variables
+        )
+    )
+
+
 def missing_numbers(column: Column) -> tuple[float, ...]:
     """The numbers of a column that seem to stand for missing: far from all others, or below zero alone.
 
-    >>> from dagora.data.schema import Variable
     >>> ages = np.array([30.0, 45.0, -99.0, -999.0, 71.0])
     >>> missing_numbers(Column(Variable("age", Kind.CONTINUOUS), ages))
     (-999.0, -99.0)

@@ -15,17 +15,15 @@ import numpy as np
 
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.missing import MISSING_WORDS
+from dagora.data.header import Header, open_bytes, read_header
 from dagora.data.readers import (
     BLOCK,
     SEPARATORS,
-    Header,
     check_file,
     check_separator,
-    file_format,
     naming,
-    open_bytes,
-    read_header,
     refuse_ragged,
+    table_format,
 )
 from dagora.errors import DataError
 
@@ -46,7 +44,7 @@ def open_files(place: str | Path, separator: str | None = None) -> RowSource:
     """The rows of a file, of all files in a folder, or of all that a pattern such as *.parquet names."""
     files = find_files(place)
     mark = check_separator(separator)
-    endings = {file_format(file) if mark is None else ".csv" for file in files}
+    endings = {format_of(file) if mark is None else ".csv" for file in files}
     if len(endings) > 1:
         raise DataError(
             f"{place}: there are files of several formats ({', '.join(sorted(endings))}): name those of one, "
@@ -59,6 +57,12 @@ def open_files(place: str | Path, separator: str | None = None) -> RowSource:
     if ending in SEPARATORS:
         return DelimitedFiles(files, mark or SEPARATORS[ending])
     return ArrowFiles(files, FORMATS[ending], str(place), partition_root(place))
+
+
+def format_of(file: Path) -> str:
+    """The ending that says the format of a file."""
+    with naming(file):
+        return table_format(file)
 
 
 def partition_root(place: str | Path) -> Path | None:
@@ -88,7 +92,9 @@ def find_files(place: str | Path) -> list[Path]:
             if file.is_file() and not any(part[0] in "._" for part in file.relative_to(path).parts)
         ]
         if not files:
-            raise DataError(f"{place}: there is no file in this folder")
+            raise DataError(
+                f"{place}: there is no file in this folder: name a file, or a folder of .csv files"
+            )
     elif path.exists():
         files = [path]
     else:

@@ -1,0 +1,99 @@
+"""The first line of delimited text: the names of the columns, and what it tells about the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from dagora.data.columns.column_names import check_names
+from dagora.data.columns.identifiers import UNNAMED
+from dagora.errors import DataError
+from dagora.files import open_unpacked
+from dagora.wording import option
+
+MARKS = ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','"))
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line that is not blank: its names, and how many blank lines stand before it."""
+
+    names: tuple[str, ...]
+    blank_lines: int
+
+
+def open_bytes(file: Path) -> BinaryIO:
+    """Open a file that may be compressed."""
+    return open_unpacked(file, error=DataError) if is_packed(file) else file.open("rb")
+
+
+def is_packed(file: Path) -> bool:
+    """Whether the name says that the file is compressed."""
+    return file.suffix.lower() == ".gz"
+
+
+def read_header(file: Path, separator: str) -> Header:
+    """Read the names of the columns."""
+    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter=separator)
+        blank = 0
+        for names in reader:
+            if len(names) > 1 or (names and names[0].strip()):
+                break
+            blank += 1
+        else:
+            raise DataError("the file is empty: a header and rows are needed")
+        following = next((row for row in reader if row), None)
+    refuse_title(names, following)
+    suggest_separator(names, following, separator)
+    if following is None:
+        raise DataError("there is a header but no rows: a line with names comes first, then a line per row")
+    if len(names) > 1 and not names[0].strip():
+        names[0] = f"{UNNAMED}: 0"  # where pandas or R wrote the row's number or name
+    if len(names) > 1 and not names[-1].strip():
+        names[-1] = f"{UNNAMED}: {len(names) - 1}"  # where every line ends with a separator
+    return Header(check_names(names), blank)
+
+
+def refuse_title(names: Sequence[str], following: Sequence[str] | None) -> None:
+    """Refuse a first line that is a comment or the title of a sheet.
+
+    >>> refuse_title(["Survey of 2024", "", "", ""], ["age", "dose", "ward", "ill"])
+    Traceback (most recent call last):
+    dagora.errors.DataError: the first line, 'Survey of 2024', seems to be a title or a comment and ...
+    """
+    alone = len(names) > 2 and not any(name.strip() for name in names[1:])
+    comment = names[0].lstrip().startswith("#") and len(following or ()) != len(names)
+    if alone or comment or (following and names[0].startswith("#") and following[0].startswith("#")):
+        raise DataError(
+            f"the first line, '{names[0].strip()[:60]}', seems to be a title or a comment and not the names "
+            "of the columns: remove what stands above the names"
+        )
+
+
+def suggest_separator(names: list[str], following: list[str] | None, separator: str) -> None:
+    """Refuse a file that seems to use another separator, which is in its names and in the next row."""
+    for mark, title in MARKS:
+        seen = sum(name.count(mark) for name in names)
+        if mark != separator and seen >= len(names) and (following is None or mark in "".join(following)):
+            shown = "\\t" if mark == "\t" else mark
+            found = "there is only one column" if len(names) == 1 else f"there are {len(names)} columns"
+            where = "its name" if len(names) == 1 else "their names"
+            raise DataError(f"{found}, and {title} in {where}: try {option('separator', shown)}")
+    if len(names) == 1 and following and len(following) == 1:
+        blanks = names[0].strip().count(" ")
+        if blanks and blanks == following[0].strip().count(" "):
+            raise DataError(f"there is only one column, and blanks in it: try {option('separator', ' ')}")
+
+
+def suggested_mark(file: Path) -> str:
+    """What separates the cells of a text, by its first line; a comma where that does not tell."""
+    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", errors="replace") as text:
+        first = text.readline(1 << 16).strip()
+    counts = {mark: first.count(mark) for mark in (",", *(mark for mark, _ in MARKS), " ")}
+    best = max(counts, key=counts.__getitem__)
+    return "\\t" if best == "\t" else best
