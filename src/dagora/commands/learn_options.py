@@ -440,7 +440,7 @@ def requesting(command: F, method: Decorator) -> F:
             "--output",
             metavar="FILE",
             shell_complete=completing.files,
-            help="Write the graph: .json .bif .dot .graphml .csv .dagitty .tetrad",
+            help="Graph as .json .bif .dot .graphml .csv .dagitty .tetrad",
         ),
         click.option(
             "--picture",
