@@ -288,7 +288,7 @@ DATABASE_OPTIONS = (
     click.option("--table", "from_table", metavar="NAME", help="Table of a database to read."),
     click.option("--query", metavar="SQL", help="Query to a database whose result is read."),
 )
-CELL_OPTIONS = (MISSING, *WORD_OPTIONS, *DATABASE_OPTIONS)
+CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
 SOURCE_OPTIONS = (
     *DATABASE_OPTIONS,
     click.option(
@@ -409,4 +409,4 @@ def reading_options(command: F, missing: Decorator) -> F:
 
 def cell_options(command: F) -> F:
     """Add the reading options that a codebook leaves open to a command, which gets them as `reading`."""
-    return gathered(command, CellReading, "reading", CELL_OPTIONS)
+    return gathered(command, CellReading, "reading", (*CELL_OPTIONS, *DATABASE_OPTIONS))
