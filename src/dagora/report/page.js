@@ -1,4 +1,3 @@
-"use strict";
 // Tables: a click on a heading sorts by that column, a second one the other way round.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -29,7 +28,7 @@ for (const input of document.querySelectorAll("input.filter")) {
     for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
   });
 }
-// Graphs: fitted into the page or in their own size; a chosen node keeps its neighbours and fades the rest.
+// Graphs: fitted into the page or in their own size; of two pictures, one at a time.
 for (const button of document.querySelectorAll("button.size")) {
   const pictures = button.closest("section").querySelectorAll(".canvas");
   button.addEventListener("click", () => {
@@ -42,46 +41,30 @@ for (const button of document.querySelectorAll("button.switch")) {
     for (const picture of pictures) picture.hidden = !picture.hidden;
   });
 }
+// A chosen node is the same in all pictures, and stands in the address.
+const views = [];
+const chooseEverywhere = (name) => {
+  history.replaceState(null, "", name === null ? "#" : `#node=${encodeURIComponent(name)}`);
+  for (const view of views) view.choose(name);
+};
+for (const canvas of document.querySelectorAll(".canvas")) {
+  if (canvas.querySelector("g[data-node]")) {
+    views.push(DagoraGraph.mount(canvas, { onChoose: chooseEverywhere }));
+  }
+}
 // Strengths: edges that are worth less than the slider says are not drawn.
 for (const slider of document.querySelectorAll("input.least")) {
   const section = slider.closest("section");
   const stops = slider.dataset.stops.split(" ");
+  const shown = [...section.querySelectorAll(".canvas")].map((canvas) => DagoraGraph.mount(canvas, { onChoose: chooseEverywhere }));
   slider.addEventListener("input", () => {
-    const least = stops[slider.value];
-    section.querySelector("output").textContent = least;
-    for (const edge of section.querySelectorAll("g[data-strength]")) {
-      edge.classList.toggle("weak", Number(edge.dataset.strength) < Number(least) - 0.05);
-    }
+    section.querySelector("output").textContent = stops[slider.value];
+    for (const view of shown) view.setLeast(Number(stops[slider.value]) - 0.05);
   });
 }
-const choose = (name) => {
-  for (const picture of document.querySelectorAll(".canvas svg")) {
-    const boxes = [...picture.querySelectorAll("g[data-node]")];
-    const near = new Set([name]);
-    for (const edge of picture.querySelectorAll("g[data-tail]")) {
-      const { tail, head } = edge.dataset;
-      const touches = tail === name || head === name;
-      edge.classList.toggle("near", touches);
-      if (touches) near.add(tail).add(head);
-    }
-    for (const box of boxes) {
-      box.classList.toggle("near", near.has(box.dataset.node));
-      box.classList.toggle("chosen", box.dataset.node === name);
-    }
-    picture.classList.toggle("choosing", boxes.some((box) => box.dataset.node === name));
-  }
-};
 const fromAddress = () => {
   const hash = location.hash;
-  choose(hash.startsWith("#node=") ? decodeURIComponent(hash.slice(6)) : null);
+  for (const view of views) view.choose(hash.startsWith("#node=") ? decodeURIComponent(hash.slice(6)) : null);
 };
-for (const picture of document.querySelectorAll(".canvas svg")) {
-  picture.addEventListener("click", (event) => {
-    const box = event.target.closest("g[data-node]");
-    const name = box && !box.classList.contains("chosen") ? box.dataset.node : null;
-    history.replaceState(null, "", name === null ? "#" : `#node=${encodeURIComponent(name)}`);
-    choose(name);
-  });
-}
 window.addEventListener("hashchange", fromAddress);
 fromAddress();

@@ -130,6 +130,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 {parts}
 </main>
 <script>
+{_resource("graph_view.js")}
 {_resource("page.js")}</script>
 </body>
 </html>
