@@ -196,18 +196,15 @@ def slider(strengths: Sequence[float]) -> str:
 
 
 def canvas(drawings: Sequence[str]) -> str:
-    """A picture that is fitted to the page and can be shown in full size; of two, one at a time."""
-    switch = '<button class="switch" type="button">as the data tell / as found</button>' * (len(drawings) > 1)
-    tools = (
-        f'<div class="tools">{switch}<button class="size" type="button">fitted / full size</button>'
-        '<span class="soft">click on a variable to highlight its neighbours</span></div>'
-    )
+    """A picture that can be explored; of two, one at a time."""
+    switch = '<button class="switch" type="button">as the data tell / as found</button>'
+    tools = f'<div class="tools">{switch}</div>' * (len(drawings) > 1)
     hidden = ("", " hidden")
     pictures = "".join(
         f'<div class="canvas fitted"{hidden[place > 0]}>{drawing}</div>'
         for place, drawing in enumerate(drawings)
     )
-    return tools + pictures
+    return f'{tools}<div class="explorer"><div class="pictures">{pictures}</div></div>'
 
 
 def comparison_table(comparison: Comparison | PAGComparison) -> str:

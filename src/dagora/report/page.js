@@ -28,13 +28,7 @@ for (const input of document.querySelectorAll("input.filter")) {
     for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
   });
 }
-// Graphs: fitted into the page or in their own size; of two pictures, one at a time.
-for (const button of document.querySelectorAll("button.size")) {
-  const pictures = button.closest("section").querySelectorAll(".canvas");
-  button.addEventListener("click", () => {
-    for (const picture of pictures) picture.classList.toggle("fitted");
-  });
-}
+// Of two pictures of a graph, one at a time.
 for (const button of document.querySelectorAll("button.switch")) {
   const pictures = [...button.closest("section").querySelectorAll(".canvas")];
   button.addEventListener("click", () => {

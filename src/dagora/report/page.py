@@ -119,7 +119,8 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{text(title)}</title>
 <style>
-{_resource("page.css")}</style>
+{_resource("page.css")}
+{_resource("graph_view.css")}</style>
 </head>
 <body>
 <header>
