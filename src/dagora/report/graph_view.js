@@ -9,6 +9,7 @@ globalThis.DagoraGraph = (() => {
   const FAR_LABEL = 11; // pixels of such a label
   const THIN = 0.35; // scale below which lines and boxes keep a width on the screen
   const CLOSEST = 4; // largest scale
+  const EDGE = 10; // pixels above and below the whole picture
   const LETTER = 13; // size of letters in the picture
   const views = new WeakMap(); // element → its view, so that mounting twice does no harm
   let mounted = 0;
@@ -80,7 +81,7 @@ globalThis.DagoraGraph = (() => {
 
     // ---- the window onto the picture: its left upper corner, and pixels per unit
     let width = 0, height = 0, left = 0, top = 0, scale = 0, printing = false;
-    const fitting = () => Math.min(width / fullWidth, height / fullHeight, 1);
+    const fitting = () => Math.min(width / fullWidth, (height - 2 * EDGE) / fullHeight, 1);
     const show = () => {
       if (!width || printing) return;
       left = between(0, left + width / scale / 2, fullWidth) - width / scale / 2;
@@ -115,7 +116,7 @@ globalThis.DagoraGraph = (() => {
     const resize = () => {
       const room = picture.parentNode.clientWidth;
       if (!room || printing) return;
-      const tall = between(220, fullHeight * Math.min(1, room / fullWidth), 0.7 * innerHeight);
+      const tall = between(220, fullHeight * Math.min(1, room / fullWidth) + 2 * EDGE, 0.7 * innerHeight);
       if (room === width && Math.abs(tall - height) < 1) return;
       const fitted = !scale || scale <= fitting() * 1.01;
       const middle = [left + width / (scale || 1) / 2, top + height / (scale || 1) / 2];
@@ -143,12 +144,13 @@ globalThis.DagoraGraph = (() => {
       for (const node of new Set([...first, ...byDegree])) {
         if (node.box.classList.contains("outside")) continue;
         const [wide, high] = [node.label.length * 0.6 * size, 1.25 * size];
-        const meets = placed.some((other) => Math.abs(other.x - node.x) < (other.wide + wide) / 2 && Math.abs(other.y - node.y) < high);
+        const x = between(wide / 2, node.x, fullWidth - wide / 2);
+        const meets = placed.some((other) => Math.abs(other.x - x) < (other.wide + wide) / 2 && Math.abs(other.y - node.y) < high);
         if (meets) continue;
-        placed.push({ x: node.x, y: node.y, wide });
+        placed.push({ x, y: node.y, wide });
         const text = document.createElementNS(picture.namespaceURI, "text");
         text.textContent = node.label;
-        for (const [name, value] of [["x", node.x], ["y", node.y + 0.36 * size], ["font-size", size], ["stroke-width", 0.3 * size]]) {
+        for (const [name, value] of [["x", x], ["y", node.y + 0.36 * size], ["font-size", size], ["stroke-width", 0.3 * size]]) {
           text.setAttribute(name, value.toFixed(1));
         }
         text.classList.toggle("faded", view.chosen !== null && !node.box.classList.contains("near"));
