@@ -36,7 +36,8 @@ def distributions(table: AnyTable) -> dict[str, Distribution]:
     """The distribution of each column.
 
     >>> from dagora.data.table import Table
-    >>> table = Table.from_numpy([["no", 1.0], ["yes", 2.0], ["no", 9.0]], ["ill", "dose"], continuous=["dose"])
+    >>> rows = [["no", 1.0], ["yes", 2.0], ["no", 9.0]]
+    >>> table = Table.from_numpy(rows, ["ill", "dose"], continuous=["dose"])
     >>> found = distributions(table)
     >>> found["ill"].labels, found["ill"].counts, found["dose"].counts
     (('no', 'yes'), (2, 1), (2, 0, 0, 0, 1))
