@@ -14,6 +14,7 @@ from dagora.report.learned import comparison_table, searchable
 from dagora.report.page import Content, Section, facts, number, page, table, text
 
 NOTE = (
+    "Blue: in both graphs. Yellow, dashed: in both, but not the same way. Red, dotted: only in that one. "
     "Every variable has the same place in both pictures. An undirected edge agrees with a directed one if "
     "that one is of a DAG: it stands for a class in which both directions occur."
 )

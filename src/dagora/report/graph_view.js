@@ -6,7 +6,8 @@
 // belongs to the truth alone, data-missing. Nothing is fetched, and nothing but the element is changed.
 globalThis.DagoraGraph = (() => {
   const READABLE = 8; // pixels of a letter; below, labels are drawn larger, and only those that have room
-  const FAR_LABEL = 11; // pixels of such a label
+  const FAR_LABELS = [11, 9]; // pixels of such a label, the first that has room
+  const SMALLEST = 5.5; // pixels; smaller letters are not drawn
   const THIN = 0.35; // scale below which lines and boxes keep a width on the screen
   const CLOSEST = 4; // largest scale
   const EDGE = 10; // pixels above and below the whole picture
@@ -131,6 +132,8 @@ globalThis.DagoraGraph = (() => {
     };
 
     // ---- labels: where letters would be too small, the labels that have room are drawn larger
+    const pen = document.createElement("canvas").getContext("2d"); // measures, and draws nothing
+    pen.font = `${LETTER}px ${getComputedStyle(picture).fontFamily}`;
     const labels = document.createElementNS(picture.namespaceURI, "g");
     labels.setAttribute("class", "labels");
     const byDegree = [...nodes.values()].sort((one, other) => other.near.size - one.near.size);
@@ -139,19 +142,23 @@ globalThis.DagoraGraph = (() => {
       picture.classList.toggle("far", far);
       labels.replaceChildren();
       if (!far) return;
-      const size = FAR_LABEL / scale;
+      const sizes = [...FAR_LABELS, LETTER * scale].filter((size) => size >= SMALLEST);
       const first = view.chosen === null ? [] : [nodes.get(view.chosen), ...byDegree.filter((node) => node.box.classList.contains("near"))];
       const placed = [];
       for (const node of new Set([...first, ...byDegree])) {
         if (node.box.classList.contains("outside")) continue;
-        const [wide, high] = [node.label.length * 0.6 * size, 1.25 * size];
-        const x = between(wide / 2, node.x, fullWidth - wide / 2);
-        const meets = placed.some((other) => Math.abs(other.x - x) < (other.wide + wide) / 2 && Math.abs(other.y - node.y) < high);
-        if (meets) continue;
-        placed.push({ x, y: node.y, wide });
+        node.wide ??= pen.measureText(node.label).width / LETTER; // for letters of one pixel
+        const tried = sizes.map((size) => {
+          const wide = (node.wide * size + 4) / scale;
+          return { size: size / scale, wide, high: (1.25 * size) / scale, x: between(wide / 2, node.x, fullWidth - wide / 2), y: node.y };
+        });
+        const free = (one) => !placed.some((other) => Math.abs(other.x - one.x) < (other.wide + one.wide) / 2 && Math.abs(other.y - one.y) < (other.high + one.high) / 2);
+        const found = tried.find(free);
+        if (!found) continue;
+        placed.push(found);
         const text = document.createElementNS(picture.namespaceURI, "text");
         text.textContent = node.label;
-        for (const [name, value] of [["x", x], ["y", node.y + 0.36 * size], ["font-size", size], ["stroke-width", 0.3 * size]]) {
+        for (const [name, value] of [["x", found.x], ["y", found.y + 0.36 * found.size], ["font-size", found.size], ["stroke-width", 0.3 * found.size]]) {
           text.setAttribute(name, value.toFixed(1));
         }
         text.classList.toggle("faded", view.chosen !== null && !node.box.classList.contains("near"));
