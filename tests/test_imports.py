@@ -76,6 +76,8 @@ FLOORS = (
     ("vertical",),
     ("several_owners",),
     ("report",),
+    ("result_parameters",),
+    ("explore",),
     ("papers",),
     ("",),
     ("commands",),
