@@ -44,9 +44,10 @@ def command(
 ) -> None:
     """Open a page on DATA (.csv .tsv .parquet .feather, text also .gz), or on a file chosen there.
 
-    On the page: choose columns, put variables into tiers, require and forbid edges, learn, watch, stop, compare
-    results, ask them for probabilities, and save knowledge, results and reports. The server answers to this
-    machine only, and only to whoever has the address that is printed. No data leave the machine. Ctrl-C ends it.
+    On the page: choose columns, put variables into tiers, require and forbid edges, learn, watch, stop,
+    compare results, ask them for probabilities, and save knowledge, results and reports. The server answers
+    to this machine only, and only to whoever has the address that is printed. No data leave the machine.
+    Ctrl-C ends it.
     """
     from dagora.commands.progress import interruptible
     from dagora.extras import STARLETTE, UVICORN, require_all
@@ -71,9 +72,7 @@ def command(
 def announce(address: str, *, browser: bool) -> None:
     """Say where the page is, and open it."""
     click.echo(address)
-    click.echo(
-        "dagora: this address is for you alone: who has it sees your data; Ctrl-C ends the server", err=True
-    )
+    click.echo("dagora: keep this address to yourself: it shows your data. Ctrl-C ends the server.", err=True)
     if browser:
         webbrowser.open(address)
 
@@ -86,7 +85,8 @@ def page_reading(reading: Reading, data: str | None) -> dict[str, object]:
 
     if data is not None and (reading.scans(data) or reading.sample is not None):
         raise OptionError(
-            "dagora explore reads one file into memory: leave --scan and --sample out, or use `dagora learn`"
+            "dagora explore reads one file into memory: name a file, without --scan and --sample, or use "
+            "`dagora learn`"
         )
     lists = {
         name: [one for listed in getattr(reading, name) for one in split_list(listed)]

@@ -47,8 +47,8 @@ async def pieces(request: Request, most: int) -> AsyncIterator[bytes]:
 def too_large(most: int) -> TooLargeError:
     """The line that says how much is taken."""
     return TooLargeError(
-        f"this is more than the {written_size(most)} that are taken: start `dagora explore FILE` with the file's "
-        "name, or allow more (--max-upload)"
+        f"this is more than the {written_size(most)} that are taken: start `dagora explore FILE` with the "
+        "file's name, or allow more (--max-upload)"
     )
 
 

@@ -26,9 +26,8 @@ class Fit:
         self._discrete = first_discrete(usual)
         self._text = first_discrete(numbers)
         self._continuous = next((c.name for c in usual.columns if c.type == Kind.CONTINUOUS), "")
-        self._holes = missing in {"auto", "model"} and any(
-            c.missing for c in usual.columns if c.type != LEFT_OUT
-        )
+        holed = any(column.missing for column in usual.columns if column.type != LEFT_OUT)
+        self._holes = missing in {"auto", "model"} and holed
         self.kinds = frozenset(Kind(c.type) for c in usual.columns if c.type != LEFT_OUT)
         self.columns = sum(c.type != LEFT_OUT for c in usual.columns)
 
@@ -76,16 +75,15 @@ class Fit:
             return "No column is left to learn from."
         score = default_score_of(self.kinds).name
         kind = "discrete and continuous" if len(self.kinds) > 1 else str(next(iter(self.kinds)))
-        ends = (
-            "It ends by itself, mostly within seconds."
-            if self.columns <= QUICK
-            else f"With more than {WIDE} columns it ends by itself after about {OWN_SECONDS / 60:.0f} minutes."
-            if self.columns > WIDE
-            else "It ends by itself, mostly within a minute."
-        )
+        ends = "It ends by itself"
+        if self.columns <= QUICK:
+            ends = "It ends by itself after a bounded amount of work"
+        elif self.columns > WIDE:
+            ends = f"It ends by itself after about {OWN_SECONDS / 60:.0f} minutes"
         return (
-            f"{self.columns} {kind} columns: auto maximises {score}, by tabu search and then a search over orders, "
-            f"and is {method_named('auto').promise.partition(';')[0]}. {ends} Stop returns the best graph so far."
+            f"{self.columns} {kind} columns: auto maximises {score}, by tabu search and then a search over "
+            f"orders; {method_named('auto').promise.partition(';')[0]}. {ends}; Stop returns the best graph "
+            "so far."
         )
 
 

@@ -91,10 +91,11 @@ class Door:
         origin, site = given.only("origin"), given.only("sec-fetch-site")
         if origin is not None and origin != f"http://{host}":
             return "requests from other pages are refused"
-        if site is not None and site not in ({"same-origin", "none"} if method in SAFE else {"same-origin"}):
-            # The address itself may be followed from anywhere, such as a terminal in the browser.
-            if not (opens_page and given.only("sec-fetch-mode") == "navigate"):
-                return "requests from other pages are refused"
+        # The address itself may be followed from anywhere, such as a terminal in the browser.
+        followed = opens_page and given.only("sec-fetch-mode") == "navigate"
+        ours = {"same-origin", "none"} if method in SAFE else {"same-origin"}
+        if site is not None and site not in ours and not followed:
+            return "requests from other pages are refused"
         if equal(given.only(TOKEN_HEADER), self.token):
             return ""
         if opens_page and equal(parse_qs(query).get("token", [None])[-1], self.token):

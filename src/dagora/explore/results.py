@@ -132,7 +132,7 @@ def answer_entry(answer: Answer) -> dict[str, Any]:
 
 
 def side_by_side(first: Kept, second: Kept) -> dict[str, Any]:
-    """Two results beside each other; edges of the second in the colours of how they compare with the first."""
+    """Two results beside each other; the colours of the second say how its edges compare with the first."""
     one, two = first.result.graph, second.result.graph
     comparison = compare(two, one)
     return {

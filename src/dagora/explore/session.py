@@ -61,11 +61,8 @@ class Run:
         """Remember an event."""
         self.last = event
         score = event["score"]
-        if (
-            score is not None
-            and (not self.trace or score > self.trace[-1][1])
-            and len(self.trace) < MOST_POINTS
-        ):
+        better = score is not None and (not self.trace or score > self.trace[-1][1])
+        if better and len(self.trace) < MOST_POINTS:
             self.trace.append((event["seconds"], score))
 
     def to_dict(self, seen: int = 0) -> dict[str, Any]:
@@ -195,14 +192,15 @@ class Session:
             if at_once:
                 self.run.over, self.run.error = True, "it was ended, without a result"
                 self._worker.kill()
+                self._worker = None  # another one is started when it is needed
             else:
                 self._worker.tell(do="stop")
 
-    def _hear(self, message: dict[str, Any]) -> None:
-        """Take a message of the process that learns."""
+    def _hear(self, worker: WorkerProcess, message: dict[str, Any]) -> None:
+        """Take a message of the process that learns; the last words of one before it mean nothing."""
         with self._lock:
             run = self.run
-            if run is None or run.over:
+            if run is None or run.over or worker is not self._worker:
                 return
             if message["kind"] == "event":
                 run.take(message)

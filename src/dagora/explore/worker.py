@@ -1,8 +1,8 @@
 """The process that learns: it is told by lines of JSON what to do, and answers by lines of JSON.
 
 A process of its own can be ended whatever it does, and its kernels do not hold up the server. "Stop" is the
-library's own: it exhausts the budget of the run, and the method returns the best graph so far. When the server
-ends, however it ends, the pipe closes: then this process removes the session's folder and ends, too.
+library's own: it exhausts the budget of the run, and the method returns the best graph so far. When the
+server ends, however it ends, the pipe closes: then this process removes the session's folder and ends, too.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ def work(folder: str) -> None:
     """Answer requests, one after the other, until the server is gone."""
     voice = Voice(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever is printed goes to the terminal, not into the messages
-    ear = Ear(sys.stdin, folder)
-    ear.start()
     warnings.simplefilter("ignore")
     from dagora import learning, preparing  # noqa: F401 (imported while the user looks at the columns)
 
+    ear = Ear(sys.stdin, folder)  # the clock of a run starts when it is heard, and that is now or later
+    ear.start()
     threading.Thread(target=tell_of_compiling, args=(voice,), daemon=True).start()
     with to_command_line():
         while True:
@@ -91,7 +91,7 @@ def answer(voice: Voice, path: str, asked: Asked, budget: Budget) -> None:
         voice.say("error", line=shown(" ".join(str(error).split())))
     except MemoryError:
         voice.say("error", line="out of memory: leave columns out, or choose a method that needs less")
-    except Exception as error:  # noqa: BLE001 (the page must hear of it; the terminal has the rest)
+    except Exception as error:  # the page must hear of it; the terminal has the rest
         traceback.print_exc()
         voice.say("error", line=f"this is a fault of dagora ({type(error).__name__}): the terminal says more")
 

@@ -20,7 +20,7 @@ work(sys.argv[1])
 """
 PATIENCE = 2.0  # seconds for the process to end by itself
 
-Hearer = Callable[[dict[str, Any]], None]
+Hearer = Callable[["WorkerProcess", dict[str, Any]], None]
 
 
 class WorkerProcess:
@@ -75,5 +75,5 @@ class WorkerProcess:
         with stream:
             for line in stream:
                 with contextlib.suppress(json.JSONDecodeError):  # a line cut short, of one that was killed
-                    self._hear(json.loads(line))
-        self._hear({"kind": "ended"})
+                    self._hear(self, json.loads(line))
+        self._hear(self, {"kind": "ended"})
