@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dagora.data.incomplete import AnyTable
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.dag import Edge
@@ -146,7 +147,28 @@ def write_result_report(
     from dagora.result_parameters import fitted, fitted_processes
 
     network = fitted_processes(result, statistics) or fitted(result.graph, statistics)[0]
-    write_report(result, path, truth=truth, network=network, source=source, strengths=strengths)
+    write_report(
+        result,
+        path,
+        truth=truth,
+        network=network,
+        source=source,
+        strengths=strengths,
+        table=own_table(statistics),
+    )
+
+
+def own_table(statistics: Statistics | None) -> AnyTable | None:
+    """The table behind statistics that were made from rows in memory; None where they are someone else's.
+
+    Over sites, owners agree on what is shown; the distribution of each column is not among it.
+    """
+    from dagora.stats.observed.statistics import IncompleteStatistics
+    from dagora.stats.table import TableStatistics
+
+    if isinstance(statistics, IncompleteStatistics):
+        return statistics.table
+    return statistics.rows() if isinstance(statistics, TableStatistics) else None
 
 
 def show_result(

@@ -304,6 +304,7 @@ def _edge(
     if labelled and stroke.weight is not None:
         drawing += _weight_label(middle, stroke.weight, colour)
     ends = f"data-tail={quoteattr(clean_letters(tail))} data-head={quoteattr(clean_letters(head))}"
+    ends += f" data-sign={quoteattr(stroke.sign)}" + ' data-missing=""' * (stroke.verdict == "missing")
     if stroke.strength is not None:
         ends += f' data-strength="{stroke.strength:.6g}"'
     return f"<g {ends}><title>{clean_text(tail + mark + head + note + lost + verdict)}</title>{drawing}</g>"

@@ -28,6 +28,7 @@ BEND_GAP = 14.0
 PART_GAP = 40.0
 ASPECT = 1.4  # width of the picture per height, about
 STRAIGHTENING_SWEEPS = 16  # times that all rows are placed
+WIDE, FLATTEST = 3000.0, 3.0  # a part wider than this is no more than so many times as wide as high
 BEND_PULL = 6.0  # weight of a neighbouring bend for a bend, so that long edges come out straight
 
 
@@ -115,10 +116,10 @@ def _lay_out_part(nodes: list[int], inside: list[int], down: list[Arc], sizes: l
     layers = arrange(len(nodes), [(local[down[edge][0]], local[down[edge][1]]) for edge in inside])
     widths = [sizes[node] for node in nodes]
     x = _place_along_rows(layers, widths)
-    y = _place_rows(layers, x)
     left = min(x[i] - widths[i] / 2 for i in range(len(nodes)))
     left = min(left, *x)
     right = max(*x, *(x[i] + widths[i] / 2 for i in range(len(nodes))))
+    y = _spread_rows(_place_rows(layers, x), right - left)
     points = [(x[vertex] - left, y[vertex]) for vertex in range(len(x))]
     return _Part(
         centres={node: points[i] for node, i in local.items()},
@@ -195,6 +196,15 @@ def _place_rows(layers: Layers, x: list[float]) -> list[float]:
         steepest = sorted(drift)[int(0.9 * len(drift))] if drift else 0.0
         level += NODE_HEIGHT + min(3 * ROW_GAP, max(ROW_GAP, steepest / 4))
     return y
+
+
+def _spread_rows(y: list[float], width: float) -> list[float]:
+    """Move the rows of a wide part further apart: else edges between them would lie on top of each other."""
+    height = max(y) - NODE_HEIGHT / 2
+    if width <= WIDE or height <= 0:
+        return y
+    stretch = max(1.0, width / FLATTEST / height)
+    return [NODE_HEIGHT / 2 + (level - NODE_HEIGHT / 2) * stretch for level in y]
 
 
 def _pack(parts: list[_Part]) -> tuple[list[Point], float, float]:

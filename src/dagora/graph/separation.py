@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import GraphError
+from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 
 Names = str | Iterable[str]
@@ -44,18 +45,22 @@ def markov_blanket(dag: DAG, node: str) -> frozenset[str]:
     return frozenset(dag.nodes[i] for i in np.flatnonzero(blanket))
 
 
-def moral_graph(dag: DAG) -> NDArray[np.bool_]:
+def moral_graph(graph: Graph) -> NDArray[np.bool_]:
     """Symmetric matrix of the moral graph: the skeleton, with the parents of each node joined.
+
+    All members of an equivalence class have the same one, and their CPDAG too: two nodes that are not joined
+    have a common child in all members or in none.
 
     >>> moral_graph(DAG("abc", ["ac", "bc"])).astype(int)
     array([[0, 1, 1],
            [1, 0, 1],
            [1, 1, 0]])
     """
-    matrix = dag.to_numpy()
+    matrix = graph.to_numpy()
     moral = matrix | matrix.T
-    for child in range(len(dag)):
-        parents = np.flatnonzero(matrix[:, child])
+    arrows = matrix & ~matrix.T
+    for child in range(len(graph)):
+        parents = np.flatnonzero(arrows[:, child])
         moral[np.ix_(parents, parents)] = True
     np.fill_diagonal(moral, val=False)
     return moral

@@ -13,6 +13,7 @@ from dagora.files import require_path, write_whole
 from dagora.result import Result
 
 if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
     from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
@@ -28,11 +29,13 @@ def write_report(
     network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
     strengths: Strengths | None = None,
+    table: AnyTable | None = None,
 ) -> None:
     """Write a page about what `learn`, `sample` or `bootstrap` returned.
 
     `truth` is a graph to compare with, `network` has parameters to show, `source` names the data. The page of
-    a learned graph can also show the `strengths` of its edges.
+    a learned graph can also show the `strengths` of its edges, and how the columns of a `table` are distributed:
+    as counts, never as rows.
 
     >>> import dagora, tempfile
     >>> from pathlib import Path
@@ -40,12 +43,13 @@ def write_report(
     >>> result = dagora.learn(table)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = Path(folder, "report.html")
-    ...     write_report(result, page, network=dagora.fit(result.graph, table), source="two columns")
+    ...     write_report(result, page, network=dagora.fit(result.graph, table), source="two columns", table=table)
     ...     "two columns" in page.read_text(encoding="utf-8")
     True
     """
     from dagora.graph.ancestral.pag import PAG
     from dagora.posterior.summary.posterior import Posterior
+    from dagora.report.distribution import distributions
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page
     from dagora.report.strength_section import strength_sections, strengths_page
@@ -55,7 +59,14 @@ def write_report(
     plain = None if truth is None or isinstance(truth, PAG) else truth
     if isinstance(found, Result):
         shown = [] if strengths is None else strength_sections(strengths, plain)
-        content = result_page(found, truth=truth, network=network, source=source, strengths=shown)
+        content = result_page(
+            found,
+            truth=truth,
+            network=network,
+            source=source,
+            strengths=shown,
+            distributions=None if table is None else distributions(table),
+        )
     elif isinstance(truth, PAG):
         raise GraphError("the truth of a posterior or of strengths must be a DAG or CPDAG, not a PAG")
     elif isinstance(found, Strengths):

@@ -18,10 +18,12 @@ from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
 from dagora.report import pag_section
 from dagora.report.data_section import data_section
+from dagora.report.distribution import Distribution
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, attribute, facts, number, page, table, text
 from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
+from dagora.report.variables import variable_section
 from dagora.result import Result
 from dagora.scores.prior_words import parameter_prior
 from dagora.wording import counted
@@ -46,8 +48,12 @@ def result_page(
     network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
     strengths: Sequence[Section] = (),
+    distributions: Mapping[str, Distribution] | None = None,
 ) -> str:
-    """A whole HTML document about a result; `strengths` are sections about its edges in samples."""
+    """A whole HTML document about a result; `strengths` are sections about its edges in samples.
+
+    `distributions` are those of the variables, by name.
+    """
     sections = [*warnings(result.warnings), *data_section(result.data), graph_section(result, truth)]
     if truth is not None:
         comparison = compare(result.graph, truth, result.dropped)
@@ -57,6 +63,7 @@ def result_page(
         sections.append(trace_section(result))
     if result.curves:
         sections.append(curve_section(result))
+    sections.append(variable_section(result.graph, distributions or {}, class_only=result.class_only))
     if network is not None:
         sections.append(parameters(network))
     if "leakage" in result.settings:
@@ -164,7 +171,7 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
         said = [pag_section.CAUTION, *([pag_section.SELECTED] if result.settings.get("selection") else [])]
         words = "".join(f'<p class="soft">{text(one)}</p>' for one in said)
         drawing = draw_svg(graph, truth=truth)
-        return Section("The graph", canvas([drawing]) + pag_section.marks_explained(graph) + words)
+        return Section("The graph", canvas([drawing], informed=True) + pag_section.marks_explained(graph) + words)
     shown = shown_by_interventions(graph, result.interventions)
     found = draw_svg(
         graph, truth=truth, weights=result.weights, shown=shown, strengths=result.edge_gains or None
@@ -179,7 +186,8 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
             "is the graph that was found, one of those that they cannot tell apart.</p>"
         )
     strengths = slider(list(result.edge_gains.values()))
-    return Section("The graph", strengths + canvas(drawings) + words + f'<p class="soft">{text(CAUTION)}</p>')
+    picture = strengths + canvas(drawings, informed=True)
+    return Section("The graph", picture + words + f'<p class="soft">{text(CAUTION)}</p>')
 
 
 def slider(strengths: Sequence[float]) -> str:
@@ -195,19 +203,20 @@ def slider(strengths: Sequence[float]) -> str:
     )
 
 
-def canvas(drawings: Sequence[str]) -> str:
-    """A picture that is fitted to the page and can be shown in full size; of two, one at a time."""
-    switch = '<button class="switch" type="button">as the data tell / as found</button>' * (len(drawings) > 1)
-    tools = (
-        f'<div class="tools">{switch}<button class="size" type="button">fitted / full size</button>'
-        '<span class="soft">click on a variable to highlight its neighbours</span></div>'
-    )
+def canvas(drawings: Sequence[str], *, informed: bool = False) -> str:
+    """A picture that can be explored; of two, one at a time.
+
+    Beside one that is `informed` stands what the page has about the chosen variable.
+    """
+    switch = '<button class="switch" type="button">as the data tell / as found</button>'
+    tools = f'<div class="tools">{switch}</div>' * (len(drawings) > 1)
     hidden = ("", " hidden")
     pictures = "".join(
         f'<div class="canvas fitted"{hidden[place > 0]}>{drawing}</div>'
         for place, drawing in enumerate(drawings)
     )
-    return tools + pictures
+    kind = "explorer informed" if informed else "explorer"
+    return f'{tools}<div class="{kind}"><div class="pictures">{pictures}</div></div>'
 
 
 def comparison_table(comparison: Comparison | PAGComparison) -> str:
@@ -274,12 +283,15 @@ def direction(edge: Edge, certain: Collection[Edge], shown: Collection[Edge]) ->
 
 
 def trace_section(result: Result) -> Section:
-    """The best score over time."""
+    """The best score over time, from where the search began: reading and compiling come before that."""
+    began = result.trace[0].seconds
     line = Line(
-        [point.seconds for point in result.trace], [point.score for point in result.trace], steps=True
+        [point.seconds - began for point in result.trace], [point.score for point in result.trace], steps=True
     )
     up = f"best {result.score_name or 'score'}"
-    return Section("Score over time", draw_lines([line], across="seconds", up=up))
+    said = f"The first score was there {number(began)} seconds after the start; before, data are read and code is compiled."
+    chart = draw_lines([line], across="seconds since the first score", up=up)
+    return Section("Score over time", f'{chart}<p class="soft">{text(said)}</p>')
 
 
 def curve_section(result: Result) -> Section:

@@ -1,4 +1,3 @@
-"use strict";
 // Tables: a click on a heading sorts by that column, a second one the other way round.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -29,59 +28,89 @@ for (const input of document.querySelectorAll("input.filter")) {
     for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
   });
 }
-// Graphs: fitted into the page or in their own size; a chosen node keeps its neighbours and fades the rest.
-for (const button of document.querySelectorAll("button.size")) {
-  const pictures = button.closest("section").querySelectorAll(".canvas");
-  button.addEventListener("click", () => {
-    for (const picture of pictures) picture.classList.toggle("fitted");
-  });
-}
+// Of two pictures of a graph, one at a time.
 for (const button of document.querySelectorAll("button.switch")) {
   const pictures = [...button.closest("section").querySelectorAll(".canvas")];
   button.addEventListener("click", () => {
     for (const picture of pictures) picture.hidden = !picture.hidden;
   });
 }
+// Beside the picture: all that the page has about the chosen variable.
+const aboutVariables = new Map();
+for (const part of document.querySelectorAll("[data-about]")) {
+  const name = part.dataset.about;
+  aboutVariables.set(name, [...(aboutVariables.get(name) ?? []), part]);
+}
+const copied = (part) => {
+  if (part.tagName !== "TR") return [...part.cloneNode(true).children].filter((child) => child.tagName !== "SUMMARY");
+  const heads = part.closest("table").tHead.rows[0].cells;
+  const list = document.createElement("dl");
+  [...part.cells].forEach((cell, at) => {
+    if (!at || !cell.textContent) return; // the first names the variable
+    const [term, value] = [document.createElement("dt"), document.createElement("dd")];
+    [term.textContent, value.textContent] = [heads[at].textContent, cell.textContent];
+    list.append(term, value);
+  });
+  return [list];
+};
+const fillPanel = (explorer, name) => {
+  const parts = name === null ? [] : aboutVariables.get(name) ?? [];
+  let panel = explorer.querySelector(".panel");
+  explorer.classList.toggle("open", parts.length > 0);
+  if (!parts.length) {
+    if (panel) panel.remove();
+    return;
+  }
+  if (!panel) {
+    panel = document.createElement("aside");
+    panel.className = "panel";
+    panel.setAttribute("aria-label", "the chosen variable");
+    explorer.append(panel);
+  }
+  const [heading, closing] = [document.createElement("h3"), document.createElement("button")];
+  heading.textContent = name;
+  Object.assign(closing, { type: "button", textContent: "×", className: "close", title: "close" });
+  closing.setAttribute("aria-label", "close");
+  closing.addEventListener("click", () => chooseEverywhere(null));
+  const copies = parts.flatMap(copied);
+  for (const copy of copies) for (const marked of [copy, ...copy.querySelectorAll("[id]")]) marked.removeAttribute("id");
+  panel.replaceChildren(closing, heading, ...copies);
+  panel.scrollTop = 0;
+};
+// A chosen node is the same in all pictures, and stands in the address.
+const views = [];
+const showChosen = (name) => {
+  for (const view of views) if (view.chosen !== name) view.choose(name);
+  for (const explorer of document.querySelectorAll(".explorer.informed")) fillPanel(explorer, name);
+};
+const chooseEverywhere = (name) => {
+  history.replaceState(null, "", name === null ? "#" : `#node=${encodeURIComponent(name)}`);
+  showChosen(name);
+};
+for (const canvas of document.querySelectorAll(".explorer .canvas")) {
+  views.push(DagoraGraph.mount(canvas, { onChoose: chooseEverywhere }));
+}
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-choose]");
+  if (!link || !views.length) return;
+  event.preventDefault();
+  chooseEverywhere(link.dataset.choose);
+  if (!link.closest(".panel")) document.querySelector(".explorer.informed").scrollIntoView({ block: "nearest" });
+});
 // Strengths: edges that are worth less than the slider says are not drawn.
 for (const slider of document.querySelectorAll("input.least")) {
   const section = slider.closest("section");
   const stops = slider.dataset.stops.split(" ");
+  const pictures = [...section.querySelectorAll(".canvas")];
+  const shown = views.filter((view) => pictures.some((canvas) => canvas.contains(view.picture)));
   slider.addEventListener("input", () => {
-    const least = stops[slider.value];
-    section.querySelector("output").textContent = least;
-    for (const edge of section.querySelectorAll("g[data-strength]")) {
-      edge.classList.toggle("weak", Number(edge.dataset.strength) < Number(least) - 0.05);
-    }
+    section.querySelector(".tools output").textContent = stops[slider.value];
+    for (const view of shown) view.setLeast(Number(stops[slider.value]) - 0.05);
   });
 }
-const choose = (name) => {
-  for (const picture of document.querySelectorAll(".canvas svg")) {
-    const boxes = [...picture.querySelectorAll("g[data-node]")];
-    const near = new Set([name]);
-    for (const edge of picture.querySelectorAll("g[data-tail]")) {
-      const { tail, head } = edge.dataset;
-      const touches = tail === name || head === name;
-      edge.classList.toggle("near", touches);
-      if (touches) near.add(tail).add(head);
-    }
-    for (const box of boxes) {
-      box.classList.toggle("near", near.has(box.dataset.node));
-      box.classList.toggle("chosen", box.dataset.node === name);
-    }
-    picture.classList.toggle("choosing", boxes.some((box) => box.dataset.node === name));
-  }
-};
 const fromAddress = () => {
   const hash = location.hash;
-  choose(hash.startsWith("#node=") ? decodeURIComponent(hash.slice(6)) : null);
+  showChosen(hash.startsWith("#node=") ? decodeURIComponent(hash.slice(6)) : null);
 };
-for (const picture of document.querySelectorAll(".canvas svg")) {
-  picture.addEventListener("click", (event) => {
-    const box = event.target.closest("g[data-node]");
-    const name = box && !box.classList.contains("chosen") ? box.dataset.node : null;
-    history.replaceState(null, "", name === null ? "#" : `#node=${encodeURIComponent(name)}`);
-    choose(name);
-  });
-}
 window.addEventListener("hashchange", fromAddress);
-fromAddress();
+if (location.hash) fromAddress();

@@ -74,16 +74,33 @@ def number(value: float) -> str:
     return written.replace(",", "\u202f").replace("-", "−")
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[Content]], *, sortable: bool = False) -> str:
-    """A table; numbers are aligned to the right and, if it is sortable, sorted as numbers."""
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[Content]],
+    *,
+    sortable: bool = False,
+    about: Sequence[str] | None = None,
+) -> str:
+    """A table; numbers are aligned to the right and, if it is sortable, sorted as numbers.
+
+    `about` names the variable that each row is about.
+    """
     kind = ' class="sortable"' if sortable else ""
     top = "".join(f'<th scope="col">{text(name)}</th>' for name in head)
-    lines = ("<tr>" + "".join(_cell(content) for content in row) + "</tr>" for row in rows)
+    marks = [""] * len(rows) if about is None else [_about(name) for name in about]
+    lines = (
+        f"<tr{mark}>" + "".join(_cell(content) for content in row) + "</tr>"
+        for mark, row in zip(marks, rows, strict=True)
+    )
     return (
         f'<div class="wide"><table{kind}><thead><tr>{top}</tr></thead><tbody>\n'
         + "\n".join(lines)
         + "\n</tbody></table></div>"
     )
+
+
+def _about(name: str | None) -> str:
+    return "" if name is None else f" data-about={attribute(name)}"
 
 
 def _cell(content: Content) -> str:
@@ -101,9 +118,9 @@ def facts(named: Sequence[tuple[str, str]]) -> str:
     return '<dl class="facts">' + "".join(boxes) + "</dl>"
 
 
-def folded(summary: str, body: str, *, opened: bool = False) -> str:
-    """A part that is folded away until its summary is clicked."""
-    return f"<details{' open' * opened}><summary>{text(summary)}</summary>{body}</details>"
+def folded(summary: str, body: str, *, opened: bool = False, about: str | None = None) -> str:
+    """A part that is folded away until its summary is clicked; it may be about a variable."""
+    return f"<details{' open' * opened}{_about(about)}><summary>{text(summary)}</summary>{body}</details>"
 
 
 def page(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -119,7 +136,8 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{text(title)}</title>
 <style>
-{_resource("page.css")}</style>
+{_resource("page.css")}
+{_resource("graph_view.css")}</style>
 </head>
 <body>
 <header>
@@ -130,6 +148,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 {parts}
 </main>
 <script>
+{_resource("graph_view.js")}
 {_resource("page.js")}</script>
 </body>
 </html>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice, product
 from math import prod
 
@@ -12,7 +13,7 @@ from dagora.graph.dag import DAG
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.report.function_chart import draw_function
-from dagora.report.page import Cell, Content, Section, folded, number, table, text
+from dagora.report.page import Cell, Content, Section, attribute, folded, number, table, text
 
 MOST_CONFIGURATIONS = 64
 MOST_LEVELS = 12
@@ -53,7 +54,8 @@ def _regressions(network: GaussianNetwork) -> str:
         mean = " + ".join([number(network.intercepts[node]), *terms])
         rows.append((node, mean, network.sds[node]))
     note = '<p class="soft">Least-squares regressions on the learned parents; the noise is the residual.</p>'
-    return note + table(("variable", "mean", "standard deviation of the noise"), rows)
+    head = ("variable", "mean", "standard deviation of the noise")
+    return note + table(head, rows, about=network.graph.nodes)
 
 
 def _functions(network: GaussianProcessNetwork) -> str:
@@ -72,9 +74,13 @@ def _functions(network: GaussianProcessNetwork) -> str:
         + ("Interactions of parents are fitted too but not drawn. " if network.score == "gp2" else "")
         + "A function tells an association, not an effect.</p>"
     )
-    charts = "".join(draw_function(curve) for curve in network.functions())
+    charts = "".join(
+        f"<div data-about={attribute(curve.child)}>{draw_function(curve)}</div>"
+        for curve in network.functions()
+    )
     units = '<p class="soft">Length-scales and noise in standard deviations of the columns.</p>'
-    return f"{note}<div>{charts}</div>{units}" + table(("variable", "length-scales", "noise"), rows)
+    listed = table(("variable", "length-scales", "noise"), rows, about=network.graph.nodes)
+    return f'{note}<div class="charts">{charts}</div>{units}{listed}'
 
 
 def _distributions(network: DiscreteNetwork) -> str:
@@ -82,7 +88,7 @@ def _distributions(network: DiscreteNetwork) -> str:
         '<p class="soft">Relative frequencies given the learned parents. A combination of parent '
         "levels that does not occur in the data gets equal probabilities.</p>"
     )
-    return note + "".join(_distribution(network, node) for node in network.graph)
+    return note + _listed(_distribution(network, node) for node in network.graph)
 
 
 def _mixed(network: MixedNetwork) -> str:
@@ -92,10 +98,15 @@ def _mixed(network: MixedNetwork) -> str:
         "discrete parents. A combination with too few rows has the regression over all rows, or equal "
         "probabilities.</p>"
     )
-    return note + "".join(
+    return note + _listed(
         _distribution(network, node) if node in network.tables else _node_regressions(network, node)
         for node in network.graph
     )
+
+
+def _listed(parts: Iterable[str]) -> str:
+    """Folded parts below each other, in a box of their own where they are many."""
+    return f'<div class="listed">{"".join(parts)}</div>'
 
 
 def _node_regressions(network: MixedNetwork, node: str) -> str:
@@ -122,7 +133,7 @@ def _node_regressions(network: MixedNetwork, node: str) -> str:
         for k, values in enumerate(islice(product(*groups), MOST_CONFIGURATIONS))
     ]
     cut = f'<p class="soft">Shown: {MOST_CONFIGURATIONS} of {len(flat)} combinations.</p>'
-    return folded(title, table(head, rows) + (cut if len(flat) > MOST_CONFIGURATIONS else ""))
+    return folded(title, table(head, rows) + (cut if len(flat) > MOST_CONFIGURATIONS else ""), about=node)
 
 
 def _distribution(network: DiscreteNetwork | MixedNetwork, node: str) -> str:
@@ -142,7 +153,7 @@ def _distribution(network: DiscreteNetwork | MixedNetwork, node: str) -> str:
         cut.append(f"{MOST_LEVELS} of {len(levels)} levels")
     rest = f'<p class="soft">Shown: {text(" and ".join(cut))}.</p>' if cut else ""
     given = f" given {', '.join(parents)}" if parents else ""
-    return folded(f"{node}{given}", table(head, rows) + rest)
+    return folded(f"{node}{given}", table(head, rows) + rest, about=node)
 
 
 def _share(value: np.float64) -> Cell:

@@ -1,0 +1,80 @@
+"""A part of the report for each variable: how it is distributed, and what it is joined with in the graph.
+
+Without scripts, these are folded paragraphs that link to each other. With the page's script, choosing a node
+of the picture shows its part beside it, with all that is marked as being about the same variable
+(`data-about`), such as its fitted probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.any_graph import AnyGraph
+from dagora.graph.dag import DAG
+from dagora.graph.lagged_graph import LaggedGraph, split_name
+from dagora.graph.separation import moral_graph
+from dagora.report.distribution import Distribution, draw_distribution
+from dagora.report.page import Section, attribute, folded, text
+
+BLANKET = (
+    "The Markov blanket of a variable are those it is joined with, and those that have a common child with "
+    "it: given the values of these, the graph says, no other variable tells anything more about it."
+)
+SAME = "All graphs that the data cannot tell apart have the same blankets."
+IN_TIME = "Here it is meant among the steps that are shown."
+
+
+def variable_section(
+    graph: AnyGraph, distributions: Mapping[str, Distribution], *, class_only: bool
+) -> Section:
+    """A folded part for each variable."""
+    note = "" if isinstance(graph, PAG) else BLANKET
+    in_time = LaggedGraph.of_window(graph) is not None
+    if note:
+        note += f" {IN_TIME}" if in_time else f" {SAME}" * (class_only or not isinstance(graph, DAG))
+    joined, through = _joined(graph)
+    parts = []
+    for place, name in enumerate(graph.nodes):
+        shown = distributions.get(split_name(name)[0] if in_time else name)
+        drawing = "" if shown is None else draw_distribution(name, shown)
+        said = f"<p>{_members(graph, joined[place], through[place])}</p>"
+        body = f'<div id="variable-{place}">{drawing}{said}</div>'
+        parts.append(folded(name, body, about=name))
+    lead = f'<p class="soft">{text(note)}</p>' if note else ""
+    return Section("Variables", f'{lead}<div class="listed">{"".join(parts)}</div>')
+
+
+def _joined(graph: AnyGraph) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """For each node its neighbours, and the others of its blanket; none of these in a PAG."""
+    if isinstance(graph, PAG):
+        place = {name: k for k, name in enumerate(graph.nodes)}
+        near = np.zeros((len(graph), len(graph)), dtype=np.bool_)
+        for one, _, other in graph.marked_edges:
+            near[place[one], place[other]] = near[place[other], place[one]] = True
+        rest = np.zeros_like(near)
+    else:
+        matrix = graph.to_numpy()
+        near = matrix | matrix.T
+        rest = moral_graph(graph) & ~near
+    return [np.flatnonzero(row) for row in near], [np.flatnonzero(row) for row in rest]
+
+
+def _members(graph: AnyGraph, near: np.ndarray, rest: np.ndarray) -> str:
+    """The neighbours and the rest of the blanket in words, each a link to its part."""
+    what = "Joined with" if isinstance(graph, PAG) else "Markov blanket"
+    if not len(near):
+        return f"{what}: nothing."
+    found = f"{what}: {_links(graph, near)}"
+    if len(rest):
+        found += f"; through a common child: {_links(graph, rest)}"
+    return f"{found}."
+
+
+def _links(graph: AnyGraph, places: Iterable[int]) -> str:
+    return ", ".join(
+        f'<a href="#variable-{k}" data-choose={attribute(graph.nodes[k])}>{text(graph.nodes[k])}</a>'
+        for k in places
+    )
