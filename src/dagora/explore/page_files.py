@@ -22,7 +22,7 @@ OWN = (
     "tables.js",
     "tiers.js",
 )
-SHARED = {"report.css": "page.css", "graph_view.js": "graph_view.js"}
+SHARED = {"report.css": "page.css", "graph_view.css": "graph_view.css", "graph_view.js": "graph_view.js"}
 """Files of `dagora.report`, under the names that the page gives them."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from dagora.errors import OptionError, QueryError
 from dagora.fitting import PROCESSES
 from dagora.formats.json_format import parse, reason_without_parameters
-from dagora.graph.any_graph import number_of_edges
+from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.comparing import compare
 from dagora.graph.drawing import draw_svg
 from dagora.network.inference.answer import Answer
@@ -131,10 +131,15 @@ def answer_entry(answer: Answer) -> dict[str, Any]:
     return {"of": answer.variables[0], **answer.to_dict()}
 
 
+def told(result: Result) -> AnyGraph:
+    """The graph as far as the data decide it, so that no difference is shown that they cannot tell."""
+    return result.cpdag if result.open_edges else result.graph
+
+
 def side_by_side(first: Kept, second: Kept) -> dict[str, Any]:
     """Two results beside each other; the colours of the second say how its edges compare with the first."""
-    one, two = first.result.graph, second.result.graph
-    comparison = compare(two, one)
+    comparison = compare(second.result.graph, first.result.graph)
+    one, two = told(first.result), told(second.result)
     return {
         "first": {**first.summary, "picture": draw_svg(one)},
         "second": {**second.summary, "picture": draw_svg(two, truth=one)},

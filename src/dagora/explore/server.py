@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import socket
 import threading
@@ -44,6 +45,8 @@ class Server:
             timeout_graceful_shutdown=GRACE,
         )
         self._server = uvicorn.Server(config)
+        # Answers that are cut short because the user ends the server are no errors.
+        logging.getLogger("uvicorn.error").addFilter(lambda _record: not self._server.should_exit)
 
     def open(self, data: Path) -> None:
         """Take a file as the table."""

@@ -47,7 +47,7 @@ const drawScores = () => {
 
 export const refresh = () => {
   const one = chosenMethod();
-  byId("promise").textContent = one ? `${one.summary}. It promises: ${one.promise}.` : "";
+  byId("promise").textContent = one ? `${one.name}: ${one.summary}. It promises: ${one.promise}.` : "";
   drawScores();
   drawOptions();
   const before = earlier(method.value);

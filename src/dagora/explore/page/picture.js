@@ -39,7 +39,7 @@ export const picture = ({ drawings, strengths, onChoose = () => {} }) => {
         least.textContent = limit.toFixed(1);
         views.forEach((view) => view.setLeast(limit - 0.05));
       } });
-    tools.push(make("label", {}, "only edges worth at least ", slider), make("span", {}, least, " nats"));
+    tools.push(make("label", { class: "slider" }, "edges worth at least ", slider, make("span", {}, least, " nats")));
   }
   return { element: make("div", {}, make("div", { class: "tools" }, ...tools, said), ...canvases), choose: (name) => views.forEach((view) => view.choose(name)) };
 };

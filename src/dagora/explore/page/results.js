@@ -84,7 +84,7 @@ const compare = () => trying(async () => {
     const canvas = make("div", { class: "canvas fitted" }, fromServer(one.picture));
     return { canvas, element: make("div", {}, make("h3", {}, title(one)), make("p", { class: "soft" }, words), canvas) };
   };
-  const halves = [half(found.first, "As it was found."), half(found.second, "Colours compare it with the other: “correct” stands for the same edge, “missing” for one that only the other has, “extra” for one that only this has.")];
+  const halves = [half(found.first, "As far as the data decide it."), half(found.second, "Colours compare it with the other: “correct” stands for the same edge, “missing” for one that only the other has, “extra” for one that only this has.")];
   byId("pair").replaceChildren(...halves.map((one) => one.element));
   const views = halves.map((one) => DagoraGraph.mount(one.canvas, { onChoose: (name) => views.forEach((view) => view.choose(name)) }));
   byId("comparison-table").replaceChildren(fromServer(found.table));
