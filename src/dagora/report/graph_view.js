@@ -116,7 +116,8 @@ globalThis.DagoraGraph = (() => {
     const resize = () => {
       const room = picture.parentNode.clientWidth;
       if (!room || printing) return;
-      const tall = between(220, fullHeight * Math.min(1, room / fullWidth) + 2 * EDGE, 0.7 * innerHeight);
+      const least = room / fullWidth < THIN ? 0.55 * innerHeight : 220;
+      const tall = between(least, fullHeight * Math.min(1, room / fullWidth) + 2 * EDGE, 0.7 * innerHeight);
       if (room === width && Math.abs(tall - height) < 1) return;
       const fitted = !scale || scale <= fitting() * 1.01;
       const middle = [left + width / (scale || 1) / 2, top + height / (scale || 1) / 2];
@@ -172,8 +173,8 @@ globalThis.DagoraGraph = (() => {
       picture.classList.toggle("choosing", node !== undefined);
       if (node) current(node);
       tools.alone.disabled = !node;
-      const words = graph.hidden ? "neighbours" : "in its Markov blanket";
-      say(node ? `${name}: ${node.near.size} joined, ${view.blanket(name).size} ${words}` : "");
+      const more = graph.hidden ? "" : `, ${view.blanket(name).size} in its blanket`;
+      say(node ? `${name}: ${node.near.size} joined${more}` : "");
       setAlone(view.alone && node !== undefined);
     };
     const chosenByHand = (name) => {
