@@ -1,4 +1,4 @@
-"""The parameters that go with a learned graph in files and reports, or the reason why it has none.
+"""What goes with a learned graph in files and reports: its parameters or why it has none, and its table.
 
 They are fitted unasked only where that is quick: from rows in memory, and tables of a bounded size.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
     from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
@@ -65,3 +66,16 @@ def fitted_processes(result: Result, statistics: Statistics | None) -> GaussianP
         return None
     published = bool(result.settings.get("published")) and result.score_name == "gp2"
     return fit(result.graph, statistics, score=result.score_name, published=published, name="learned")
+
+
+def own_table(statistics: Statistics | None) -> AnyTable | None:
+    """The table behind statistics that were made from rows in memory; None where they are someone else's.
+
+    Over sites, owners agree on what is shown; the distribution of each column is not among it.
+    """
+    from dagora.stats.observed.statistics import IncompleteStatistics
+    from dagora.stats.table import TableStatistics
+
+    if isinstance(statistics, IncompleteStatistics):
+        return statistics.table
+    return statistics.rows() if isinstance(statistics, TableStatistics) else None

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dagora.data.incomplete import AnyTable
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.dag import Edge
@@ -144,7 +143,7 @@ def write_result_report(
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.report import write_report
-    from dagora.result_parameters import fitted, fitted_processes
+    from dagora.result_parameters import fitted, fitted_processes, own_table
 
     network = fitted_processes(result, statistics) or fitted(result.graph, statistics)[0]
     write_report(
@@ -156,19 +155,6 @@ def write_result_report(
         strengths=strengths,
         table=own_table(statistics),
     )
-
-
-def own_table(statistics: Statistics | None) -> AnyTable | None:
-    """The table behind statistics that were made from rows in memory; None where they are someone else's.
-
-    Over sites, owners agree on what is shown; the distribution of each column is not among it.
-    """
-    from dagora.stats.observed.statistics import IncompleteStatistics
-    from dagora.stats.table import TableStatistics
-
-    if isinstance(statistics, IncompleteStatistics):
-        return statistics.table
-    return statistics.rows() if isinstance(statistics, TableStatistics) else None
 
 
 def show_result(

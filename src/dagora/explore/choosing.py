@@ -79,7 +79,7 @@ class Fit:
         if self.columns <= QUICK:
             ends = "It ends by itself after a bounded amount of work"
         elif self.columns > WIDE:
-            ends = f"It ends by itself after about {OWN_SECONDS / 60:.0f} minutes"
+            ends = f"It ends by itself after about {OWN_SECONDS / 60:.0f} minutes at the latest"
         return (
             f"{self.columns} {kind} columns: auto maximises {score}, by tabu search and then a search over "
             f"orders; {method_named('auto').promise.partition(';')[0]}. {ends}; Stop returns the best graph "

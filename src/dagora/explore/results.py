@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from dagora.errors import OptionError, QueryError
-from dagora.fitting import PROCESSES
 from dagora.formats.json_format import parse, reason_without_parameters
 from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.comparing import compare
@@ -22,7 +22,6 @@ from dagora.report.learned import (
     comparison_table,
     edge_section,
     in_words,
-    result_page,
     trace_section,
 )
 from dagora.result import Result
@@ -39,6 +38,7 @@ class Kept:
         self.source = source
         self.text = text
         self.result = Result.from_json(text)
+        self.report: Path | None = None  # the page about it, as soon as it is written
 
     @cached_property
     def network(self) -> Network | None:
@@ -109,11 +109,6 @@ class Kept:
         asked = [made_question("P", name, None, given, do) for name in of]
         answers = ask_all(self.network.model, asked, check_settings("auto", SAMPLES, 0, None))
         return {"answers": [answer_entry(answer) for answer in answers]}
-
-    def report(self) -> str:
-        """The page about it that can be sent to others."""
-        by_processes = self.result.score_name in PROCESSES  # whose functions are not in the file of a result
-        return result_page(self.result, network=None if by_processes else self.network, source=self.source)
 
 
 def values(key: str, content: object) -> dict[str, str | float]:

@@ -204,7 +204,11 @@ class Answers:
     async def report(self, request: Request) -> Response:
         """The report as `dagora learn --report` writes it."""
         kept = self._session.kept(request.path_params["number"])
-        page = await in_thread(kept.report)
+        while kept.report is None:
+            if not self._session.working or self._session.closed:
+                raise OptionError("this report was not finished: learn again")
+            await asyncio.sleep(EVERY)
+        page = await in_thread(kept.report.read_text, "utf-8")
         return download(page, f"report-{kept.number}.html", "text/html")
 
     async def compare(self, request: Request) -> Response:

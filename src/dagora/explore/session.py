@@ -168,6 +168,11 @@ class Session:
             if not self.closed and (self._worker is None or not self._worker.alive):
                 self._worker = WorkerProcess(self.folder, self._hear)
 
+    @property
+    def working(self) -> bool:
+        """Whether the process that learns is there, so that a report may still come."""
+        return self._worker is not None and self._worker.alive
+
     def learn(self, asked: Asked) -> Run:
         """Begin a run; there is one at a time."""
         data = self.require_data()
@@ -180,7 +185,12 @@ class Session:
             assert self._worker is not None
             self._numbers += 1
             self.run = Run(self._numbers, asked, data)
-            self._worker.tell(do="learn", path=str(data.path), asked=asked.to_dict())
+            self._worker.tell(
+                do="learn",
+                path=str(data.path),
+                report=str(self.folder / f"report-{self.run.number}.html"),
+                asked=asked.to_dict(),
+            )
             return self.run
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -200,6 +210,8 @@ class Session:
         """Take a message of the process that learns; the last words of one before it mean nothing."""
         with self._lock:
             run = self.run
+            if message["kind"] == "report":
+                self._take_report(Path(message["path"]))
             if run is None or run.over or worker is not self._worker:
                 return
             if message["kind"] == "event":
@@ -216,6 +228,14 @@ class Session:
 
     # Results
 
+    def _take_report(self, file: Path) -> None:
+        """Remember the report of a result, unless that was removed."""
+        owner = next((kept for kept in self.results.values() if file.stem == f"report-{kept.number}"), None)
+        if owner is None:
+            file.unlink(missing_ok=True)
+        else:
+            owner.report = file
+
     def kept(self, number: int) -> Kept:
         """A result by its number."""
         found = self.results.get(number)
@@ -225,8 +245,10 @@ class Session:
 
     def remove(self, number: int) -> None:
         """Forget a result."""
-        self.kept(number)
+        report = self.kept(number).report
         del self.results[number]
+        if report is not None:
+            report.unlink(missing_ok=True)
 
     def close(self) -> None:
         """End the process that learns, and remove everything that was written."""

@@ -16,15 +16,21 @@ import threading
 import time
 import traceback
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from dagora.compiling import compilation
 from dagora.errors import DagoraError
 from dagora.events import Budget, Event
 from dagora.explore.asking import Asked
 from dagora.wording import shown, to_command_line
+
+if TYPE_CHECKING:
+    from dagora.network.networks import Network
+    from dagora.result import Result
+    from dagora.stats.statistics import Statistics
 
 EVERY = 0.1  # seconds between two reports
 STOPPED = "it was stopped"
@@ -80,13 +86,18 @@ def work(folder: str) -> None:
     with to_command_line():
         while True:
             message = ear.waiting.get()
-            answer(voice, message["path"], Asked.from_dict(message["asked"]), ear.budget)
+            answer(voice, message["path"], message["report"], Asked.from_dict(message["asked"]), ear.budget)
 
 
-def answer(voice: Voice, path: str, asked: Asked, budget: Budget) -> None:
-    """Learn, and say what came of it; whatever goes wrong is one line."""
+def answer(voice: Voice, path: str, report: str, asked: Asked, budget: Budget) -> None:
+    """Learn, say what came of it, and write the report; whatever goes wrong is one line."""
+    from dagora.formats.json_format import render_result
+
     try:
-        voice.say("result", text=learned(path, asked, budget, Watcher(voice, budget)))
+        found = learned(path, asked, budget, Watcher(voice, budget))
+        voice.say("result", text=render_result(found.result.to_dict(), *found.parameters))
+        found.write_report(report, Path(path).name)
+        voice.say("report", path=report)
     except DagoraError as error:
         voice.say("error", line=shown(" ".join(str(error).split())))
     except MemoryError:
@@ -96,12 +107,33 @@ def answer(voice: Voice, path: str, asked: Asked, budget: Budget) -> None:
         voice.say("error", line=f"this is a fault of dagora ({type(error).__name__}): the terminal says more")
 
 
-def learned(path: str, asked: Asked, budget: Budget, observe: Watcher) -> str:
-    """Learn a graph, and return what `dagora learn -o result.json` writes."""
-    from dagora.formats.json_format import render_result
+@dataclass(frozen=True)
+class Learned:
+    """A result and the rows that it was learned from."""
+
+    result: Result
+    rows: Statistics
+
+    @cached_property
+    def parameters(self) -> tuple[Network | None, str | None]:
+        """The fitted network, or the reason why there is none."""
+        from dagora.result_parameters import fitted
+
+        return fitted(self.result.graph, self.rows)
+
+    def write_report(self, file: str, source: str) -> None:
+        """Write the page that `dagora learn --report` writes."""
+        from dagora.report import write_report
+        from dagora.result_parameters import fitted_processes, own_table
+
+        network = fitted_processes(self.result, self.rows) or self.parameters[0]
+        write_report(self.result, file, network=network, source=source, table=own_table(self.rows))
+
+
+def learned(path: str, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
+    """Learn a graph, as `dagora learn` does."""
     from dagora.learning import EM_ROUNDS, learn
     from dagora.preparing import prepare
-    from dagora.result_parameters import fitted
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
     prepared = prepare(
@@ -118,10 +150,9 @@ def learned(path: str, asked: Asked, budget: Budget, observe: Watcher) -> str:
         **same,
         **asked.options,
     )
-    result = replace(result, command=asked.command(Path(path).name))
     if result.status == "failed":
         raise DagoraError(f"{result.method} failed: {result.message}")
-    return render_result(result.to_dict(), *fitted(result.graph, rows))
+    return Learned(replace(result, command=asked.command(Path(path).name)), rows)
 
 
 class Watcher:

@@ -57,17 +57,21 @@ class WorkerProcess:
         """End it at once, whatever it does."""
         self._process.kill()
         self._process.wait()
+        self._hang_up()
 
     def close(self) -> None:
         """End it: it removes the session's folder and exits, or is killed."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError, ValueError):
-            self._process.stdin.close()
+        self._hang_up()
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
         self._listener.join(PATIENCE)
+
+    def _hang_up(self) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            self._process.stdin.close()
 
     def _listen(self) -> None:
         stream = self._process.stdout

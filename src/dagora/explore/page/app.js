@@ -89,7 +89,7 @@ const start = () => trying(async () => {
   const state = await get("/api/state");
   most = state.max_upload;
   byId("most").textContent = `${most / 1e6} MB`;
-  methods.begin(results.secondsOf);
+  methods.begin(results.lastOf);
   run.begin(results.add);
   results.begin(state.results, methods.refresh);
   if (state.data === null) show(byId("start"));

@@ -31,8 +31,8 @@ export const used = () => columns.filter((column) => column.type !== LEFT_OUT &&
 const row = (column) => {
   const { use, type } = choice(column.name);
   const kind = make("select", { "aria-label": `type of ${column.name}`, onchange: (event) => choose(column.name, { type: event.target.value, use: true }) });
-  const understood = column.type === LEFT_OUT ? "left out" : `${column.type} (found)`;
-  fill(kind, [["", type ? "as found" : understood], ["discrete", "discrete"], ["continuous", "continuous"]], type);
+  const understood = column.type === LEFT_OUT ? "left out" : `auto: ${column.type}`;
+  fill(kind, [["", type ? "auto" : understood], ["discrete", "discrete"], ["continuous", "continuous"]], type);
   const tier = make("select", { class: "tier", "aria-label": `tier of ${column.name}`, data: { name: column.name }, onchange: (event) => tiers.put(column.name, Number(event.target.value)) });
   const without = !use || column.type === LEFT_OUT;
   kind.disabled = !use;

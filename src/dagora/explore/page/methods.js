@@ -51,7 +51,7 @@ export const refresh = () => {
   drawScores();
   drawOptions();
   const before = earlier(method.value);
-  byId("before").textContent = before === null ? "" : `When you last ran ${method.value} here, it took ${before.toFixed(before < 10 ? 1 : 0)} s. With other columns or options it may take far longer.`;
+  byId("before").textContent = before === null ? "" : `When you last ran ${method.value} here, on ${before.variables} variables of ${before.source}, it took ${before.seconds.toFixed(1)} s. Other columns or options may take far longer.`;
   show(byId("before"), before !== null);
 };
 
@@ -78,8 +78,8 @@ export const asked = () => {
   };
 };
 
-export const begin = (secondsBefore) => {
-  earlier = secondsBefore;
+export const begin = (lastOf) => {
+  earlier = lastOf;
 };
 
 method.addEventListener("change", refresh);

@@ -42,7 +42,7 @@ export const questions = (result) => {
       const shares = answer ? new Map(answer.probabilities.map((one) => [one.levels[0], one.probability])) : null;
       return make("div", { class: now ? "card known" : "card" }, title, ...levels.map((level) => bar(name, level, shares ? shares.get(level) : Number(now.value === level))));
     }
-    const value = make("input", { type: "number", step: "any", class: "short", placeholder: "known value", "aria-label": `value of ${name}`, value: now ? now.value : "",
+    const value = make("input", { type: "number", step: "any", class: "short", placeholder: "known: a value", "aria-label": `value of ${name}`, value: now ? now.value : "",
       onchange: (event) => know(name, event.target.value === "" ? null : Number(event.target.value)) });
     const words = answer ? `mean ${number(answer.mean[name])}, sd ${number(answer.sd[name])}` : `= ${number(now.value)}`;
     return make("div", { class: now ? "card known" : "card" }, title, make("p", {}, words), value);

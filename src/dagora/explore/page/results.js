@@ -11,8 +11,8 @@ let changed = () => {};
 
 const title = (one) => `${one.number}: ${one.method}${one.score_name ? `, ${one.score_name}` : ""}`;
 
-// Seconds that a method took when it was last run here; null where it was not.
-export const secondsOf = (method) => results.findLast((one) => one.method === method)?.seconds ?? null;
+// What became of a method when it was last run here; null where it was not.
+export const lastOf = (method) => results.findLast((one) => one.method === method) ?? null;
 
 const line = (one) =>
   make("div", { class: one.number === current ? "line on" : "line" },
@@ -102,9 +102,9 @@ export const begin = (found, onChange) => {
 export const add = async (number_) => {
   const { results: found } = await get("/api/state");
   results = found;
-  byId("compare-second").value = "";
+  byId("compare-first").value = byId("compare-second").value = "";
   await open(number_);
-  byId("shown").scrollIntoView({ block: "nearest" });
+  byId("list-section").scrollIntoView({ block: "start" });
 };
 
 byId("compare").addEventListener("click", compare);

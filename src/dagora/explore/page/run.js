@@ -55,6 +55,7 @@ const watch = async () => {
   show(byId("end"), false);
   byId("stop").disabled = false;
   byId("learn").disabled = true;
+  section.scrollIntoView({ block: "nearest" });
   try {
     await follow("/api/progress", (state) => {
       trace.push(...state.trace);
