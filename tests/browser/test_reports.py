@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.graph.separation import markov_blanket
+from dagora.graph.separation import markov_blanket, moral_graph
+from dagora.report import write_comparison
 from dagora.result import Result
 from tests.browser.pages import KINDS, discrete, made_up
 
@@ -100,7 +101,7 @@ def test_the_blanket_in_the_picture_is_that_of_the_graph(opened, large):
 def test_search_and_the_blanket_alone(opened, large):
     file, result = large[440]
     page = opened(file)
-    hub = max(result.graph.nodes, key=lambda name: len(markov_blanket(result.graph, name)))
+    hub = result.graph.nodes[int(moral_graph(result.graph).sum(axis=1).argmax())]
     blanket = {hub} | markov_blanket(result.graph, hub)
     search = page.locator(f"{FIRST} input.find")
     assert page.locator(f"{FIRST} datalist option").count() == 440
@@ -116,11 +117,23 @@ def test_search_and_the_blanket_alone(opened, large):
     alone.click()
     assert nodes(page) == blanket
     assert alone.get_attribute("aria-pressed") == "true"
+    # Members are far apart: they are moved together, with all edges among them, and paper shows them at home.
+    among = [edge for edge in result.graph.edges if set(edge) <= blanket]
+    assert page.locator(f"{FIRST} .copies > g").count() == len(among)
+    assert scale(page) * 13 >= 8
+    moved = f"{FIRST} g[data-node][transform]"
+    assert page.locator(moved).count() == len(blanket)
+    page.emulate_media(media="print")
+    until(lambda: page.locator(moved).count() == 0)
+    assert len(nodes(page)) == 440
+    page.emulate_media(media="screen")
+    until(lambda: page.locator(moved).count() == len(blanket))
     page.keyboard.press("Escape")  # the button has the focus, not the picture: nothing is cleared
     assert nodes(page) == blanket
     page.locator(".panel .close").click()
     assert len(nodes(page)) == 440
     assert page.locator(".panel").count() == 0
+    assert page.locator(moved).count() == page.locator(f"{FIRST} .copies > g").count() == 0
     search.fill("no such")
     search.press("Enter")
     assert "no such" in page.locator(f"{FIRST} .said").inner_text()
@@ -303,6 +316,27 @@ def test_mounting_again_does_no_harm_and_takes_a_new_picture(opened, report):
       return [same, other === first, chosen, canvas.querySelectorAll(".graph-tools").length];
     }"""
     assert page.evaluate(script) == [True, False, ["soil", "new soil"], 1]
+
+
+def test_two_graphs_side_by_side(opened, tmp_path):
+    """A variable that is chosen in one picture is chosen in the other, where it has the same place."""
+    one, other = (dagora.random_dag("er", 12, 1.5, seed=seed) for seed in (1, 2))
+    write_comparison(one, other, tmp_path / "d.html")
+    page = opened(tmp_path / "d.html")
+    left, right = (page.locator("figure").nth(k) for k in (0, 1))
+    left.locator("g[data-node=x3]").click()
+    assert right.locator("g.chosen").get_attribute("data-node") == "x3"
+    places = [
+        picture.evaluate("""(figure) => [...figure.querySelectorAll("g[data-node]")].map((node) => {
+          const [box, edge] = [node, figure].map((element) => element.getBoundingClientRect());
+          return [node.dataset.node, Math.round(box.left - edge.left), Math.round(box.top - edge.top)];
+        })""")
+        for picture in (left, right)
+    ]
+    assert sorted(places[0]) == sorted(places[1])
+    assert left.bounding_box()["y"] == right.bounding_box()["y"]
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 def test_without_scripts_the_page_still_tells_everything(opened, report):

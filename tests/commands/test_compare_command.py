@@ -1,6 +1,7 @@
 """`dagora compare`: the metrics by name, the same from every format, and a picture of the difference."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dagora
+from tests.report.reading import read, table_under
 
 METRICS = {"shd", "tpr", "fdr", "fpr", "f1"}
 
@@ -54,3 +56,32 @@ def test_a_graph_equals_itself_in_any_format(run: Callable, garden: Path, tmp_pa
 def test_picture(run: Callable, graphs: tuple[Path, Path], tmp_path: Path) -> None:
     assert run("compare", *graphs, "--picture", tmp_path / "d.svg", "--json").code == 0
     assert ET.parse(tmp_path / "d.svg").getroot().tag.endswith("svg")
+
+
+def test_report(run: Callable, graphs: tuple[Path, Path], tmp_path: Path) -> None:
+    """Both graphs with each node in the same place; each pair that is joined in either, with its verdict."""
+    page = tmp_path / "d.html"
+    assert run("compare", *graphs, "--report", page, "--json").code == 0
+    content = page.read_text()
+    assert "estimate.json against truth.dot" in content
+    found = read(content)
+    assert sorted(table_under(found, "estimate.json", "truth.dot")) == [
+        ["", "c → d", "only in truth.dot"],
+        ["a → b", "a → b", "in both"],
+        ["c → b", "b → c", "other direction"],
+        ["d → e", "", "only in estimate.json"],
+    ]
+    drawn = [(tags["data-tail"], tags["data-head"]) for _, tags in found.tags if "data-tail" in tags]
+    assert sorted(map("".join, drawn)) == ["ab", "ab", "bc", "cb", "cd", "de"]
+    left, right = (
+        re.findall('data-node="(.)".*?<rect x="([^"]*)" y="([^"]*)"', part)
+        for part in content.split("<figure>")[1:]
+    )
+    assert sorted(left) == sorted(right)
+    assert len(set(left)) == 5
+
+
+def test_a_report_is_a_page(run: Callable, graphs: tuple[Path, Path], tmp_path: Path) -> None:
+    ran = run("compare", *graphs, "--report", tmp_path / "d.pdf")
+    assert ran.code == 2
+    assert "reports are written as .html" in ran.err

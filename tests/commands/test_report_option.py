@@ -25,8 +25,10 @@ def test_learn_writes_the_edges_it_found(run: Callable, garden: Path, tmp_path: 
     assert ran.code == 0
     assert f"written: {file}" in ran.err
     assert edges_on(file) == set(dagora.learn(garden / "garden.csv").graph.edges)
-    headings = read(file.read_text()).within("h2")
-    assert {"Against the truth", "Conditional probabilities"} <= set(headings)
+    page = read(file.read_text())
+    assert {"Against the truth", "Conditional probabilities"} <= set(page.within("h2"))
+    charts = [tags for _, tags in page.tags if "distribution" in tags.get("class", "")]
+    assert len(charts) == len(dagora.read_network(garden / "garden.bif").graph)
 
 
 def test_learning_by_gaussian_processes_draws_their_functions(run: Callable, tmp_path: Path) -> None:
@@ -68,8 +70,9 @@ def test_over_sites(run: Callable, garden: Path, tmp_path: Path) -> None:
     assert ran.code == 0
     page = read(file.read_text())
     assert page.within("h1") == ["hill-climb on 3 sites"]
-    # Parameters would have been more sums than were asked for.
+    # Parameters and distributions would have been more sums than were asked for.
     assert "Conditional probabilities" not in page.within("h2")
+    assert not any("distribution" in tags.get("class", "") for _, tags in page.tags)
 
 
 def test_two_owners(run: Callable, tmp_path: Path) -> None:
@@ -84,7 +87,9 @@ def test_two_owners(run: Callable, tmp_path: Path) -> None:
     ran = run("private", "simulate", tmp_path / "a.csv", tmp_path / "b.csv", "--key", "ID", "--max-parents", 1,
               "--in-memory", "--report", file, "--quiet")  # fmt: skip
     assert ran.code == 0, ran.err
-    assert "Who learned what" in read(file.read_text()).within("h2")
+    page = read(file.read_text())
+    assert "Who learned what" in page.within("h2")
+    assert not any("distribution" in tags.get("class", "") for _, tags in page.tags)
 
 
 @pytest.mark.parametrize("command", ["learn", "sample"])

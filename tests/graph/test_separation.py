@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.errors import GraphError
+from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.equivalence import cpdag_matrix
@@ -66,6 +67,11 @@ def test_markov_blanket_separates_and_is_smallest(dag):
 @given(dags())
 def test_moral_graph(dag):
     assert np.array_equal(moral_graph(dag), nx.to_numpy_array(nx.moral_graph(dag.to_networkx())) != 0)
+
+
+def test_a_class_has_the_moral_graph_of_each_of_its_members():
+    for dag in all_dags(4):
+        assert np.array_equal(moral_graph(dag), moral_graph(CPDAG.from_dag(dag)))
 
 
 def test_one_name_may_be_longer_than_a_letter():

@@ -29,7 +29,7 @@ def garden():
 
 
 def linked(page):
-    (address,) = [tags["href"] for tag, tags in page.tags if tag == "a"]
+    (address,) = [tags["href"] for _, tags in page.tags if "download" in tags]
     return json.loads(b64decode(address.partition("base64,")[2]))
 
 

@@ -15,27 +15,20 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dagora.errors import GraphError
 from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS
 from dagora.graph.ancestral.pag import SHOWN as SHOWN_SIGNS
-from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
+from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.cpdag import Graph
 from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
 from dagora.graph.dag import Edge
 from dagora.graph.lagged_graph import LaggedGraph
 from dagora.graph.layout import NODE_HEIGHT, Layout, Point, layout
-from dagora.graph.metrics import judge
-from dagora.graph.pag_metrics import both_pags, judge_pags
 from dagora.graph.slices import Line, Slices, place_slices
-
-Verdict = Literal["plain", "shown", "correct", "reversed", "extra", "missing"]
+from dagora.graph.strokes import Stroke, Verdict, strokes_of, with_strength
 
 MARGIN = 24.0
 FONT_SIZE = 13.0
@@ -61,17 +54,6 @@ MARKED: dict[Verdict, str] = {**JUDGED, "reversed": "other marks"}
 SHOWN: dict[Verdict, str] = {"shown": "direction shown by an intervention:", "plain": "other edges:"}
 
 
-@dataclass(frozen=True)
-class _Stroke:
-    """One edge to draw, from its first node to its second, with the sign of a PAG, such as `-->`."""
-
-    edge: Edge
-    sign: str
-    verdict: Verdict
-    weight: float | None
-    strength: float | None = None
-
-
 LineOf = Callable[[Edge, float, float], Line]
 
 
@@ -93,20 +75,35 @@ def draw_svg(
     >>> draw_svg(DAG("ab", [("a", "b")]), title="a < b")[:4]
     '<svg'
     """
-    if isinstance(graph, PAG):
-        strokes = _marked_strokes(graph, truth)
-    else:
-        known = None if truth is None else without_pag(truth, "the truth of a DAG or CPDAG")
-        strokes = [_with_strength(each, strengths or {}) for each in _strokes(graph, known, weights, shown)]
-    widths = _box_widths(graph.nodes, strokes)
-    plan, line = _placed(graph.outline() if isinstance(graph, PAG) else graph, strokes, widths)
+    strokes = [with_strength(each, strengths or {}) for each in strokes_of(graph, truth, weights, shown)]
+    widths = box_widths(graph.nodes, strokes)
+    outline = graph.outline() if isinstance(graph, PAG) else graph
+    plan, line = placed(outline, widths, [stroke.edge for stroke in strokes])
     words = MARKED if isinstance(graph, PAG) else JUDGED
-    legend = _legend(strokes, words) if truth is not None else _legend(strokes, SHOWN) if shown else []
-    heading = 30.0 * (title is not None) + 26.0 * bool(legend)
-    needed = [plan.width, sum(width for _, width in legend), text_width(title or "") * 1.3]
-    width, height = max(needed) + 2 * MARGIN, plan.height + heading + 2 * MARGIN
-
+    legend = words if truth is not None else SHOWN if shown else {}
     summary = title or f"Graph of {len(graph)} nodes and {number_of_edges(graph)} edges"
+    return assembled(strokes, widths, plan, line, words=words, legend=legend, title=title, summary=summary)
+
+
+def assembled(
+    strokes: Sequence[Stroke],
+    widths: Mapping[str, float],
+    plan: Layout | Slices,
+    line: LineOf,
+    *,
+    words: Mapping[Verdict, str],
+    legend: Mapping[Verdict, str],
+    title: str | None,
+    summary: str,
+) -> str:
+    """The picture: edges, boxes, title, and a legend of some verdicts with how many edges have each.
+
+    `words` say of an edge which verdict it has.
+    """
+    listed = _legend(strokes, legend)
+    heading = 30.0 * (title is not None) + 26.0 * bool(listed)
+    needed = [plan.width, sum(width for _, width in listed), text_width(title or "") * 1.3]
+    width, height = max(needed) + 2 * MARGIN, plan.height + heading + 2 * MARGIN
     size = f'width="{width:.0f}" height="{height:.0f}"'
     view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
     parts = [
@@ -118,7 +115,7 @@ def draw_svg(
         style = f'font-size="17" font-weight="600" fill="{INK}"'
         parts.append(f'<text x="{MARGIN:g}" y="{MARGIN + 12:g}" {style}>{clean_text(title)}</text>')
     x = MARGIN
-    for drawing, length in legend:
+    for drawing, length in listed:
         parts.append(f'<g transform="translate({x:.1f} {MARGIN + heading - 22:.1f})">{drawing}</g>')
         x += length
     left = (width - plan.width) / 2
@@ -133,24 +130,29 @@ def draw_svg(
         for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict))
     ]
     parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, Slices) else []
-    parts += [_node(name, plan.positions[name], widths[name]) for name in graph.nodes]
+    parts += [_node(name, plan.positions[name], widths[name]) for name in widths]
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 
-def _placed(
-    graph: Graph, strokes: Sequence[_Stroke], widths: Mapping[str, float]
+def placed(
+    graph: Graph, widths: Mapping[str, float], edges: Sequence[Edge]
 ) -> tuple[Layout | Slices, LineOf]:
-    """Where nodes are, and the shapes of edges: in layers, or in slices of time for a graph in time."""
+    """Where nodes are, and the shapes of edges: in layers, or in slices of time for a graph in time.
+
+    `edges` are all that are to be drawn, also those that the graph has the other way round or not at all.
+    """
     in_time = LaggedGraph.of_window(graph)
     if in_time is not None:
-        slices = place_slices(in_time, widths, [stroke.edge for stroke in strokes])
+        slices = place_slices(in_time, widths, edges)
         return slices, slices.line
-    plan = layout(graph, widths=widths, extra=[s.edge for s in strokes if s.verdict == "missing"])
+    own = {frozenset(edge) for edge in (*graph.edges, *graph.undirected)}
+    plan = layout(graph, widths=widths, extra=[edge for edge in edges if frozenset(edge) not in own])
     meets = ports(plan, widths)
 
     def line(edge: Edge, first: float, last: float) -> Line:
-        tail, *inner, head = plan.routes[edge]
-        tail, head = meets[edge, edge[0]], meets[edge, edge[1]]
+        known = edge if edge in plan.routes else edge[::-1]
+        _, *inner, _ = plan.routes[known] if known == edge else plan.routes[known][::-1]
+        tail, head = meets[known, edge[0]], meets[known, edge[1]]
         route = [tail, *inner, head]
         left, right = moved(tail, route[1], first), moved(head, route[-2], last)
         return *curve([left, *inner, right]), (left, tail), (right, head)
@@ -174,68 +176,7 @@ def _heading(text: str, x: float) -> str:
     return f'<text x="{x:.1f}" y="12" {style}>{clean_text(text)}</text>'
 
 
-def _strokes(
-    graph: Graph, truth: Graph | None, weights: ArrayLike | None, shown: Collection[Edge]
-) -> list[_Stroke]:
-    values = None if weights is None else np.asarray(weights, dtype=np.float64)
-    if values is not None and values.shape != (len(graph), len(graph)):
-        raise GraphError(f"weights must be a {len(graph)} × {len(graph)} matrix, not of shape {values.shape}")
-    if values is not None and not np.isfinite(values[graph.to_numpy()]).all():
-        raise GraphError("the weights of the edges must be finite numbers")
-
-    def weight(edge: Edge) -> float | None:
-        return None if values is None else float(values[graph.index(edge[0]), graph.index(edge[1])])
-
-    edges = [*((edge, "-->") for edge in graph.edges), *((edge, "---") for edge in graph.undirected)]
-    if truth is None:
-        return [
-            _Stroke(edge, sign, "shown" if edge in shown else "plain", weight(edge)) for edge, sign in edges
-        ]
-    verdicts = judge(graph, truth)
-
-    def verdict(edge: Edge) -> Verdict:
-        return verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1]))
-
-    found = [_Stroke(edge, sign, verdict(edge), weight(edge)) for edge, sign in edges]
-    absent = [*((edge, "-->") for edge in truth.edges), *((edge, "---") for edge in truth.undirected)]
-    found += [
-        _Stroke(edge, sign, "missing", None)
-        for edge, sign in absent
-        if verdicts.missing[truth.index(edge[0]), truth.index(edge[1])]
-    ]
-    return found
-
-
-def _with_strength(stroke: _Stroke, strengths: Mapping[Edge, float]) -> _Stroke:
-    """The stroke with its strength, which is that of the edge in either direction."""
-    if stroke.verdict == "missing":
-        return stroke
-    tail, head = stroke.edge
-    return replace(stroke, strength=strengths.get((tail, head), strengths.get((head, tail))))
-
-
-def _marked_strokes(graph: PAG, truth: AnyGraph | None) -> list[_Stroke]:
-    if truth is None:
-        return [_Stroke((one, other), sign, "plain", None) for one, sign, other in graph.marked_edges]
-    found, known = both_pags(graph, truth)
-    verdicts = judge_pags(found, known)
-
-    def place(name: str) -> int:
-        return known.index(name)
-
-    strokes = [
-        _Stroke((one, other), sign, verdicts.of_edge(place(one), place(other)), None)
-        for one, sign, other in graph.marked_edges
-    ]
-    strokes += [
-        _Stroke((one, other), sign, "missing", None)
-        for one, sign, other in known.marked_edges
-        if verdicts.missing[place(one), place(other)]
-    ]
-    return strokes
-
-
-def _box_widths(nodes: Sequence[str], strokes: Sequence[_Stroke]) -> dict[str, float]:
+def box_widths(nodes: Sequence[str], strokes: Sequence[Stroke]) -> dict[str, float]:
     """Wide enough for the label, and for the edges that meet one side of the box."""
     fan: Counter[tuple[str, int]] = Counter((stroke.edge[end], end) for stroke in strokes for end in (0, 1))
     widths = {}
@@ -247,7 +188,7 @@ def _box_widths(nodes: Sequence[str], strokes: Sequence[_Stroke]) -> dict[str, f
     return widths
 
 
-def _legend(strokes: Sequence[_Stroke], words: Mapping[Verdict, str]) -> list[tuple[str, float]]:
+def _legend(strokes: Sequence[Stroke], words: Mapping[Verdict, str]) -> list[tuple[str, float]]:
     """Line sample, words and count of each verdict, with the width each takes."""
     entries = []
     for verdict, word in words.items():
@@ -274,7 +215,7 @@ def _node(name: str, centre: Point, width: float) -> str:
 
 
 def _edge(
-    stroke: _Stroke,
+    stroke: Stroke,
     line: LineOf,
     scale: float,
     strongest: float,

@@ -21,6 +21,30 @@ if TYPE_CHECKING:
     from dagora.resample.strengths import Strengths
 
 
+def write_comparison(
+    estimate: AnyGraph,
+    truth: AnyGraph,
+    path: str | PathLike[str],
+    *,
+    names: tuple[str, str] = ("estimate", "truth"),
+) -> None:
+    """Write a page with two graphs side by side, and what they have in common.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dagora.graph.dag import DAG
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "difference.html")
+    ...     write_comparison(DAG("ab", ["ab"]), DAG("ab", ["ba"]), page)
+    ...     "other direction" in page.read_text(encoding="utf-8")
+    True
+    """
+    from dagora.report.compared import comparison_page
+
+    require_path(path)
+    write_whole(path, comparison_page(estimate, truth, names))
+
+
 def write_report(
     found: Result | Posterior | Strengths,
     path: str | PathLike[str],
@@ -34,8 +58,8 @@ def write_report(
     """Write a page about what `learn`, `sample` or `bootstrap` returned.
 
     `truth` is a graph to compare with, `network` has parameters to show, `source` names the data. The page of
-    a learned graph can also show the `strengths` of its edges, and how the columns of a `table` are distributed:
-    as counts, never as rows.
+    a learned graph can also show the `strengths` of its edges, and how the columns of a `table` are
+    distributed: as counts, never as rows.
 
     >>> import dagora, tempfile
     >>> from pathlib import Path
@@ -43,7 +67,8 @@ def write_report(
     >>> result = dagora.learn(table)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = Path(folder, "report.html")
-    ...     write_report(result, page, network=dagora.fit(result.graph, table), source="two columns", table=table)
+    ...     fitted = dagora.fit(result.graph, table)
+    ...     write_report(result, page, network=fitted, source="two columns", table=table)
     ...     "two columns" in page.read_text(encoding="utf-8")
     True
     """

@@ -17,6 +17,7 @@ from dagora.report.line_chart import COLOURS, Scale, ticks, written
 from dagora.wording import counted
 
 MOST_LEVELS = 12
+LARGEST = float(np.finfo(np.float64).max)
 FEWEST_BINS, MOST_BINS = 5, 24
 WIDTH, LABELS, NUMBERS = 330.0, 118.0, 56.0
 BAR, HISTOGRAM = 19.0, 130.0
@@ -33,10 +34,11 @@ class Distribution:
 
 
 def distributions(table: AnyTable) -> dict[str, Distribution]:
-    """The distribution of each column.
+    """The distribution of each column, but of numbers so far apart that their distance is no number.
 
     >>> from dagora.data.table import Table
-    >>> table = Table.from_numpy([["no", 1.0], ["yes", 2.0], ["no", 9.0]], ["ill", "dose"], continuous=["dose"])
+    >>> rows = [["no", 1.0], ["yes", 2.0], ["no", 9.0]]
+    >>> table = Table.from_numpy(rows, ["ill", "dose"], continuous=["dose"])
     >>> found = distributions(table)
     >>> found["ill"].labels, found["ill"].counts, found["dose"].counts
     (('no', 'yes'), (2, 1), (2, 0, 0, 0, 1))
@@ -48,7 +50,7 @@ def distributions(table: AnyTable) -> dict[str, Distribution]:
         if variable.kind is Kind.DISCRETE:
             counts = np.bincount(kept.astype(np.int64), minlength=len(variable.levels))
             found[variable.name] = Distribution(tuple(counts.tolist()), variable.levels, unseen=unseen)
-        else:
+        elif len(kept) == 0 or kept.max() / 2 - kept.min() / 2 < LARGEST / 2:
             counts, edges = _histogram(kept)
             found[variable.name] = Distribution(
                 tuple(counts.tolist()), edges=tuple(edges.tolist()), unseen=unseen

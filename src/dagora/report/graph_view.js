@@ -6,7 +6,8 @@
 // belongs to the truth alone, data-missing. Nothing is fetched, and nothing but the element is changed.
 globalThis.DagoraGraph = (() => {
   const READABLE = 8; // pixels of a letter; below, labels are drawn larger, and only those that have room
-  const FAR_LABEL = 11; // pixels of such a label
+  const FAR_LABELS = [11, 9]; // pixels of such a label, the first that has room
+  const SMALLEST = 5.5; // pixels; smaller letters are not drawn
   const THIN = 0.35; // scale below which lines and boxes keep a width on the screen
   const CLOSEST = 4; // largest scale
   const EDGE = 10; // pixels above and below the whole picture
@@ -30,7 +31,7 @@ globalThis.DagoraGraph = (() => {
       const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
       const place = { x: x + width / 2 + Number(left), y: y + height / 2 + Number(top), width, height };
       const label = box.querySelector("text").textContent;
-      nodes.set(box.dataset.node, { name: box.dataset.node, box, label, ...place, near: new Set(), parents: new Set() });
+      nodes.set(box.dataset.node, { name: box.dataset.node, box, label, ...place, home: { x: place.x, y: place.y }, near: new Set(), parents: new Set() });
     }
     const edges = [...picture.querySelectorAll("g[data-tail]")].map((group) => {
       const { tail, head, sign = "-->", strength } = group.dataset;
@@ -59,6 +60,49 @@ globalThis.DagoraGraph = (() => {
     }
     members.delete(name);
     return members;
+  };
+
+  // New places for nodes that are far apart: their rows one below the other, long ones in several lines.
+  const packed = (members) => {
+    const rows = new Map();
+    for (const node of [...members].sort((one, other) => one.home.x - other.home.x)) {
+      const row = Math.round(node.home.y);
+      rows.set(row, [...(rows.get(row) ?? []), node]);
+    }
+    const most = Math.max(4, Math.ceil(1.15 * Math.sqrt(members.length)));
+    const places = new Map();
+    let y = 0;
+    for (const row of [...rows.keys()].sort((one, other) => one - other)) {
+      const lines = Math.ceil(rows.get(row).length / most);
+      for (let k = 0; k < lines; k += 1) {
+        const line = rows.get(row).filter((_, at) => at % lines === k);
+        let x = -line.reduce((sum, node) => sum + node.width + 24, 0) / 2 + 30 * (k % 2);
+        for (const node of line) {
+          places.set(node, [x + node.width / 2 + 12, y]);
+          x += node.width + 24;
+        }
+        y += k === lines - 1 ? 110 : 52;
+      }
+    }
+    return { places, height: y - 110 };
+  };
+
+  // An edge between two boxes that were moved: its path, and where it ends and from which direction.
+  const joining = (from, to) => {
+    const level = Math.abs(to.y - from.y) < 1;
+    const side = level ? Math.sign(to.x - from.x) : Math.sign(to.y - from.y);
+    const lean = (node, other) => between(8 - node.width / 2, 0.15 * (other.x - node.x), node.width / 2 - 8);
+    const meet = (node, other, way) => (level
+      ? [node.x + (way * node.width) / 2, node.y]
+      : [node.x + lean(node, other), node.y + (way * node.height) / 2]);
+    const [start, end] = [meet(from, to, side), meet(to, from, -side)];
+    const [bend, across, down] = [level ? 0 : (end[1] - start[1]) / 2, level ? side : 0, level ? 0 : side];
+    const d = `M${start[0]} ${start[1]}C${start[0]} ${start[1] + bend} ${end[0]} ${end[1] - bend} ${end[0]} ${end[1]}`;
+    return { d, ends: [[...start, -across, -down], [...end, across, down]] };
+  };
+  const arrow = ([x, y, across, down]) => {
+    const [u, v] = [x - 10 * across, y - 10 * down];
+    return `M${x} ${y}L${u - 4 * down} ${v + 4 * across}L${u + 4 * down} ${v - 4 * across}Z`;
   };
 
   // Mounts a view on an element; a second call on the same picture gives the view that is there.
@@ -131,6 +175,8 @@ globalThis.DagoraGraph = (() => {
     };
 
     // ---- labels: where letters would be too small, the labels that have room are drawn larger
+    const pen = document.createElement("canvas").getContext("2d"); // measures, and draws nothing
+    pen.font = `${LETTER}px ${getComputedStyle(picture).fontFamily}`;
     const labels = document.createElementNS(picture.namespaceURI, "g");
     labels.setAttribute("class", "labels");
     const byDegree = [...nodes.values()].sort((one, other) => other.near.size - one.near.size);
@@ -139,19 +185,23 @@ globalThis.DagoraGraph = (() => {
       picture.classList.toggle("far", far);
       labels.replaceChildren();
       if (!far) return;
-      const size = FAR_LABEL / scale;
+      const sizes = [...FAR_LABELS, LETTER * scale].filter((size) => size >= SMALLEST);
       const first = view.chosen === null ? [] : [nodes.get(view.chosen), ...byDegree.filter((node) => node.box.classList.contains("near"))];
       const placed = [];
       for (const node of new Set([...first, ...byDegree])) {
         if (node.box.classList.contains("outside")) continue;
-        const [wide, high] = [node.label.length * 0.6 * size, 1.25 * size];
-        const x = between(wide / 2, node.x, fullWidth - wide / 2);
-        const meets = placed.some((other) => Math.abs(other.x - x) < (other.wide + wide) / 2 && Math.abs(other.y - node.y) < high);
-        if (meets) continue;
-        placed.push({ x, y: node.y, wide });
+        node.wide ??= pen.measureText(node.label).width / LETTER; // for letters of one pixel
+        const tried = sizes.map((size) => {
+          const wide = (node.wide * size + 4) / scale;
+          return { size: size / scale, wide, high: (1.25 * size) / scale, x: between(wide / 2, node.x, fullWidth - wide / 2), y: node.y };
+        });
+        const free = (one) => !placed.some((other) => Math.abs(other.x - one.x) < (other.wide + one.wide) / 2 && Math.abs(other.y - one.y) < (other.high + one.high) / 2);
+        const found = tried.find(free);
+        if (!found) continue;
+        placed.push(found);
         const text = document.createElementNS(picture.namespaceURI, "text");
         text.textContent = node.label;
-        for (const [name, value] of [["x", x], ["y", node.y + 0.36 * size], ["font-size", size], ["stroke-width", 0.3 * size]]) {
+        for (const [name, value] of [["x", found.x], ["y", found.y + 0.36 * found.size], ["font-size", found.size], ["stroke-width", 0.3 * found.size]]) {
           text.setAttribute(name, value.toFixed(1));
         }
         text.classList.toggle("faded", view.chosen !== null && !node.box.classList.contains("near"));
@@ -181,6 +231,46 @@ globalThis.DagoraGraph = (() => {
       view.choose(name);
       view.onChoose(view.chosen);
     };
+    // Moves the nodes of a blanket together, with edges that are drawn anew; without nodes, all go home.
+    const copies = document.createElementNS(picture.namespaceURI, "g");
+    copies.setAttribute("class", "copies");
+    const shape = (tag, attributes) => {
+      const element = document.createElementNS(picture.namespaceURI, tag);
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+      return element;
+    };
+    const gather = (kept) => {
+      for (const node of nodes.values()) {
+        if (node.x !== node.home.x || node.y !== node.home.y) node.box.removeAttribute("transform");
+        [node.x, node.y] = [node.home.x, node.home.y];
+      }
+      copies.replaceChildren();
+      for (const edge of edges) edge.copy = null;
+      picture.classList.toggle("gathered", kept !== null);
+      if (kept === null) return;
+      const { places, height: high } = packed([...kept].map((name) => nodes.get(name)));
+      for (const [node, [x, y]] of places) {
+        [node.x, node.y] = [fullWidth / 2 + x, (fullHeight - high) / 2 + y];
+        node.box.setAttribute("transform", `translate(${node.x - node.home.x} ${node.y - node.home.y})`);
+      }
+      for (const edge of edges) {
+        if (!kept.has(edge.tail) || !kept.has(edge.head)) continue;
+        const line = edge.group.querySelector("path");
+        const { d, ends } = joining(nodes.get(edge.tail), nodes.get(edge.head));
+        edge.copy = shape("g", { class: edge.group.classList.contains("weak") ? "weak" : "" });
+        const stroke = line.getAttribute("stroke");
+        const drawn = shape("path", { d, fill: "none", stroke, "stroke-width": line.getAttribute("stroke-width") });
+        if (line.hasAttribute("stroke-dasharray")) drawn.setAttribute("stroke-dasharray", line.getAttribute("stroke-dasharray"));
+        edge.copy.append(drawn);
+        [edge.sign[0], edge.sign.at(-1)].forEach((mark, at) => {
+          const [x, y, across, down] = ends[at];
+          if (mark === "<" || mark === ">") edge.copy.append(shape("path", { d: arrow(ends[at]), fill: stroke }));
+          if (mark === "o") edge.copy.append(shape("circle", { cx: x - 5 * across, cy: y - 5 * down, r: 4.2, stroke, fill: "#ffffff" }));
+        });
+        edge.copy.append(edge.group.querySelector("title").cloneNode(true));
+        copies.append(edge.copy);
+      }
+    };
     // Shows only the chosen node and its blanket, as large as they can be.
     const setAlone = (alone) => {
       const was = view.alone;
@@ -193,16 +283,24 @@ globalThis.DagoraGraph = (() => {
       if (!width) return;
       if (view.alone) {
         const members = [...kept].map((name) => nodes.get(name));
+        const across = Math.max(...members.map((node) => node.home.x)) - Math.min(...members.map((node) => node.home.x));
+        const down = Math.max(...members.map((node) => node.home.y)) - Math.min(...members.map((node) => node.home.y));
+        gather(Math.min(width / (across + 150), height / (down + 90)) < READABLE / LETTER ? kept : null);
         const low = [Math.min(...members.map((node) => node.x - node.width / 2)), Math.min(...members.map((node) => node.y - node.height / 2))];
         const high = [Math.max(...members.map((node) => node.x + node.width / 2)), Math.max(...members.map((node) => node.y + node.height / 2))];
         fit(low[0] - 30, low[1] - 30, high[0] - low[0] + 60, high[1] - low[1] + 60);
-      } else if (was) fit();
-      else label();
+      } else if (was) {
+        gather(null);
+        fit();
+      } else label();
     };
     view.showAlone = setAlone;
     // Hides edges whose strength is below a limit.
     view.setLeast = (least) => {
-      for (const { group, strength } of edges) group.classList.toggle("weak", strength < least);
+      for (const { group, copy, strength } of edges) {
+        group.classList.toggle("weak", strength < least);
+        if (copy) copy.classList.toggle("weak", strength < least);
+      }
     };
 
     // ---- moving to a node
@@ -367,6 +465,7 @@ globalThis.DagoraGraph = (() => {
     }
     if (byDegree.length) current(byDegree[0]);
     picture.append(labels);
+    picture.insertBefore(copies, [...picture.children].find((child) => child.querySelector("g[data-node]")) ?? labels);
 
     // ---- the size of the window, and paper, which shows everything
     const watch = new ResizeObserver(resize);
@@ -374,7 +473,10 @@ globalThis.DagoraGraph = (() => {
     const paper = matchMedia("print");
     const onPaper = () => {
       printing = paper.matches;
-      if (printing) picture.setAttribute("viewBox", original);
+      if (printing) {
+        gather(null);
+        picture.setAttribute("viewBox", original);
+      } else if (view.alone) setAlone(true);
       else if (width) show();
     };
     paper.addEventListener("change", onPaper);

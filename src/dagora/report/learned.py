@@ -171,7 +171,8 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
         said = [pag_section.CAUTION, *([pag_section.SELECTED] if result.settings.get("selection") else [])]
         words = "".join(f'<p class="soft">{text(one)}</p>' for one in said)
         drawing = draw_svg(graph, truth=truth)
-        return Section("The graph", canvas([drawing], informed=True) + pag_section.marks_explained(graph) + words)
+        picture = canvas([drawing], informed=True)
+        return Section("The graph", picture + pag_section.marks_explained(graph) + words)
     shown = shown_by_interventions(graph, result.interventions)
     found = draw_svg(
         graph, truth=truth, weights=result.weights, shown=shown, strengths=result.edge_gains or None
@@ -289,7 +290,10 @@ def trace_section(result: Result) -> Section:
         [point.seconds - began for point in result.trace], [point.score for point in result.trace], steps=True
     )
     up = f"best {result.score_name or 'score'}"
-    said = f"The first score was there {number(began)} seconds after the start; before, data are read and code is compiled."
+    said = (
+        f"The first score was there {number(began)} seconds after the start: before it, data are prepared "
+        "and, in a first run, code is compiled."
+    )
     chart = draw_lines([line], across="seconds since the first score", up=up)
     return Section("Score over time", f'{chart}<p class="soft">{text(said)}</p>')
 
