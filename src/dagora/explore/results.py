@@ -12,11 +12,13 @@ from dagora.formats.json_format import parse, reason_without_parameters
 from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.comparing import compare
 from dagora.graph.drawing import draw_svg
+from dagora.graph.side_by_side import draw_pair
 from dagora.network.inference.answer import Answer
 from dagora.network.inference.questions import made_question
 from dagora.network.inference.settings import check_settings
 from dagora.network.inference.sharing import ask_all
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
+from dagora.report.compared import NOTE
 from dagora.report.learned import (
     CAUTION,
     comparison_table,
@@ -132,11 +134,8 @@ def told(result: Result) -> AnyGraph:
 
 
 def side_by_side(first: Kept, second: Kept) -> dict[str, Any]:
-    """Two results beside each other; the colours of the second say how its edges compare with the first."""
+    """Two results beside each other, each variable in the same place in both; colours show what differs."""
     comparison = compare(second.result.graph, first.result.graph)
-    one, two = told(first.result), told(second.result)
-    return {
-        "first": {**first.summary, "picture": draw_svg(one)},
-        "second": {**second.summary, "picture": draw_svg(two, truth=one)},
-        "table": comparison_table(comparison),
-    }
+    drawings = draw_pair(told(first.result), told(second.result))
+    shown = [{**kept.summary, "picture": one} for kept, one in zip((first, second), drawings, strict=True)]
+    return {"pair": shown, "note": NOTE, "table": comparison_table(comparison)}

@@ -80,14 +80,14 @@ export const open = (number_) => trying(async () => {
 const compare = () => trying(async () => {
   const [first, second] = [byId("compare-first").value, byId("compare-second").value];
   const found = await get(`/api/compare/${first}/${second}`);
-  const half = (one, words) => {
+  const half = (one) => {
     const canvas = make("div", { class: "canvas fitted" }, fromServer(one.picture));
-    return { canvas, element: make("div", {}, make("h3", {}, title(one)), make("p", { class: "soft" }, words), canvas) };
+    return { canvas, element: make("div", {}, make("h3", {}, title(one)), canvas) };
   };
-  const halves = [half(found.first, "As far as the data decide it."), half(found.second, "Colours compare it with the other: “correct” stands for the same edge, “missing” for one that only the other has, “extra” for one that only this has.")];
+  const halves = found.pair.map(half);
   byId("pair").replaceChildren(...halves.map((one) => one.element));
   const views = halves.map((one) => DagoraGraph.mount(one.canvas, { onChoose: (name) => views.forEach((view) => view.choose(name)) }));
-  byId("comparison-table").replaceChildren(fromServer(found.table));
+  byId("comparison-table").replaceChildren(make("p", { class: "soft" }, found.note), fromServer(found.table));
   show(byId("comparison"));
   byId("comparison").scrollIntoView({ block: "start" });
 });
