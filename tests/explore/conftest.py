@@ -11,12 +11,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="needs Starlette: the extra 'app'")
-pytest.importorskip("uvicorn", reason="needs Uvicorn: the extra 'app'")
-
 from dagora.data.writers import write_table
 from dagora.demo_network import greenhouse
-from dagora.explore.server import Server
 from dagora.network.sample import sample
 
 MOST_UPLOAD = 50_000
@@ -47,7 +43,7 @@ class Answer:
 class Client:
     """Sends requests as a page would, with the token unless told otherwise."""
 
-    server: Server
+    server: Any
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -111,7 +107,9 @@ class Client:
 
 @pytest.fixture(scope="session")
 def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a known network."""
+    """A table of a known network; skips where the server cannot be started."""
+    pytest.importorskip("starlette", reason="needs Starlette: the extra 'app'")
+    pytest.importorskip("uvicorn", reason="needs Uvicorn: the extra 'app'")
     file = tmp_path_factory.mktemp("garden") / "garden.csv"
     write_table(sample(greenhouse(), 400, seed=1), file)
     return file
@@ -120,6 +118,8 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def client(garden: Path) -> Iterator[Client]:
     """A client of a server that has the table."""
+    from dagora.explore.server import Server
+
     server = Server(most_upload=MOST_UPLOAD, reading={})
     thread = threading.Thread(target=server.run, args=(lambda _address: None,))
     try:

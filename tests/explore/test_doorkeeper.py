@@ -29,6 +29,7 @@ PATHS = [
 
 def test_all_paths_are_listed_here() -> None:
     """So that a new one is tried too."""
+    pytest.importorskip("starlette", reason="needs Starlette: the extra 'app'")
     from dagora.explore.routes import application
     from dagora.explore.session import Session
 
