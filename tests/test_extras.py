@@ -68,6 +68,12 @@ CASES: dict[str, dict[str, str]] = {
     "sklearn": {
         "__import__('dagora.estimators')": "dagora.estimators needs scikit-learn: pip install 'dagora[sklearn]'",
     },
+    "starlette": {
+        "explore none.csv": "dagora explore needs Starlette: pip install 'dagora[app]'",
+    },
+    "uvicorn": {
+        "explore": "pip install 'dagora[app]'",
+    },
     "duckdb": {
         "dagora.open_rows('duckdb:shop.db', table='orders')": "a DuckDB file needs DuckDB: pip install 'dagora[engines]'",
     },

@@ -77,6 +77,8 @@ FLOORS = (
     ("vertical",),
     ("several_owners",),
     ("report",),
+    ("result_parameters",),
+    ("explore",),
     ("papers",),
     ("",),
     ("commands",),

@@ -68,6 +68,8 @@ CRYPTOGRAPHY_FOR_OWNERS = Need("cryptography", "the package 'cryptography'", "pr
 GMPY2 = Need("gmpy2", "the package 'gmpy2'", "private")
 DUCKDB = Need("duckdb", "DuckDB", "engines")
 SKLEARN = Need("sklearn", "scikit-learn", "sklearn")
+STARLETTE = Need("starlette", "Starlette", "app")
+UVICORN = Need("uvicorn", "Uvicorn", "app")
 POSTGRESQL = Need("adbc_driver_postgresql", "the package 'adbc-driver-postgresql'", "engines")
 
 NEEDS = (
@@ -82,4 +84,6 @@ NEEDS = (
     POSTGRESQL,
     DISTRIBUTED,
     SKLEARN,
+    STARLETTE,
+    UVICORN,
 )

@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dagora.data.incomplete import AnyTable
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.dag import Edge
     from dagora.graph.metrics import Comparison
     from dagora.graph.pag_metrics import PAGComparison
-    from dagora.network.gaussian_process.network import GaussianProcessNetwork
-    from dagora.network.networks import Network
     from dagora.resample.strengths import Strengths
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
@@ -121,6 +118,7 @@ def write_result(
     from dagora.formats.json_format import render_result
     from dagora.formats.registry import find_format, write_graph, write_network
     from dagora.graph.dag import DAG
+    from dagora.result_parameters import fitted
 
     name = find_format(path).name
     if name == "JSON":
@@ -134,58 +132,6 @@ def write_result(
     return []
 
 
-def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
-    """The network of a graph with fitted parameters, or the reason why it has none."""
-    from dagora.fitting import fit
-    from dagora.graph.ancestral.pag import PAG
-    from dagora.graph.dag import DAG
-    from dagora.graph.lagged_graph import LaggedGraph
-    from dagora.report.parameters import MOST_CELLS, few_enough
-    from dagora.stats.observed.statistics import IncompleteStatistics
-    from dagora.stats.table import TableStatistics
-
-    if statistics is None:
-        return None, "there are no rows to fit them to"
-    if isinstance(graph, PAG):
-        return None, "a PAG allows for hidden causes, which have no parameters"
-    if LaggedGraph.of_window(graph) is not None:
-        return None, "a graph in time has its weights instead"
-    if not isinstance(graph, DAG):
-        return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
-    if not isinstance(statistics, TableStatistics | IncompleteStatistics):
-        return None, why_not_fitted(statistics)
-    if not few_enough(graph, statistics.schema):
-        return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
-    return fit(graph, statistics, name="learned"), None
-
-
-def why_not_fitted(statistics: Statistics) -> str:
-    """Why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
-    from dagora.data.schema import Kind
-    from dagora.stats.scan.scan_statistics import ScanStatistics
-
-    discrete = all(variable.kind is Kind.DISCRETE for variable in statistics.schema)
-    way_out = "-o network.bif asks for them" if discrete else "dagora.fit in Python fits them"
-    if isinstance(statistics, ScanStatistics):
-        return f"the rows are not in memory, and tables take more passes over them; {way_out}"
-    return f"over sites every table is one more secure sum; {way_out}"
-
-
-def fitted_processes(result: Result, statistics: Statistics | None) -> GaussianProcessNetwork | None:
-    """The Gaussian processes of a graph that was learned by their score; None where they cannot be fitted."""
-    from dagora.fitting import PROCESSES, fit
-    from dagora.graph.dag import DAG
-    from dagora.scores.gp.fitted import MOST_ROWS
-    from dagora.stats.table import TableStatistics
-
-    if result.score_name not in PROCESSES or not isinstance(statistics, TableStatistics):
-        return None
-    if not isinstance(result.graph, DAG) or statistics.n_rows > MOST_ROWS:
-        return None
-    published = bool(result.settings.get("published")) and result.score_name == "gp2"
-    return fit(result.graph, statistics, score=result.score_name, published=published, name="learned")
-
-
 def write_result_report(
     result: Result,
     path: str,
@@ -197,6 +143,7 @@ def write_result_report(
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.report import write_report
+    from dagora.result_parameters import fitted, fitted_processes, own_table
 
     network = fitted_processes(result, statistics) or fitted(result.graph, statistics)[0]
     write_report(
@@ -208,19 +155,6 @@ def write_result_report(
         strengths=strengths,
         table=own_table(statistics),
     )
-
-
-def own_table(statistics: Statistics | None) -> AnyTable | None:
-    """The table behind statistics that were made from rows in memory; None where they are someone else's.
-
-    Over sites, owners agree on what is shown; the distribution of each column is not among it.
-    """
-    from dagora.stats.observed.statistics import IncompleteStatistics
-    from dagora.stats.table import TableStatistics
-
-    if isinstance(statistics, IncompleteStatistics):
-        return statistics.table
-    return statistics.rows() if isinstance(statistics, TableStatistics) else None
 
 
 def show_result(

@@ -21,15 +21,18 @@ def progress(budget: Budget) -> Iterator[Observer]:
 
 
 @contextmanager
-def interruptible(stop: Callable[[], None]) -> Iterator[None]:
-    """Let the first Ctrl-C in a block call `stop`, and the second end the command (`ctrl_c`)."""
+def interruptible(stop: Callable[[], None], by: signal.Signals = signal.SIGINT) -> Iterator[None]:
+    """Let the first Ctrl-C in a block call `stop`, and the second end the command (`ctrl_c`).
+
+    `by` is the signal, where it is another one.
+    """
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, previous)
+        signal.signal(by, previous)
         stop()
 
-    previous = signal.signal(signal.SIGINT, interrupt)
+    previous = signal.signal(by, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        signal.signal(by, previous)

@@ -1,0 +1,98 @@
+"""`dagora explore`: a page in the browser to learn networks and to play with them."""
+
+from __future__ import annotations
+
+import signal
+import webbrowser
+from pathlib import Path
+
+import click
+
+from dagora.commands.data_options import Reading, data_options_with_model
+from dagora.commands.live_line import live_line, quiet_option
+
+EXAMPLES = """\b
+Examples:
+  dagora explore patients.csv
+  dagora explore survey.csv --na "NA,?" --missing drop
+  dagora explore                      # choose a file in the browser
+  dagora explore --port 8765 --no-browser
+"""
+
+
+@click.command("explore", short_help="Learn and ask networks on a page in the browser.", epilog=EXAMPLES)
+@click.argument("data", required=False)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; default: any that is free."
+)
+@click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
+@click.option(
+    "--max-upload",
+    type=click.FloatRange(0, min_open=True),
+    default=200.0,
+    show_default=True,
+    metavar="MB",
+    help="Largest file that the page may upload, in megabytes.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads or processes to use."
+)
+@quiet_option()
+@data_options_with_model
+def command(
+    *, data: str | None, port: int, no_browser: bool, max_upload: float, jobs: int, reading: Reading
+) -> None:
+    """Open a page on DATA (.csv .tsv .parquet .feather, text also .gz), or on a file chosen there.
+
+    On the page: choose columns, put variables into tiers, require and forbid edges, learn, watch, stop,
+    compare results, ask them for probabilities, and save knowledge, results and reports. The server answers
+    to this machine only, and only to whoever has the address that is printed. No data leave the machine.
+    Ctrl-C ends it.
+    """
+    from dagora.commands.progress import interruptible
+    from dagora.extras import STARLETTE, UVICORN, require_all
+
+    require_all((STARLETTE, UVICORN), "dagora explore")
+    from dagora.explore.server import Server
+
+    chosen = page_reading(reading, data)
+    server = Server(port=port, most_upload=int(max_upload * 1e6), jobs=jobs, reading=chosen)
+    try:
+        # Whoever ends the command politely gets the same clean end.
+        with interruptible(server.stop), interruptible(server.stop, signal.SIGTERM):
+            if data is not None:
+                live_line().phase(f"reading {data}")
+                server.open(Path(data))
+            live_line().silence()
+            server.run(lambda address: announce(address, browser=not no_browser))
+    finally:
+        server.close()
+
+
+def announce(address: str, *, browser: bool) -> None:
+    """Say where the page is, and open it."""
+    click.echo(address)
+    click.echo("dagora: keep this address to yourself: it shows your data. Ctrl-C ends the server.", err=True)
+    if browser:
+        webbrowser.open(address)
+
+
+def page_reading(reading: Reading, data: str | None) -> dict[str, object]:
+    """The options about columns and cells, from which the page starts."""
+    from dagora.errors import OptionError
+    from dagora.explore.asking import reading_of
+    from dagora.wording import split_list
+
+    if data is not None and (reading.scans(data) or reading.sample is not None):
+        raise OptionError(
+            "dagora explore reads one file into memory: name a file, without --scan and --sample, or use "
+            "`dagora learn`"
+        )
+    lists = {
+        name: [one for listed in getattr(reading, name) for one in split_list(listed)]
+        for name in ("discrete", "continuous", "drop")
+    }
+    others = {name: getattr(reading, name) for name in ("missing", "na", "separator", "discretise", "bins")}
+    if others["na"] == "auto":
+        others["na"] = None
+    return reading_of({**lists, **others})

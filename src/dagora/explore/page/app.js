@@ -1,0 +1,115 @@
+// The page: what is chosen on the left goes to the server, what is found comes back on the right.
+import { get, post, save, token, upload } from "./api.js";
+import * as columns from "./columns.js";
+import { byId, complain, show, trying } from "./dom.js";
+import * as edges from "./edges.js";
+import * as methods from "./methods.js";
+import * as results from "./results.js";
+import * as run from "./run.js";
+import * as tiers from "./tiers.js";
+
+const WAIT = 150; // milliseconds in which changes of columns are gathered
+let separator = null;
+let words = null; // those that mean missing, from the command line
+let most = 0;
+
+const reading = () => {
+  const cut = byId("discretise").value;
+  return { ...columns.reading(), missing: byId("missing").value, na: words, separator, discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
+};
+
+const knowledge = () => {
+  const most_parents = byId("max-parents").value;
+  return { ...edges.knowledge(), tiers: tiers.knowledge(), ...(most_parents === "" ? {} : { max_parents: Number(most_parents) }) };
+};
+
+const look = () => trying(async () => {
+  const cut = byId("discretise").value;
+  show(byId("bins-label"), cut !== "" && cut !== "mean");
+  const found = await post("/api/look", reading());
+  byId("heading").textContent = `${found.name}: ${found.table.heading}`;
+  byId("warnings").textContent = found.table.warnings.join(" ");
+  show(byId("warnings"), found.table.warnings.length > 0);
+  columns.draw(found.table);
+  tiers.draw();
+  edges.draw();
+  methods.draw(found);
+});
+
+let waiting = 0;
+const soon = () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(look, WAIT);
+};
+
+const openTable = async (said = {}) => {
+  show(byId("start"), false);
+  show(byId("work"));
+  show(byId("another"));
+  separator = said.separator ?? separator;
+  words = said.na ?? null;
+  byId("missing").value = said.missing ?? "auto";
+  byId("discretise").value = said.discretise ?? "";
+  if (said.bins) byId("bins").value = said.bins;
+  columns.begin(said, soon, tiers);
+  tiers.begin(columns.used, columns.drawTiers);
+  edges.begin(columns.used);
+  await look();
+};
+
+const take = (file) => trying(async () => {
+  if (!file) return;
+  if (file.size > most) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB, and ${most / 1e6} MB are taken: start dagora explore with the file's name`);
+  byId("heading").textContent = `reading ${file.name} …`;
+  try {
+    await upload(file);
+  } catch (error) {
+    byId("heading").textContent = "";
+    throw error;
+  }
+  await openTable();
+});
+
+const loadKnowledge = (file) => trying(async () => {
+  if (!file) return;
+  let content;
+  try {
+    content = JSON.parse(await file.text());
+  } catch {
+    throw new Error(`${file.name} is not JSON`);
+  }
+  const known = await post("/api/knowledge", content);
+  edges.load(known);
+  tiers.load(known.tiers ?? []);
+  byId("max-parents").value = known.max_parents ?? "";
+});
+
+const start = () => trying(async () => {
+  if (!token) throw new Error("open the address that `dagora explore` printed: it holds the token that is needed here");
+  const state = await get("/api/state");
+  most = state.max_upload;
+  byId("most").textContent = `${most / 1e6} MB`;
+  methods.begin(results.lastOf);
+  run.begin(results.add);
+  results.begin(state.results, methods.refresh);
+  if (state.data === null) show(byId("start"));
+  else await openTable(state.reading);
+  if (state.run) await run.goOn();
+});
+
+for (const id of ["file", "another-file"]) {
+  byId(id).addEventListener("change", (event) => { take(event.target.files[0]); event.target.value = ""; });
+}
+byId("start-separator").addEventListener("change", (event) => { separator = event.target.value || null; });
+for (const kind of ["dragover", "drop"]) {
+  byId("drop").addEventListener(kind, (event) => {
+    event.preventDefault();
+    if (kind === "drop") take(event.dataTransfer.files[0]);
+  });
+}
+for (const id of ["missing", "discretise", "bins"]) byId(id).addEventListener("change", soon);
+byId("learn").addEventListener("click", () => run.learn({ ...methods.asked(), reading: reading(), knowledge: knowledge() }));
+byId("save-knowledge").addEventListener("click", () => trying(() => save("/api/knowledge", "knowledge.json", knowledge())));
+byId("load-knowledge").addEventListener("change", (event) => { loadKnowledge(event.target.files[0]); event.target.value = ""; });
+window.addEventListener("unhandledrejection", (event) => complain(event.reason));
+start();

@@ -1,0 +1,82 @@
+// The columns of the table: which to use, of which type, in which tier.
+import { byId, fill, make } from "./dom.js";
+
+const LEFT_OUT = "left out";
+const place = byId("columns");
+const chosen = new Map(); // name → {use, type}
+let columns = [];
+let changed = () => {};
+let tiers = null;
+
+const choice = (name) => chosen.get(name) ?? { use: true, type: "" };
+
+const choose = (name, change) => {
+  chosen.set(name, { ...choice(name), ...change });
+  changed();
+};
+
+// What the server is told about types and columns left out.
+export const reading = () => {
+  const said = { discrete: [], continuous: [], drop: [] };
+  for (const [name, { use, type }] of chosen) {
+    if (!use) said.drop.push(name);
+    else if (type) said[type].push(name);
+  }
+  return said;
+};
+
+// The columns that are learned from.
+export const used = () => columns.filter((column) => column.type !== LEFT_OUT && choice(column.name).use).map((column) => column.name);
+
+const row = (column) => {
+  const { use, type } = choice(column.name);
+  const kind = make("select", { "aria-label": `type of ${column.name}`, onchange: (event) => choose(column.name, { type: event.target.value, use: true }) });
+  const understood = column.type === LEFT_OUT ? "left out" : `auto: ${column.type}`;
+  fill(kind, [["", type ? "auto" : understood], ["discrete", "discrete"], ["continuous", "continuous"]], type);
+  const tier = make("select", { class: "tier", "aria-label": `tier of ${column.name}`, data: { name: column.name }, onchange: (event) => tiers.put(column.name, Number(event.target.value)) });
+  const without = !use || column.type === LEFT_OUT;
+  kind.disabled = !use;
+  tier.disabled = without;
+  const missing = column.missing ? `, ${column.missing} missing` : "";
+  const check = make("input", { type: "checkbox", checked: use, onchange: (event) => choose(column.name, { use: event.target.checked }) });
+  return make(
+    "tr",
+    { class: without ? "unused" : "" },
+    make("td", {}, make("label", {}, check, " ", make("span", { class: "name" }, column.name)),
+      make("div", { class: "values soft", title: column.why }, `${column.values || column.why}${missing}`)),
+    make("td", {}, kind),
+    make("td", {}, tier),
+  );
+};
+
+export const drawTiers = () => {
+  for (const select of place.querySelectorAll("select.tier")) {
+    const options = [["0", "–"], ...tiers.numbers().map((number) => [String(number), `tier ${number}`])];
+    fill(select, options, String(tiers.of(select.dataset.name)));
+    select.disabled = select.closest("tr").classList.contains("unused") || options.length < 2;
+  }
+};
+
+export const draw = (table) => {
+  const known = new Map(columns.map((column) => [column.name, column]));
+  // A column that the user left out is not looked at any more: it stays in the list as it was.
+  const present = new Map(table.columns.map((column) => [column.name, column]));
+  const names = columns.length ? [...new Set([...columns.map((column) => column.name), ...present.keys()])] : [...present.keys()];
+  columns = names.map((name) => present.get(name) ?? known.get(name));
+  place.replaceChildren(
+    make("table", {},
+      make("thead", {}, make("tr", {}, ...["column", "type", "tier"].map((title) => make("th", { scope: "col" }, title)))),
+      make("tbody", {}, ...columns.map(row))),
+  );
+  drawTiers();
+};
+
+// What the command line said about columns is where the page starts.
+export const begin = (said, onChange, tierList) => {
+  chosen.clear();
+  columns = [];
+  changed = onChange;
+  tiers = tierList;
+  for (const type of ["discrete", "continuous"]) for (const name of said[type] ?? []) chosen.set(name, { use: true, type });
+  for (const name of said.drop ?? []) chosen.set(name, { use: false, type: "" });
+};

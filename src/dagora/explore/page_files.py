@@ -1,0 +1,47 @@
+"""The files of the page: its own, and the ones that it shares with reports, which are the same files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+OWN = (
+    "explore.css",
+    "app.js",
+    "api.js",
+    "columns.js",
+    "dom.js",
+    "edges.js",
+    "methods.js",
+    "picture.js",
+    "questions.js",
+    "results.js",
+    "run.js",
+    "tables.js",
+    "tiers.js",
+)
+SHARED = {"report.css": "page.css", "graph_view.css": "graph_view.css", "graph_view.js": "graph_view.js"}
+"""Files of `dagora.report`, under the names that the page gives them."""
+
+
+@dataclass(frozen=True)
+class PageFile:
+    """What the browser is sent."""
+
+    content: bytes
+    type: str
+
+
+@cache
+def page_file(name: str) -> PageFile | None:
+    """A file by its name, which is looked up and never made into a path; None where there is no such file."""
+    if name in SHARED:
+        place = files("dagora.report").joinpath(SHARED[name])
+    elif name in OWN or name == "page.html":
+        place = files("dagora.explore").joinpath("page", name)
+    else:
+        return None
+    ending = name[name.rindex(".") :]
+    return PageFile(place.read_bytes(), f"{TYPES[ending]}; charset=utf-8")

@@ -1,0 +1,223 @@
+"""What the server answers: the page, its files, and what the page asks for (`/api/…`, all JSON)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from dagora.errors import DagoraError, DataError, OptionError
+from dagora.explore.asking import asked_for, knowledge_of, reading_of
+from dagora.explore.bodies import TooLargeError, read_json, save
+from dagora.explore.doorkeeper import Application, Door, Doorkeeper
+from dagora.explore.page_files import page_file
+from dagora.explore.results import side_by_side
+from dagora.explore.session import BusyError, Session
+from dagora.files import json_text
+from dagora.wording import shown
+
+EVERY = 0.15  # seconds between two reports of progress
+FILE_NAME = "x-file-name"
+
+T = TypeVar("T")
+
+
+def application(session: Session, door: Door, most_upload: int) -> Application:
+    """The whole server, behind its doorkeeper."""
+    answers = Answers(session, door, most_upload)
+    routes = [
+        Route("/", answers.page),
+        Route("/static/{name}", answers.file),
+        Route("/api/state", answers.state),
+        Route("/api/table", answers.upload, methods=["POST"]),
+        Route("/api/look", answers.look, methods=["POST"]),
+        Route("/api/knowledge", answers.knowledge, methods=["POST"]),
+        Route("/api/learn", answers.learn, methods=["POST"]),
+        Route("/api/stop", answers.stop, methods=["POST"]),
+        Route("/api/progress", answers.progress),
+        Route("/api/results/{number:int}", answers.result),
+        Route("/api/results/{number:int}", answers.remove, methods=["DELETE"]),
+        Route("/api/results/{number:int}/ask", answers.ask, methods=["POST"]),
+        Route("/api/results/{number:int}/result.json", answers.result_file),
+        Route("/api/results/{number:int}/report.html", answers.report),
+        Route("/api/compare/{first:int}/{second:int}", answers.compare),
+    ]
+    handlers = {DagoraError: refused, HTTPException: not_found, Exception: failed}
+    return Doorkeeper(Starlette(routes=routes, exception_handlers=handlers), door)
+
+
+def refused(_request: Request, error: Exception) -> Response:
+    """One line that says what is wrong."""
+    status = 413 if isinstance(error, TooLargeError) else 409 if isinstance(error, BusyError) else 400
+    return JSONResponse({"error": shown(" ".join(str(error).split()))}, status)
+
+
+def not_found(_request: Request, error: Exception) -> Response:
+    """There is nothing of that name, or not for that verb."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return JSONResponse({"error": "there is nothing here"}, status)
+
+
+def failed(_request: Request, _error: Exception) -> Response:
+    """A fault of ours: the terminal has the traceback, the answer has not."""
+    return JSONResponse({"error": "this is a fault of dagora: the terminal says more"}, 500)
+
+
+def download(content: str, name: str, kind: str) -> Response:
+    """A file for the user to keep: a browser that is sent there saves it and never shows it."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=headers)
+
+
+class Answers:
+    """The answers to requests, on a session."""
+
+    def __init__(self, session: Session, door: Door, most_upload: int) -> None:
+        self._session = session
+        self._door = door
+        self._most_upload = most_upload
+
+    # The page
+
+    async def page(self, _request: Request) -> Response:
+        """The page itself; the cookie opens its files."""
+        found = page_file("page.html")
+        assert found is not None
+        headers = {"set-cookie": self._door.set_cookie}
+        return Response(found.content, media_type=found.type, headers=headers)
+
+    async def file(self, request: Request) -> Response:
+        """A file of the page."""
+        found = page_file(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404)
+        return Response(found.content, media_type=found.type)
+
+    # The table
+
+    async def state(self, _request: Request) -> Response:
+        """What there is: the table, the run, the results."""
+        session = self._session
+        return JSONResponse(
+            {
+                "data": None if session.data is None else session.data.name,
+                "reading": session.reading,
+                "max_upload": self._most_upload,
+                "run": session.run.to_dict() if session.run is not None and session.running else None,
+                "results": [kept.summary for kept in list(session.results.values())],
+            }
+        )
+
+    async def upload(self, request: Request) -> Response:
+        """Take a file as the table; its name says its format."""
+        if self._session.running:
+            raise BusyError("a method is running: stop it before you open another table")
+        name = unquote(request.headers.get(FILE_NAME, ""), errors="replace")
+        if not name:
+            raise DataError(f"the header {FILE_NAME} says the file's name")
+        place = self._session.room_for(name)
+        try:
+            await save(request, place, self._most_upload)
+        except BaseException:
+            self._session.forget(place)
+            raise
+        await in_thread(self._session.open, place)
+        return JSONResponse({"name": place.name})
+
+    async def look(self, request: Request) -> Response:
+        """How the table is understood with these options, and which methods fit it."""
+        reading = reading_of(await read_json(request))
+        return JSONResponse(await in_thread(self._session.look, reading))
+
+    async def knowledge(self, request: Request) -> Response:
+        """Check knowledge, and return it as the file that `--knowledge` takes."""
+        known = knowledge_of(await read_json(request))
+        return download(json_text(known.to_dict(), indent=1) + "\n", "knowledge.json", "application/json")
+
+    # Runs
+
+    async def learn(self, request: Request) -> Response:
+        """Begin a run."""
+        asked = asked_for(await read_json(request), self._session.jobs)
+        run = await in_thread(self._session.learn, asked)
+        return JSONResponse(run.to_dict())
+
+    async def stop(self, request: Request) -> Response:
+        """End the run, with its best graph so far or (`at_once`) without."""
+        content = await read_json(request)
+        at_once = content.get("at_once", False)
+        if not isinstance(at_once, bool) or set(content) - {"at_once"}:
+            raise OptionError("a request to stop says at_once, true or false, and nothing else")
+        await in_thread(partial(self._session.stop, at_once=at_once))
+        return JSONResponse({})
+
+    async def progress(self, request: Request) -> Response:
+        """How far the run is, as server-sent events, until it is over."""
+        if self._session.run is None:
+            raise OptionError("nothing is running")
+
+        async def told() -> AsyncIterator[str]:
+            seen = 0
+            run = self._session.run
+            while run is not None and not self._session.closed and not await request.is_disconnected():
+                state = run.to_dict(seen)
+                seen += len(state["trace"])
+                yield f"data: {json.dumps(state)}\n\n"
+                if state["over"]:
+                    return
+                await asyncio.sleep(EVERY)
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
+    # Results
+
+    async def result(self, request: Request) -> Response:
+        """A result with its pictures."""
+        kept = self._session.kept(request.path_params["number"])
+        return JSONResponse(await in_thread(lambda: kept.shown))
+
+    async def remove(self, request: Request) -> Response:
+        """Forget a result."""
+        self._session.remove(request.path_params["number"])
+        return JSONResponse({})
+
+    async def ask(self, request: Request) -> Response:
+        """Distributions of variables, given levels and values of others."""
+        kept = self._session.kept(request.path_params["number"])
+        return JSONResponse(await in_thread(kept.ask, await read_json(request)))
+
+    async def result_file(self, request: Request) -> Response:
+        """The result as `dagora learn -o result.json` writes it."""
+        kept = self._session.kept(request.path_params["number"])
+        return download(kept.text, f"result-{kept.number}.json", "application/json")
+
+    async def report(self, request: Request) -> Response:
+        """The report as `dagora learn --report` writes it."""
+        kept = self._session.kept(request.path_params["number"])
+        while kept.report is None:
+            if not self._session.working or self._session.closed:
+                raise OptionError("this report was not finished: learn again")
+            await asyncio.sleep(EVERY)
+        page = await in_thread(kept.report.read_text, "utf-8")
+        return download(page, f"report-{kept.number}.html", "text/html")
+
+    async def compare(self, request: Request) -> Response:
+        """Two results side by side."""
+        first, second = (self._session.kept(request.path_params[key]) for key in ("first", "second"))
+        return JSONResponse(await in_thread(side_by_side, first, second))
+
+
+async def in_thread(function: Callable[..., T], *given: Any) -> T:  # noqa: ANN401
+    """Do work that takes a while without holding up other answers."""
+    answer: T = await run_in_threadpool(function, *given)
+    return answer

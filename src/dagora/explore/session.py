@@ -1,0 +1,258 @@
+"""What the server remembers: the table, the run, the results; all of it ends with the server."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dagora.data.columns.overview import Overview
+from dagora.data.readers import file_format, look_at_file
+from dagora.errors import DagoraError, DataError, OptionError
+from dagora.explore.asking import Asked, looking_at
+from dagora.explore.choosing import Fit
+from dagora.explore.results import Kept
+from dagora.explore.worker_process import WorkerProcess
+from dagora.wording import shown
+
+MOST_POINTS = 2000  # of the trace that is shown while a method runs
+MOST_RESULTS = 100
+NUMBERS_FOR = "a method that takes numbers only"
+
+
+class BusyError(DagoraError):
+    """There is a run already."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table: the file, and the name under which the user knows it."""
+
+    path: Path
+    name: str
+
+    def one_line(self, error: Exception) -> str:
+        """What is wrong, without the place of an uploaded file, which means nothing to the user."""
+        return shown(" ".join(str(error).replace(str(self.path), self.name).split()))
+
+
+@dataclass
+class Run:
+    """One run: what was asked for, how far it is, and how it ended."""
+
+    number: int
+    asked: Asked
+    data: Data
+    started: float = field(default_factory=time.monotonic)
+    last: Mapping[str, Any] = field(default_factory=dict)
+    trace: list[tuple[float, float]] = field(default_factory=list)
+    compiling: str = ""
+    stopping: bool = False
+    over: bool = False
+    error: str = ""
+    result: int | None = None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Remember an event."""
+        self.last = event
+        score = event["score"]
+        better = score is not None and (not self.trace or score > self.trace[-1][1])
+        if better and len(self.trace) < MOST_POINTS:
+            self.trace.append((event["seconds"], score))
+
+    def to_dict(self, seen: int = 0) -> dict[str, Any]:
+        """How far it is; of the trace, the points after those that were `seen`."""
+        wanted = ("phase", "step", "total", "score", "bound", "message")
+        return {
+            "run": self.number,
+            "method": self.asked.method,
+            "seconds": time.monotonic() - self.started,
+            "compiling": self.compiling,
+            "stopping": self.stopping,
+            "over": self.over,
+            "error": self.error,
+            "result": self.result,
+            "trace": self.trace[seen:],
+            **{key: self.last.get(key) for key in wanted},
+        }
+
+
+class Session:
+    """The table, the run and the results of one server; safe to use from several threads."""
+
+    def __init__(self, jobs: int = 1, reading: Mapping[str, Any] | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="dagora-explore-"))  # readable by this user only
+        self.jobs = jobs
+        self.reading = dict(reading or {})
+        self.data: Data | None = None
+        self.run: Run | None = None
+        self.results: dict[int, Kept] = {}
+        self.closed = False
+        self._lock = threading.RLock()
+        self._uploads = 0
+        self._numbers = 0
+        self._worker: WorkerProcess | None = None
+
+    # Data
+
+    def room_for(self, name: str) -> Path:
+        """A place for an uploaded file, in a folder of its own; refuses a name that is no table's."""
+        plain = Path(name.replace("\\", "/")).name
+        clean = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in plain)[-100:]
+        file_format(clean)
+        with self._lock:
+            self._uploads += 1
+            place = self.folder / str(self._uploads)
+        place.mkdir(mode=0o700)
+        return place / clean.lstrip(" .-")
+
+    def open(self, path: Path, reading: Mapping[str, Any] | None = None) -> None:
+        """Take a file as the table, if it can be read; an uploaded one takes the place of the one before."""
+        data = Data(path, path.name)
+        try:
+            self._look(data, reading or {})
+        except DagoraError as error:
+            self.forget(path)
+            raise DataError(data.one_line(error)) from None
+        with self._lock:
+            if self.running:
+                self.forget(path)
+                raise BusyError("a method is running: stop it before you open another table")
+            before, self.data = self.data, data
+        if before is not None and before.path != path:
+            self.forget(before.path)
+        self.warm_up()
+
+    def forget(self, path: Path) -> None:
+        """Remove a file that was uploaded; never one that the user named."""
+        if path.parent.parent == self.folder:
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+    def require_data(self) -> Data:
+        """The table; refuses to go on without one."""
+        if self.data is None:
+            raise DataError("there is no table yet: choose a file")
+        return self.data
+
+    def look(self, reading: Mapping[str, Any]) -> dict[str, Any]:
+        """How the table is understood, and which methods fit it."""
+        data = self.require_data()
+        try:
+            usual = self._look(data, reading)
+            numbers = self._look(data, reading, numbers_for=NUMBERS_FOR)
+        except DagoraError as error:
+            raise DataError(data.one_line(error)) from None
+        fit = Fit(usual, numbers, reading.get("missing", "auto"))
+        table = {**usual.to_dict(), "heading": usual.heading, "warnings": list(usual.warnings)}
+        return {"name": data.name, "table": table, **fit.to_dict()}
+
+    @staticmethod
+    def _look(data: Data, reading: Mapping[str, Any], **purpose: Any) -> Overview:  # noqa: ANN401
+        return look_at_file(data.path, looking_at(reading, **purpose))
+
+    # Runs
+
+    @property
+    def running(self) -> bool:
+        """Whether a method is at work."""
+        return self.run is not None and not self.run.over
+
+    def warm_up(self) -> None:
+        """Start the process that learns, which takes a moment, before it is needed."""
+        with self._lock:
+            if not self.closed and (self._worker is None or not self._worker.alive):
+                self._worker = WorkerProcess(self.folder, self._hear)
+
+    @property
+    def working(self) -> bool:
+        """Whether the process that learns is there, so that a report may still come."""
+        return self._worker is not None and self._worker.alive
+
+    def learn(self, asked: Asked) -> Run:
+        """Begin a run; there is one at a time."""
+        data = self.require_data()
+        with self._lock:
+            if self.running:
+                raise BusyError("a method is running already: wait for it, or stop it")
+            if len(self.results) >= MOST_RESULTS:
+                raise OptionError(f"{MOST_RESULTS} results are kept at most: remove some")
+            self.warm_up()
+            assert self._worker is not None
+            self._numbers += 1
+            self.run = Run(self._numbers, asked, data)
+            self._worker.tell(
+                do="learn",
+                path=str(data.path),
+                report=str(self.folder / f"report-{self.run.number}.html"),
+                asked=asked.to_dict(),
+            )
+            return self.run
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """End the run: the best graph so far is its result, or, `at_once`, there is none."""
+        with self._lock:
+            if self.run is None or not self.running or self._worker is None:
+                raise OptionError("nothing is running")
+            self.run.stopping = True
+            if at_once:
+                self.run.over, self.run.error = True, "it was ended, without a result"
+                self._worker.kill()
+                self._worker = None  # another one is started when it is needed
+            else:
+                self._worker.tell(do="stop")
+
+    def _hear(self, worker: WorkerProcess, message: dict[str, Any]) -> None:
+        """Take a message of the process that learns; the last words of one before it mean nothing."""
+        with self._lock:
+            run = self.run
+            if message["kind"] == "report":
+                self._take_report(Path(message["path"]))
+            if run is None or run.over or worker is not self._worker:
+                return
+            if message["kind"] == "event":
+                run.take(message)
+            elif message["kind"] == "compiling":
+                run.compiling = message["words"] if message["now"] else ""
+            elif message["kind"] == "result":
+                run.result, run.over = run.number, True
+                self.results[run.number] = Kept(run.number, run.data.name, message["text"])
+            elif message["kind"] == "error":
+                run.error, run.over = run.data.one_line(OptionError(message["line"])), True
+            elif message["kind"] == "ended":
+                run.error, run.over = "the process that learns has ended: perhaps it lacked memory", True
+
+    # Results
+
+    def _take_report(self, file: Path) -> None:
+        """Remember the report of a result, unless that was removed."""
+        owner = next((kept for kept in self.results.values() if file.stem == f"report-{kept.number}"), None)
+        if owner is None:
+            file.unlink(missing_ok=True)
+        else:
+            owner.report = file
+
+    def kept(self, number: int) -> Kept:
+        """A result by its number."""
+        found = self.results.get(number)
+        if found is None:
+            raise OptionError(f"there is no result {number}")
+        return found
+
+    def remove(self, number: int) -> None:
+        """Forget a result."""
+        report = self.kept(number).report
+        del self.results[number]
+        if report is not None:
+            report.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End the process that learns, and remove everything that was written."""
+        self.closed = True
+        if self._worker is not None:
+            self._worker.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,181 @@
+"""The process that learns: it is told by lines of JSON what to do, and answers by lines of JSON.
+
+A process of its own can be ended whatever it does, and its kernels do not hold up the server. "Stop" is the
+library's own: it exhausts the budget of the run, and the method returns the best graph so far. When the
+server ends, however it ends, the pipe closes: then this process removes the session's folder and ends, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import sys
+import threading
+import time
+import traceback
+import warnings
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from dagora.compiling import compilation
+from dagora.errors import DagoraError
+from dagora.events import Budget, Event
+from dagora.explore.asking import Asked
+from dagora.wording import shown, to_command_line
+
+if TYPE_CHECKING:
+    from dagora.network.networks import Network
+    from dagora.result import Result
+    from dagora.stats.statistics import Statistics
+
+EVERY = 0.1  # seconds between two reports
+STOPPED = "it was stopped"
+
+
+class Voice:
+    """Writes messages, from any thread."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def say(self, kind: str, **content: Any) -> None:  # noqa: ANN401
+        """Write one message."""
+        with self._lock:
+            self._stream.write(json.dumps({"kind": kind, **content}) + "\n")
+            self._stream.flush()
+
+
+class Ear(threading.Thread):
+    """Reads messages: requests wait in a queue, "stop" is obeyed at once."""
+
+    def __init__(self, stream: TextIO, folder: str) -> None:
+        super().__init__(name="ear", daemon=True)
+        self._stream = stream
+        self._folder = folder
+        self.waiting: queue.Queue[dict[str, Any]] = queue.Queue()
+        self.budget = Budget()
+
+    def run(self) -> None:
+        """Read until the server is gone."""
+        for line in self._stream:
+            message = json.loads(line)
+            if message["do"] == "stop":
+                self.budget.stop(STOPPED)
+            else:
+                self.budget = Budget(message["asked"]["time_limit"])
+                self.waiting.put(message)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        os._exit(0)
+
+
+def work(folder: str) -> None:
+    """Answer requests, one after the other, until the server is gone."""
+    voice = Voice(os.fdopen(os.dup(1), "w", encoding="utf-8"))
+    os.dup2(2, 1)  # whatever is printed goes to the terminal, not into the messages
+    warnings.simplefilter("ignore")
+    from dagora import learning, preparing  # noqa: F401 (imported while the user looks at the columns)
+
+    ear = Ear(sys.stdin, folder)  # the clock of a run starts when it is heard, and that is now or later
+    ear.start()
+    threading.Thread(target=tell_of_compiling, args=(voice,), daemon=True).start()
+    with to_command_line():
+        while True:
+            message = ear.waiting.get()
+            answer(voice, message["path"], message["report"], Asked.from_dict(message["asked"]), ear.budget)
+
+
+def answer(voice: Voice, path: str, report: str, asked: Asked, budget: Budget) -> None:
+    """Learn, say what came of it, and write the report; whatever goes wrong is one line."""
+    from dagora.formats.json_format import render_result
+
+    try:
+        found = learned(path, asked, budget, Watcher(voice, budget))
+        voice.say("result", text=render_result(found.result.to_dict(), *found.parameters))
+        found.write_report(report, Path(path).name)
+        voice.say("report", path=report)
+    except DagoraError as error:
+        voice.say("error", line=shown(" ".join(str(error).split())))
+    except MemoryError:
+        voice.say("error", line="out of memory: leave columns out, or choose a method that needs less")
+    except Exception as error:  # the page must hear of it; the terminal has the rest
+        traceback.print_exc()
+        voice.say("error", line=f"this is a fault of dagora ({type(error).__name__}): the terminal says more")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A result and the rows that it was learned from."""
+
+    result: Result
+    rows: Statistics
+
+    @cached_property
+    def parameters(self) -> tuple[Network | None, str | None]:
+        """The fitted network, or the reason why there is none."""
+        from dagora.result_parameters import fitted
+
+        return fitted(self.result.graph, self.rows)
+
+    def write_report(self, file: str, source: str) -> None:
+        """Write the page that `dagora learn --report` writes."""
+        from dagora.report import write_report
+        from dagora.result_parameters import fitted_processes, own_table
+
+        network = fitted_processes(self.result, self.rows) or self.parameters[0]
+        write_report(self.result, file, network=network, source=source, table=own_table(self.rows))
+
+
+def learned(path: str, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
+    """Learn a graph, as `dagora learn` does."""
+    from dagora.learning import EM_ROUNDS, learn
+    from dagora.preparing import prepare
+
+    same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
+    prepared = prepare(
+        Path(path), asked.method, asked.reading, asked.options, clock=budget, em_rounds=EM_ROUNDS, **same
+    )
+    rows = prepared.source.statistics
+    result = learn(
+        rows,
+        asked.method,
+        seed=asked.seed,
+        time_limit=asked.time_limit,
+        budget=budget,
+        on_event=observe,
+        **same,
+        **asked.options,
+    )
+    if result.status == "failed":
+        raise DagoraError(f"{result.method} failed: {result.message}")
+    return Learned(replace(result, command=asked.command(Path(path).name)), rows)
+
+
+class Watcher:
+    """An observer that passes events on, not too many of them; the result has the whole trace."""
+
+    def __init__(self, voice: Voice, budget: Budget) -> None:
+        self._voice = voice
+        self._budget = budget
+        self._last = -EVERY
+
+    def __call__(self, event: Event) -> None:
+        """Pass an event on, if it is time to."""
+        now = self._budget.elapsed
+        if now - self._last >= EVERY:
+            self._last = now
+            self._voice.say("event", seconds=now, **asdict(event))
+
+
+def tell_of_compiling(voice: Voice) -> None:
+    """Say when kernels are being compiled, which nothing else reports."""
+    told = False
+    while True:
+        time.sleep(EVERY)
+        if compilation.lately != told:
+            told = not told
+            voice.say("compiling", now=told, words=compilation.describe())

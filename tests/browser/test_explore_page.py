@@ -1,0 +1,156 @@
+"""The live page in a real browser, from an uploaded table to a saved report."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dagora
+from dagora.data.writers import write_table
+from dagora.demo_network import greenhouse
+from dagora.network.sample import sample
+from tests.conftest import ROOT
+
+pytest.importorskip("starlette", reason="needs Starlette: the extra 'app'")
+pytest.importorskip("uvicorn", reason="needs Uvicorn: the extra 'app'")
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def explore(tmp_path: Path):
+    """The address of a server that is a process of its own; at the end, Ctrl-C ends it and nothing is left."""
+    rooms = tmp_path / "temporary"
+    rooms.mkdir()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "dagora", "explore", "--no-browser", "--quiet"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(rooms)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.send_signal(signal.SIGINT)
+        _, said = server.communicate(timeout=30)
+    assert (server.returncode, said.count("\n")) == (0, 1), said
+    assert list(rooms.iterdir()) == []
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of which one column is named to do harm."""
+    file = tmp_path / "garden.csv"
+    write_table(sample(greenhouse(), 400, seed=1), file)
+    file.write_text(file.read_text().replace("pests", HOSTILE, 1))
+    return file
+
+
+def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 1300, "height": 1000}, accept_downloads=True)
+    complaints, requests = [], []
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.on("request", lambda request: requests.append(request.url))
+    origin = explore.partition("/?")[0]
+
+    page.goto(explore)
+    page.wait_for_selector("#start:not([hidden])")
+    assert page.url == f"{origin}/", "the token has left the address"
+    page.set_input_files("#file", table)
+    page.wait_for_selector("#columns tbody tr")
+    assert page.locator("#columns tbody tr").count() == 11
+    assert HOSTILE in page.inner_text("#columns")
+
+    # columns and tiers, by drag and drop and by select
+    page.locator("#columns tr", has_text="cloud").locator("input").uncheck()
+    page.wait_for_selector("#heading:has-text('10 columns')")
+    page.click("#add-tier")
+    page.locator(".tierbox.pool .chip", has_text="season").drag_to(page.locator(".tierbox[data-tier='1']"))
+    page.select_option("select.tier[data-name='harvest']", "2")
+    assert page.inner_text(".tierbox[data-tier='1'] .chips") == "season"
+    assert page.inner_text(".tierbox[data-tier='2'] .chips") == "harvest"
+
+    # an edge by selects; a second one by two clicks in the picture, after a first run
+    page.select_option("#tail", "soil")
+    page.select_option("#head", "season")
+    page.click("#require")
+    page.select_option("#method", "tabu")
+    page.click("#learn")
+    page.wait_for_selector("#shown section")
+    assert "names a variable" not in page.inner_text("#shown")
+    page.select_option("[aria-label='what a click does']", "forbidden")
+    page.locator(".canvas:visible g[data-node='light']").click()
+    page.locator(".canvas:visible g[data-node='growth']").click()
+    assert [line.split(" ×")[0] for line in page.locator("#known-edges li").all_inner_texts()] == [
+        "soil → season required",
+        "light → growth forbidden",
+    ]
+    page.click("#learn")
+    page.wait_for_selector("#compare-tools:not([hidden])")
+    with page.expect_download() as saving:
+        page.click("#save-knowledge")
+    saving.value.save_as(tmp_path / "knowledge.json")
+    known = dagora.read_knowledge(tmp_path / "knowledge.json")
+    assert known.tiers == (("season",), ("harvest",))
+    assert (known.required, known.forbidden) == ((("soil", "season"),), (("light", "growth"),))
+
+    # a run without end, stopped; then two results side by side
+    page.click("#options summary")
+    page.fill("[data-option='patience']", "1000000000")
+    page.click("#learn")
+    page.wait_for_selector("#run:not([hidden])")
+    page.wait_for_selector("#phase:has-text('step')")
+    page.click("#stop")
+    page.wait_for_selector("#shown :text('It was stopped')")
+    page.click("#compare")
+    page.wait_for_selector("#comparison svg")
+    assert page.locator("#pair svg").count() == 2
+
+    # a question by a click on a level
+    levels = page.locator(".card", has_text="harvest").locator(".level .share")
+    before = levels.all_inner_texts()
+    page.locator(".card", has_text="growth").locator(".level", has_text="fast").click()
+    page.wait_for_selector(".card.known")
+    assert page.locator(".chips button.chip").inner_text() == "growth = fast ×"
+    assert levels.all_inner_texts() != before
+
+    for name in ("report", "result"):
+        with page.expect_download() as saving:
+            page.click(f"text=save {name}")
+        saving.value.save_as(tmp_path / saving.value.suggested_filename)
+    result = dagora.Result.from_json((tmp_path / "result-3.json").read_text(encoding="utf-8"))
+    assert known.violations(result.graph) == []
+    assert (len(result.graph), HOSTILE in result.graph.nodes) == (10, True)
+    report = (tmp_path / "report-3.html").read_text(encoding="utf-8")
+    assert "tabu on garden.csv" in report
+    assert HOSTILE not in report, "it is escaped"
+
+    # what a bad option gets, and a page that is loaded again
+    page.fill("[data-option='patience']", "-3")
+    page.click("#learn")
+    page.wait_for_selector("#problem:has-text('must be at least')")
+    refused = [line for line in complaints if "400" in line]  # the browser itself notes it
+    assert complaints == refused
+    page.reload()
+    page.wait_for_selector("#list .line >> nth=2")
+    assert {re.match(r"\w+://[^/]*|data:|blob:", url)[0] for url in requests} <= {
+        origin,
+        "data:",
+        f"blob:{origin}",
+        "blob:",
+    }
+
+    stranger = browser.new_context()
+    other = stranger.new_page()
+    assert other.goto(f"{origin}/").status == 403
+    assert "token" in other.inner_text("body")
+    assert other.goto(f"{origin}/api/state").status == 403
+    stranger.close()
+    context.close()

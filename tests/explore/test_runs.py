@@ -1,0 +1,143 @@
+"""Runs and results: the same as without the page, stopped with the best so far, saved in files that others read."""
+
+import json
+import shlex
+import time
+
+import pytest
+
+import dagora
+from dagora.graph.comparing import compare
+from tests.explore.conftest import Client
+from tests.report.reading import read
+
+ENDLESS = {"method": "tabu", "options": {"patience": "1000000000"}}
+
+
+@pytest.fixture(scope="module")
+def first(client: Client) -> int:
+    return client.learned(method="tabu")
+
+
+def test_the_same_as_without_the_page(client: Client, first: int, garden, run, tmp_path) -> None:
+    expected = dagora.learn(garden, "tabu")
+    saved = client.get(f"/api/results/{first}/result.json")
+    assert saved.headers["content-disposition"] == f'attachment; filename="result-{first}.json"'
+    result = dagora.Result.from_json(saved.body.decode())
+    assert (result.graph, result.score, result.status) == (expected.graph, expected.score, expected.status)
+    assert result.edge_gains == expected.edge_gains
+    (tmp_path / "r.json").write_bytes(saved.body)
+    assert dagora.read_network(tmp_path / "r.json").graph == expected.graph
+    line = shlex.split(result.command.replace("garden.csv", str(garden)))
+    assert json.loads(run(*line[1:], "--json").out)["edges"] == [list(edge) for edge in expected.graph.edges]
+
+
+def test_what_is_shown(client: Client, first: int) -> None:
+    shown = client.get(f"/api/results/{first}").json
+    assert len(shown["pictures"]) == 2
+    assert all(picture.startswith("<svg") for picture in shown["pictures"])
+    assert "style=" not in json.dumps(shown), "the page's policy forbids it"
+    assert next(one["number"] for one in client.get("/api/state").json["results"]) == first
+    report = client.get(f"/api/results/{first}/report.html")
+    assert read(report.body.decode().replace("<!DOCTYPE html>", "")).tags
+    assert b"tabu on garden.csv" in report.body
+    assert client.server.session.kept(first).report.exists()
+
+
+def test_stop_returns_the_best_so_far(client: Client, garden) -> None:
+    assert client.post("/api/learn", ENDLESS).status == 200
+    client.wait_for_score()
+    assert client.post("/api/learn", {}).status == 409, "one run at a time"
+    assert client.upload(garden.read_bytes(), "other.csv").status == 409
+    began = time.monotonic()
+    assert client.post("/api/stop", {}).status == 200
+    state = client.finished()
+    assert time.monotonic() - began < 20
+    scores = [score for _, score in state["trace"]]
+    assert scores, "what is told begins with all points so far"
+    assert scores == sorted(scores)
+    kept = client.get(f"/api/results/{state['result']}").json
+    assert (kept["status"], "it was stopped" in kept["message"]) == ("time-limit", True)
+    assert kept["score"] == dagora.learn(garden, "tabu").score, "it has found that long before"
+    assert client.post("/api/stop", {}).error == "nothing is running"
+
+
+def test_ended_without_a_result(client: Client, first: int) -> None:
+    before = [one["number"] for one in client.get("/api/state").json["results"]]
+    assert client.post("/api/learn", ENDLESS).status == 200
+    assert client.post("/api/stop", {"at_once": "yes"}).status == 400
+    assert client.post("/api/stop", {"at_once": True}).status == 200
+    state = client.finished()
+    assert (state["result"], state["error"]) == (None, "it was ended, without a result")
+    assert [one["number"] for one in client.get("/api/state").json["results"]] == before
+    again = client.learned(method="hill-climb", time_limit=30)  # by a new process
+    compared = client.get(f"/api/compare/{first}/{again}").json
+    assert [one["number"] for one in compared["pair"]] == [first, again]
+    assert all(one["picture"].startswith("<svg") for one in compared["pair"])
+    one, two = (client.server.session.kept(number).result.graph for number in (first, again))
+    assert f">{compare(two, one).cpdag.shd}<" in compared["table"]
+    assert client.ask("DELETE", f"/api/results/{again}").status == 200
+    assert client.get(f"/api/results/{again}").status == 400
+    assert client.get(f"/api/results/{again}/report.html").status == 400
+
+
+def test_knowledge_is_obeyed_and_read_by_the_command(
+    client: Client, first: int, garden, run, tmp_path
+) -> None:
+    free = client.server.session.kept(first).result.graph
+    tail, head = free.edges[0]
+    known = {
+        "required": [["pests", "soil"]],
+        "forbidden": [[tail, head], [head, tail]],
+        "tiers": [["harvest"], ["season"]],
+        "max_parents": 2,
+    }
+    saved = client.post("/api/knowledge", known)
+    assert saved.json == known
+    (tmp_path / "knowledge.json").write_bytes(saved.body)
+    ran = run("learn", garden, "--method", "tabu", "--knowledge", tmp_path / "knowledge.json", "--json")
+    expected = {tuple(edge) for edge in json.loads(ran.out)["edges"]}
+    result = client.server.session.kept(client.learned(method="tabu", knowledge=known)).result
+    assert set(result.graph.edges) == expected
+    assert ("pests", "soil") in expected
+    assert dagora.Knowledge.from_dict(known).violations(result.graph) == []
+    assert not free.has_edge("pests", "soil"), "or this would show nothing"
+
+
+def test_columns_are_left_out_and_retyped(client: Client) -> None:
+    number = client.learned(method="tabu", reading={"drop": ["season", "cloud"]})
+    assert len(client.get(f"/api/results/{number}").json["nodes"]) == 9
+    looked = client.post("/api/look", {"drop": ["season"]}).json
+    assert looked["table"]["columns"][0]["name"] == "cloud"
+    assert "continuous" in client.post("/api/look", {"continuous": ["season"]}).error
+
+
+def test_questions(client: Client, first: int) -> None:
+    kept = client.server.session.kept(first)
+    asked = {
+        "of": ["harvest", "soil", "pests", "light"],
+        "given": {"season": "summer"},
+        "do": {"watering": "ample"},
+    }
+    answers = client.post(f"/api/results/{first}/ask", asked).json["answers"]
+    for answer in answers:
+        expected = kept.network.query(of=answer["of"], given=asked["given"], do=asked["do"])
+        found = {one["levels"][0]: one["probability"] for one in answer["probabilities"]}
+        assert found == pytest.approx(expected.probabilities)
+    for wrong, said in (
+        ({"of": ["zebra"]}, "zebra"),
+        ({"of": ["soil"], "given": {"season": "wet"}}, "season"),
+        ({"of": ["soil"], "given": {"soil": "dry"}}, "asked for and given"),
+        ({"of": "soil"}, "of takes a list"),
+        ({"of": ["soil"], "given": {"season": ["a"]}}, "level or a number"),
+        ({"of": ["soil"], "zebra": 1}, "no 'zebra'"),
+    ):
+        answer = client.post(f"/api/results/{first}/ask", wrong)
+        assert (answer.status, said in answer.error) == (400, True), answer.body
+
+
+def test_a_class_of_graphs_has_no_probabilities(client: Client) -> None:
+    number = client.learned(method="pc")
+    shown = client.get(f"/api/results/{number}").json
+    assert (shown["variables_asked"], "CPDAG" in shown["why_not_asked"]) == ([], True)
+    assert "CPDAG" in client.post(f"/api/results/{number}/ask", {"of": ["soil"]}).error
