@@ -3,7 +3,8 @@
 Greedy search over single edges soon has a good graph, and often ends below the best one. A search over orders
 leaves most of its local optima, on parent sets of which only the likeliest few are scored in advance: all
 others that matter are near the graphs it reaches, and are added as it goes (see `widen`). Its result is never
-below that of tabu search, whatever the time limit.
+below that of a tabu search that ended; a limit that comes earlier stops both in the same climb, a few steps
+apart.
 
 Both searches settle ties by the order of the columns. The search over orders, and the tabu search that it
 starts from, see them in the order of their names, so that the same columns give the same graph wherever they
