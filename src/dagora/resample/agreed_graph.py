@@ -24,7 +24,7 @@ from dagora.posterior.summary.consensus import (
 Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 
-# Less than any difference between two numbers of votes: so every pair gets a direction, and the vote decides which.
+# Less than any difference between votes: so every pair gets a direction, and the vote decides which.
 LEAST = 1e-9
 
 

@@ -33,9 +33,10 @@ def run_samples(
     on_event: Observer,
 ) -> tuple[dict[int, Learned], int]:
     """Learned samples by number, as many as time allows, and how many of them were in the file."""
-    found = {number: learned for number, learned in file.read().items() if number < samples}
-    before = len(found)
     nodes = len(prepared.source.names)
+    kept = file.read(nodes, directed=prepared.searching.entry.returns == "dag")
+    found = {number: learned for number, learned in kept.items() if number < samples}
+    before = len(found)
     nothing = np.zeros((nodes, words_for(nodes)), dtype=np.uint64)
     missing = [number for number in range(samples) if number not in found]
     on_event(Event("bootstrap", before, total=samples))
