@@ -35,6 +35,16 @@ IN_WORDS = {
     "half-rows": "half as many rows, drawn with replacement",
 }
 
+FEWEST, MOST = 2, 1_000_000
+
+
+def check_number(samples: object) -> None:
+    """Refuse a number of samples that is none, or more than anybody can wait for."""
+    if isinstance(samples, bool) or not isinstance(samples, int) or not FEWEST <= samples <= MOST:
+        raise OptionError(
+            f"the number of samples must be a whole number from {FEWEST} to {MOST}, not {samples!r}"
+        )
+
 
 def way_for(name: str, method: Method) -> str:
     """How rows are drawn for a method: the way that was named, else the one that suits it.
