@@ -1,8 +1,8 @@
 """Rows drawn anew: as many with replacement, half of them without, or half of them with replacement.
 
 A row that is drawn twice looks to a test of independence like two rows that agree, so tests find dependence
-where there is none: at level 0.05 a test of partial correlation on 100 rows drawn with replacement rejects
-0.18 of true independences, on half of the rows without replacement 0.05. Scores are less sensitive, and all
+where there is none: at level 0.05 a test of correlation on 100 rows drawn with replacement rejects 0.16
+of true independences, on half of the rows without replacement 0.05. Scores are less sensitive, and all
 rows with replacement vary as data of the same size do (Efron 1979; Friedman, Goldszmidt & Wyner 1999).
 """
 
