@@ -1,9 +1,11 @@
 """How often each test of independence rejects what is independent, at 1, 5 and 10 per cent.
 
     OMP_NUM_THREADS=1 python benchmarks/calibration.py [--draws 1000] [--rows 50 200] [--write]
+    OMP_NUM_THREADS=1 python benchmarks/calibration.py --hard [--draws 1000] [--write]
 
-Every draw makes x and y that depend on 0 to 3 given columns and on nothing else. `--write` puts the table and
-the picture into docs/independence.md.
+Every draw makes x and y that depend on 0 to 3 given columns and on nothing else. `--hard` asks for what tests
+are not made for: a given column that changes the spread of both, and heavy tails. `--write` puts the table
+(and the picture) into docs/independence.md.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dagora.constraint.pc import TESTS
+from dagora.constraint.asked_tests import TESTS
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.papers.charts import Panel, Series, draw_panels
@@ -24,9 +26,9 @@ from report import markdown_table
 
 LEVELS = (0.01, 0.05, 0.1)
 MOST_GIVEN = 3
+HARD_ROWS = (500, 1000)
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "independence.md"
 PICTURE = "independence-sizes.svg"
-BEGIN, END = "<!-- sizes: begin -->", "<!-- sizes: end -->"
 CURVES: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     np.sin,
     np.tanh,
@@ -92,6 +94,50 @@ NULLS = {
 }
 
 
+def spread_by_level(*spreads: float) -> Callable[..., Columns]:
+    """Two numbers; each of three levels that are given has its own standard deviation for both."""
+
+    def drawn(rng: np.random.Generator, rows: int, size: int) -> Columns:
+        assert size == 1
+        level = rng.integers(0, 3, rows)
+        return [rng.normal(size=rows) * np.array(spreads)[level] for _ in range(2)] + [level]
+
+    return drawn
+
+
+def spread_by_number(rng: np.random.Generator, rows: int, size: int) -> Columns:
+    """Two numbers with standard deviation exp(z / 2), z the number that is given."""
+    assert size == 1
+    z = rng.normal(size=rows)
+    return [rng.normal(size=rows) * np.exp(z / 2) for _ in range(2)] + [z]
+
+
+def heavy_tails(rng: np.random.Generator, rows: int, size: int) -> Columns:
+    """Two log-normal numbers."""
+    assert size == 0
+    return list(np.exp(rng.normal(size=(2, rows))))
+
+
+def heavy_and_rare(rng: np.random.Generator, rows: int, size: int) -> Columns:
+    """A level that a tenth of the rows has, and a log-normal number."""
+    assert size == 0
+    return [(rng.random(rows) < 0.1).astype(np.int64), np.exp(rng.normal(size=rows))]
+
+
+# What tests are not made for: test, what is drawn in words, how, and how many columns are given.
+HARD: tuple[tuple[str, str, Callable[..., Columns], int], ...] = (
+    ("mixed", "numbers, spread 1, 1.5, 2 by a given level", spread_by_level(1, 1.5, 2), 1),
+    ("mixed", "numbers, spread 0.5, 1, 2 by a given level", spread_by_level(0.5, 1, 2), 1),
+    ("fisher-z", "numbers, spread exp(z/2), z given", spread_by_number, 1),
+    ("features", "numbers, spread exp(z/2), z given", spread_by_number, 1),
+    ("gcm", "numbers, spread exp(z/2), z given", spread_by_number, 1),
+    ("mixed", "a log-normal number and a rare level", heavy_and_rare, 0),
+    ("fisher-z", "two log-normal numbers", heavy_tails, 0),
+    ("features", "two log-normal numbers", heavy_tails, 0),
+    ("gcm", "two log-normal numbers", heavy_tails, 0),
+)
+
+
 def as_table(columns: Columns) -> Table:
     """Whole numbers are codes of three levels."""
     discrete = [column.dtype.kind == "i" for column in columns]
@@ -115,7 +161,7 @@ def rejections(test: str, null: Callable[..., Columns], rows: int, size: int, dr
     first, second, given = np.array([0]), np.array([1]), np.arange(2, 2 + size)[None]
     for _ in range(draws):
         statistics = TableStatistics(as_table(null(rng, rows, size)))
-        counts += TESTS[test](statistics).p_values(first, second, given)[0] < np.array(LEVELS)
+        counts += TESTS[test](statistics, test).p_values(first, second, given)[0] < np.array(LEVELS)
     return counts / draws
 
 
@@ -123,8 +169,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Rejection rates under independence.")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--rows", type=int, nargs="+", default=[50, 200])
+    parser.add_argument("--hard", action="store_true", help="what tests are not made for, 500 and 1000 rows")
     parser.add_argument("--write", action="store_true", help="write the table and the picture into docs")
     arguments = parser.parse_args()
+    if arguments.hard:
+        hard_cases(arguments)
+        return
     panels, cells = [], []
     for test, nulls in NULLS.items():
         for words, null in nulls:
@@ -135,8 +185,7 @@ def main() -> None:
             }
             for rows in arguments.rows:
                 sizes = [found[rows, size] for size in range(MOST_GIVEN + 1)]
-                shown = [" / ".join(f"{100 * share:.1f}" for share in each) for each in sizes]
-                cells.append([f"`{test}` on {words}", str(rows), *shown])
+                cells.append([f"`{test}` on {words}", str(rows), *map(in_per_cent, sizes)])
                 print(" | ".join(cells[-1]), flush=True)
             panels.append(Panel(f"{test} on {words}", series_of(found, arguments)))
     header = ["test", "rows", *(f"given {size}" for size in range(MOST_GIVEN + 1))]
@@ -151,10 +200,32 @@ def main() -> None:
             share_y=False,
         )
         PAGE.with_name(PICTURE).write_text(picture, encoding="utf-8")
-        page = PAGE.read_text(encoding="utf-8")
-        before, rest = page.split(BEGIN)
-        note = f"{arguments.draws} draws a cell; in each, rejected at 1 / 5 / 10 per cent, in per cent."
-        PAGE.write_text(f"{before}{BEGIN}\n{note}\n\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        write_table("sizes", text, arguments.draws)
+
+
+def hard_cases(arguments: argparse.Namespace) -> None:
+    """Rejection rates of what tests are not made for."""
+    cells = []
+    for test, words, null, size in HARD:
+        found = [rejections(test, null, rows, size, arguments.draws) for rows in HARD_ROWS]
+        cells.append([f"`{test}`", words, *map(in_per_cent, found)])
+        print(" | ".join(cells[-1]), flush=True)
+    if arguments.write:
+        header = ["test", "what is independent", *(f"{rows} rows" for rows in HARD_ROWS)]
+        write_table("hard", markdown_table(header, cells), arguments.draws)
+
+
+def in_per_cent(shares: np.ndarray) -> str:
+    """The shares of the levels."""
+    return " / ".join(f"{100 * share:.1f}" for share in shares)
+
+
+def write_table(name: str, text: str, draws: int) -> None:
+    """Put a table between its marks on the page."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, rest = PAGE.read_text(encoding="utf-8").split(begin)
+    note = f"{draws} draws a cell; in each, rejected at 1 / 5 / 10 per cent, in per cent."
+    PAGE.write_text(f"{before}{begin}\n{note}\n\n{text}\n{end}{rest.split(end)[1]}", encoding="utf-8")
 
 
 def series_of(found: dict[tuple[int, int], np.ndarray], arguments: argparse.Namespace) -> tuple[Series, ...]:

@@ -269,3 +269,29 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
                 f"{name}: {found[0]}" for rule in (MACHINE_PATH, REGISTRY) for found in rule.finditer(text)
             ]
     assert not told
+
+
+def names_of(module: str) -> set[str]:
+    """What a module of ours defines or imports at its top, and the modules in it, without running it."""
+    place = PACKAGE.joinpath(*module.split(".")[1:])
+    inside = {path.stem for path in place.glob("*")} if place.is_dir() else set()
+    tree = ast.parse(
+        (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text("utf-8")
+    )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            inside.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            inside.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            inside |= {alias.asname or alias.name for alias in node.names}
+    return inside
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.name)
+def test_benchmarks_import_what_is_there(path: Path) -> None:
+    """A benchmark runs once in a while; a name that moved would be noticed only then."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dagora."):
+            missing = {alias.name for alias in node.names} - names_of(str(node.module))
+            assert not missing, f"{node.module} has no {', '.join(sorted(missing))}"

@@ -11,7 +11,6 @@ import numpy as np
 from dagora.choices import check_circumstances
 from dagora.data.columns.reading_options import PUBLIC
 from dagora.data.interventions import Said
-from dagora.errors import OptionError
 from dagora.events import Budget, Observer, ignore
 from dagora.files import PathLike
 from dagora.graph.bits import words_for
@@ -19,15 +18,13 @@ from dagora.graph.knowledge import Knowledge
 from dagora.learning import EM_ROUNDS
 from dagora.method_registry import method_named
 from dagora.preparing import Prepared, prepare
-from dagora.resample.row_draws import IN_WORDS, check_drawable, way_for
+from dagora.resample.row_draws import IN_WORDS, check_drawable, check_number, way_for
 from dagora.resample.run_samples import run_samples
 from dagora.resample.sample_file import SampleFile, fingerprint
 from dagora.resample.strengths import Strengths
 from dagora.scores.local_score import check_possible
 from dagora.version import versions
 from dagora.wording import announce
-
-FEWEST = 2
 
 
 def bootstrap(
@@ -65,8 +62,7 @@ def bootstrap(
     >>> strengths.message
     '20 samples of as many rows, drawn with replacement'
     """
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < FEWEST:
-        raise OptionError(f"the number of samples must be a whole number, {FEWEST} or more, not {samples!r}")
+    check_number(samples)
     way = way_for(resample, method_named(method))
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(

@@ -70,6 +70,7 @@ def test_a_report_on_strengths_alone(tmp_path: Path) -> None:
     [
         (["--bootstrap", "1"], "1 is not in the range x>=2"),
         (["--bootstrap", "0"], "0 is not in the range x>=2"),
+        (["--bootstrap", "100000000000"], "a whole number from 2 to 1000000, not 100000000000"),
         (["--resample", "halves"], "--resample goes with --bootstrap"),
         (["--checkpoint", "x.npz"], "--checkpoint goes with --bootstrap"),
         (["--bootstrap", "5", "--resample", "thirds"], "'thirds' is not one of"),

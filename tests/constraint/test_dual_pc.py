@@ -260,3 +260,10 @@ def test_a_spent_budget_leaves_what_is_not_yet_tested():
     final = whole.graph.to_numpy() | whole.graph.to_numpy().T
     assert (kept | ~final).all()
     assert kept.sum() > final.sum()
+
+
+def test_too_few_rows_for_any_test():
+    rows = np.random.default_rng(6).normal(size=(4, 5))
+    with pytest.raises(DataError, match="dual-pc cannot make a single test: there are too few rows"):
+        dual_pc(TableStatistics(continuous_table(rows[:3])), Run())
+    assert dual_pc(TableStatistics(continuous_table(rows)), Run()).stats["tests"] == 10

@@ -56,6 +56,8 @@ def test_the_walk_over_prefixes_finds_what_single_tests_find(seed, largest):
     }
     for pair, found in one.separations.items():
         assert found.p == pytest.approx(other.separations[pair].p, abs=1e-9)
+    if largest:
+        assert one.tests == other.tests, "a pair given a set is one test, whichever end meets it"
 
 
 @pytest.mark.parametrize("kind", ["discrete", "gaussian"])
@@ -144,6 +146,15 @@ def test_a_forbidden_pair_can_still_be_the_ends_of_a_v_structure(orientation):
 def test_too_few_rows_for_any_test():
     with pytest.raises(DataError, match="cannot make a single test"):
         dagora.learn({"a": [0.1, 0.5, 0.9], "b": [0.7, 0.2, 0.4]}, "pc")
+
+
+def test_on_one_kind_of_columns_mixed_is_the_test_of_that_kind():
+    numbers = {"a": [0.1, 0.5, 0.9, 0.3, 0.2, 0.7], "b": [0.7, 0.2, 0.4, 0.1, 0.9, 0.3]}
+    assert "by fisher-z at level" in dagora.learn(numbers, "pc", test="mixed").message
+    assert (
+        "by x2 at level"
+        in dagora.learn({"a": ["x", "y"] * 9, "b": ["u", "v", "v"] * 6}, "pc", test="mixed").message
+    )
 
 
 def test_separating_sets_are_in_the_result():

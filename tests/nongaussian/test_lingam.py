@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import normaltest
 
 import dagora
 from dagora.data.table import Table
 from dagora.errors import DagoraWarning, DataError, RowsUnavailableError
 from dagora.graph.knowledge import Knowledge
 from dagora.nongaussian import direct_lingam
-from dagora.nongaussian.causal_fit import pruned, read_columns
+from dagora.nongaussian.causal_fit import doubts, pruned, read_columns
 from dagora.nongaussian.direct_lingam import direct_order
 from dagora.nongaussian.entropies import first_column
 from dagora.nongaussian.ica_lingam import independent_components
@@ -130,6 +131,19 @@ def test_warns_where_the_noise_may_be_normal(method: str) -> None:
     assert not dagora.learn(simulated(3, nodes=5)[0], method).warnings
 
 
+def test_residuals_that_a_test_does_not_reject_may_be_normal() -> None:
+    """Two residuals with p-values from 0.02 to 0.2 may be normal, and are named; a single one is no doubt."""
+    random = np.random.default_rng(0)
+    drawn = random.standard_t(8, size=(400, 200))
+    p_values = normaltest(drawn, axis=1).pvalue
+    doubted, sure = drawn[(p_values > 0.02) & (p_values < 0.2)], drawn[p_values < 0.005]
+    assert (
+        "may be normal in 2 of 3 columns ('a', 'b')"
+        in doubts(("a", "b", "c"), np.stack([*doubted[:2], sure[0]]))[0]
+    )
+    assert doubts(("a", "b", "c"), np.stack([doubted[0], *sure[:2]])) == ()
+
+
 RANDOM = np.random.default_rng(1).exponential(size=(60, 3))
 BAD = {
     "is a linear function of others": np.column_stack([RANDOM, RANDOM[:, 0] + RANDOM[:, 1]]),
@@ -154,6 +168,16 @@ def test_refuses_other_kinds_of_data(method: str) -> None:
         dagora.learn(Table.from_numpy([[0, 1.5], [1, 2.5]] * 20, names=["a", "x"], discrete=["a"]), method)
     with pytest.raises(RowsUnavailableError, match="needs rows, which the sites keep"):
         dagora.learn_federated([Table.from_numpy(RANDOM), Table.from_numpy(RANDOM)], method)
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_a_required_edge_without_any_weight_is_kept(method: str) -> None:
+    # All eight corners of a cube: every two columns are exactly uncorrelated.
+    corners = np.array([[-1.0, 1.0][k >> bit & 1] for k in range(8) for bit in range(3)]).reshape(8, 3)
+    table = Table.from_numpy(np.tile(corners, (5, 1)), names=["a", "b", "c"], continuous=["all"])
+    result = dagora.learn(table, method, knowledge={"required": [["a", "b"]]})
+    assert result.graph.edges == (("a", "b"),)
+    assert result.weights[0, 1] == pytest.approx(0, abs=1e-12)
 
 
 def test_few_steps_are_told() -> None:

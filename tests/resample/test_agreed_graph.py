@@ -37,23 +37,25 @@ def test_many_nodes_in_a_circle_lose_no_pair() -> None:
     votes = np.zeros((nodes, nodes))
     for i in range(nodes):
         votes[i, (i + 1) % nodes], votes[(i + 1) % nodes, i] = 0.9 - 0.01 * i, 0.05
-    graph = agreed_dag([f"v{i}" for i in range(nodes)], votes, 0.5)
+    graph = agreed_dag([f"v{i}" for i in range(nodes)], votes, 0.5, samples=1)
     assert len(graph.edges) == nodes
     assert ("v0", "v23") in graph.edges, "the weakest edge is the one to turn"
 
 
 def test_of_equal_votes_the_earlier_column_is_the_parent() -> None:
     votes = np.array([[0, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]])
-    assert agreed_dag("abc", votes, 0.5).edges == (("a", "b"), ("b", "c"))
+    assert agreed_dag("abc", votes, 0.5, samples=1).edges == (("a", "b"), ("b", "c"))
 
 
 def test_lines_do_not_become_a_v_structure() -> None:
     # a — c — b in every sample: directed by the columns, both would point to c.
     lines = np.array([[0, 0, 1.0], [0, 0, 1.0], [1.0, 1.0, 0]])
-    assert agreed_class("abc", np.zeros((3, 3)), lines, 0.5) == CPDAG("abc", undirected=["ac", "bc"])
+    assert agreed_class("abc", np.zeros((3, 3)), lines, 0.5, samples=1) == CPDAG(
+        "abc", undirected=["ac", "bc"]
+    )
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.0, True, "half"])
 def test_a_threshold_is_a_probability(threshold: object) -> None:
     with pytest.raises(OptionError, match="threshold must be a probability"):
-        agreed_dag("ab", np.zeros((2, 2)), threshold)
+        agreed_dag("ab", np.zeros((2, 2)), threshold, samples=1)

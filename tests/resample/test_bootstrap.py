@@ -2,7 +2,9 @@
 
 import json
 import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from dagora.method_registry import METHODS
 from dagora.network.sample import sample
 from dagora.resample import one_sample
 from dagora.resample.row_draws import drawn_rows, seeds_of, way_for
+from dagora.resample.run_samples import learned_samples
 from dagora.stats.table import TableStatistics
 
 DISCRETE = sample(greenhouse(), 300, seed=5)
@@ -146,6 +149,11 @@ def test_without_time_there_is_no_graph() -> None:
     assert dagora.Strengths.from_json(strengths.to_json()).samples == 0
 
 
+def test_numbers_of_samples_are_not_listed_beforehand() -> None:
+    prepared = SimpleNamespace(searching=SimpleNamespace(method_options={}))
+    assert not list(learned_samples(prepared, "rows", 0, count(), Budget(1e-9), jobs=1))
+
+
 def test_a_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "samples.npz"
     whole = dagora.bootstrap(DISCRETE, "hill-climb", samples=8, seed=3)
@@ -208,9 +216,9 @@ class OnlySums(TableStatistics):
         raise RowsUnavailableError("the rows stay where they are")
 
 
-@pytest.mark.parametrize("samples", [0, 1, -3, 2.5, True, "many"])
-def test_the_number_of_samples_is_at_least_two(samples: object) -> None:
-    with pytest.raises(OptionError, match="samples must be a whole number, 2 or more"):
+@pytest.mark.parametrize("samples", [0, 1, -3, 2.5, True, "many", 1_000_001, 10**12])
+def test_the_number_of_samples_has_limits(samples: object) -> None:
+    with pytest.raises(OptionError, match="samples must be a whole number from 2 to 1000000, not"):
         dagora.bootstrap(DISCRETE, samples=samples)
 
 

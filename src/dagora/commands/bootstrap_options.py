@@ -32,13 +32,14 @@ class BootstrapRequest:
         from dagora.commands.outputs import check_overwriting, check_target
         from dagora.errors import OptionError
         from dagora.method_registry import method_named
-        from dagora.resample.row_draws import way_for
+        from dagora.resample.row_draws import check_number, way_for
 
         if self.bootstrap is None:
             for flag, given in (("--resample", self.resample != "auto"), ("--checkpoint", self.checkpoint)):
                 if given:
                     raise OptionError(f"{flag} goes with --bootstrap")
             return
+        check_number(self.bootstrap)
         way_for(self.resample, method_named(method))
         if self.checkpoint:
             check_target(self.checkpoint)

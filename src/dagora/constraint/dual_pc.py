@@ -26,7 +26,7 @@ from dagora.constraint.partial_correlations import (
     search_sets,
     significance_limits,
 )
-from dagora.errors import KnowledgeError, OptionError
+from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.events import Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
@@ -39,6 +39,8 @@ from dagora.wording import option
 
 # Sets that are tested between two checks of the time limit.
 SETS_PER_CHECK = 100_000
+# A test of a correlation given nothing has rows − 3 degrees of freedom.
+FEWEST_ROWS = 4
 
 
 def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome:
@@ -55,6 +57,8 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
     forbidden = forbidden_pairs(run.knowledge, names)
     moments = gaussian_moments(statistics, "the method dual-pc")
     refuse_duplicates(moments, statistics.schema, "the method dual-pc")
+    if moments.n < FEWEST_ROWS:
+        raise DataError("the method dual-pc cannot make a single test: there are too few rows")
     found = find_skeleton(moments, alpha, run, forbidden)
     matrix, given_up, new = orient(found.adjacent, found.separates)
     warnings = []

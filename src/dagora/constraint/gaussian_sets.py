@@ -7,6 +7,8 @@ at once: c_xy − c_xs c_ys / c_ss.
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +42,11 @@ class GaussianSets:
     def separate(
         self, adjacent: Matrix, size: int, alpha: float, run: Run
     ) -> tuple[dict[Pair, Separation], int]:
-        """The pairs that a set separates, and the number of tests."""
+        """The pairs that a set separates, and the number of tests.
+
+        Both ends of a pair meet the sets around both, which count once where all sets are tested. Where the
+        first one ends a search, the tests of both ends count.
+        """
         limit = largest_square(self._test.rows, size, alpha)
         best: dict[Pair, tuple[float, tuple[int, ...]]] = {}
         tests = 0
@@ -50,6 +56,9 @@ class GaussianSets:
                 continue
             squares, sets, made, finished = self._walk(x, around, size, limit, run)
             tests += made
+            if self._largest and finished:
+                shared = (adjacent[x] & adjacent[around[around < x]]).sum(axis=1)
+                tests -= sum(comb(common, size) for common in shared.tolist())
             for k in np.flatnonzero(squares <= limit).tolist():
                 y = int(around[k])
                 pair = (min(x, y), max(x, y))

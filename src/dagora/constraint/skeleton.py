@@ -49,10 +49,11 @@ class LevelSearch(Protocol):
 class Skeleton:
     """Adjacent pairs, and what separates each pair that was tested and is not adjacent.
 
-    `finished` is False if time ran out.
+    Sets have at most `most` members. `finished` is False if time ran out.
     """
 
     adjacent: Matrix
+    most: int
     separations: dict[Pair, Separation] = field(default_factory=dict)
     tests: int = 0
     level: int = -1
@@ -77,10 +78,9 @@ def find_skeleton(
     `forbidden` pairs are never adjacent, `required` ones always. Sets have at most `most` members.
     """
     adjacent = ~forbidden & ~np.eye(len(forbidden), dtype=np.bool_)
-    skeleton = Skeleton(adjacent)
-    largest = search.most if most is None else min(most, search.most)
+    skeleton = Skeleton(adjacent, search.most if most is None else min(most, search.most))
     open_pairs = adjacent & ~required
-    while skeleton.level < largest:
+    while skeleton.level < skeleton.most:
         # x and a set of `level + 1` others beside y.
         enough = (adjacent & open_pairs) & (adjacent.sum(axis=1) - 1 > skeleton.level)[:, None]
         if not enough.any():

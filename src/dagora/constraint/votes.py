@@ -1,8 +1,9 @@
 """Directions from all separating sets: conservative (Ramsey et al. 2006), or by majority.
 
-For each path a — c — b whose ends are not adjacent, a and b are tested given every set around them. If c is
-in none of the sets that separate them, the path is a → c ← b; if it is in some but not in all, it is in
-doubt. By majority (Colombo & Maathuis 2014) only half counts as doubt. A path in doubt is no v-structure.
+For each path a — c — b whose ends are not adjacent, a and b are tested given every set of neighbours of one
+of them, as far as sets of that size can be tested and are allowed. If c is in none of the sets that separate
+them, the path is a → c ← b; if it is in some but not in all, it is in doubt. By majority (Colombo & Maathuis
+2014) only half counts as doubt. A path in doubt is no v-structure.
 """
 
 from __future__ import annotations
@@ -46,9 +47,14 @@ def with_untested(found: Skeleton, test: IndependenceTest, alpha: float, run: Ru
 def all_separating(
     found: Skeleton, test: IndependenceTest, alpha: float, pairs: Iterable[Pair], run: Run
 ) -> dict[Pair, list[Given]]:
-    """All sets around the two of each pair that separate them."""
+    """All sets around the two of each pair that separate them.
+
+    Who has an edge that was tested has at most one neighbour more than the last level says. Of others, all of
+    whose edges are required, there may be any number: sets of them end at the same size.
+    """
     separating: dict[Pair, list[Given]] = {pair: [] for pair in sorted(pairs)}
-    for size in range(min(test.most, found.level) + 1):
+    sizes = range(min(found.most, found.level + 1) + 1) if found.level >= 0 else ()
+    for size in sizes:
         asked = ((pair, given) for pair in separating for given in sets_around(found.adjacent, *pair, size))
         for part, p_values in in_parts(test, asked, size, run):
             found.tests += len(part)

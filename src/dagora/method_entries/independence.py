@@ -13,8 +13,8 @@ TEST = Option(
     "auto",
     "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
     "freedom, g2-seen those of levels seen); for numbers in bent relations features, which needs "
-    "only sums, or on rows hsic, dcov or gcm; mixed for both kinds; auto takes fisher-z, x2 or "
-    "mixed",
+    "only sums, or on rows hsic, dcov or gcm; mixed for both kinds, which on a table of one kind is "
+    "fisher-z or x2, as auto is",
     choices=(
         "auto",
         "fisher-z",

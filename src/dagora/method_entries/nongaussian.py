@@ -22,7 +22,8 @@ NONGAUSSIAN = (
         summary="LiNGAM by independent components: all equations at once; lingam is more accurate",
         takes="statistics",
         returns="dag",
-        promise="an order from a local optimum of FastICA, edges pruned by BIC; warns as lingam does",
+        promise="an order from a local optimum of FastICA, which can depend on where columns stand; edges "
+        "pruned by BIC; warns as lingam does",
         reference="Shimizu, Hoyer, Hyvärinen & Kerminen 2006; Hyvärinen 1999",
         learner="dagora.nongaussian.ica_lingam:ica_lingam",
         options=(Option("max_steps", "int", 1000, "most steps of FastICA", low=1),),

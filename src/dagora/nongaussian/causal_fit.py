@@ -83,14 +83,16 @@ def read_columns(statistics: Statistics, knowledge: Knowledge, method: str) -> C
 def outcome_of_order(columns: Columns, order: list[int], run: Run, words: str) -> Outcome:
     """The pruned graph along an order, with weights in the columns' units, and doubts about its noise."""
     weights = np.zeros((len(order), len(order)))
+    edges = np.zeros_like(weights, dtype=np.bool_)  # not weights != 0: that of a required edge may be 0
     for k, child in enumerate(order):
         late = run.budget.exhausted
         open_to = columns.required[:, child] if late else ~columns.forbidden[:, child]
         free = [i for i in order[:k] if open_to[i]]
         parents, found = pruned(columns, child, free)
         weights[parents, child] = found
+        edges[parents, child] = True
     residuals = columns.values - weights.T @ columns.values
-    graph = DAG.from_numpy(weights != 0, columns.names)
+    graph = DAG.from_numpy(edges, columns.names)
     if run.budget.exhausted:
         words = (
             f"stopped early: {run.budget.reason}; columns that were not reached have no edges into them but "

@@ -24,36 +24,40 @@ from dagora.posterior.summary.consensus import (
 Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 
-# Less than any difference between two shares: so every pair gets a direction, and the vote decides which.
+# Less than any difference between votes: so every pair gets a direction, and the vote decides which.
 LEAST = 1e-9
 
 
-def agreed_dag(names: Sequence[str], arrows: Floats, threshold: float) -> DAG:
-    """Pairs joined in more than a share of the samples; `arrows[i, j]` is the share of i → j.
+def agreed_dag(names: Sequence[str], arrows: Floats, threshold: float, samples: int) -> DAG:
+    """Pairs joined in more than a share of the samples; `arrows[i, j]` is how many of them have i → j.
 
-    >>> circle = np.array([[0, 0.9, 0.4], [0.1, 0, 0.8], [0.6, 0.1, 0]])
-    >>> agreed_dag("abc", circle, 0.5).edges
+    Numbers and not shares, since their sums are exact: 0.1 + 0.2 is more than 0.3.
+
+    >>> circle = np.array([[0, 9, 4], [1, 0, 8], [6, 1, 0]])
+    >>> agreed_dag("abc", circle, 0.5, samples=10).edges
     (('a', 'b'), ('a', 'c'), ('b', 'c'))
     """
     check_threshold(threshold)
-    joined = arrows + arrows.T > threshold
+    joined = (arrows + arrows.T) / samples > threshold
     np.fill_diagonal(joined, val=False)
     return DAG.from_numpy(directed(arrows, joined), names)
 
 
-def agreed_class(names: Sequence[str], arrows: Floats, lines: Floats, threshold: float) -> CPDAG:
-    """The same for classes, where `lines[i, j]` is the share of i — j; the more frequent mark wins.
+def agreed_class(
+    names: Sequence[str], arrows: Floats, lines: Floats, threshold: float, samples: int
+) -> CPDAG:
+    """The same for classes, where `lines[i, j]` is how many have i — j; the more frequent mark wins.
 
     Its directed edges form no cycle, but it need not be the completed graph of a class.
 
-    >>> arrows = np.array([[0, 0.7, 0], [0, 0, 0.2], [0, 0.1, 0]])
-    >>> lines = np.array([[0, 0.3, 0], [0.3, 0, 0.6], [0, 0.6, 0]])
-    >>> found = agreed_class("abc", arrows, lines, 0.5)
+    >>> arrows = np.array([[0, 7, 0], [0, 0, 2], [0, 1, 0]])
+    >>> lines = np.array([[0, 3, 0], [3, 0, 6], [0, 6, 0]])
+    >>> found = agreed_class("abc", arrows, lines, 0.5, samples=10)
     >>> found.edges, found.undirected
     ((('a', 'b'),), (('b', 'c'),))
     """
     check_threshold(threshold)
-    joined = arrows + arrows.T + lines > threshold
+    joined = (arrows + arrows.T + lines) / samples > threshold
     np.fill_diagonal(joined, val=False)
     pointed = joined & (np.maximum(arrows, arrows.T) > lines)
     return CPDAG.from_numpy(directed(arrows, pointed) | (joined & ~pointed), names)

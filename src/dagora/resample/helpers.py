@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
@@ -34,12 +34,12 @@ POLL = 0.05
 
 
 def learned_by_many(
-    work: Work, numbers: Sequence[int], budget: Budget, jobs: int
+    work: Work, numbers: Iterable[int], budget: Budget, jobs: int
 ) -> Iterator[tuple[int, Learned]]:
     """Samples as they are finished, by this process and `jobs` − 1 others, until time is up."""
     waiting = deque(numbers)
-    with Helpers(work, waiting, budget, min(jobs, len(numbers)) - 1) as helpers:
-        left = len(numbers)
+    left = len(waiting)
+    with Helpers(work, waiting, budget, min(jobs, left) - 1) as helpers:
         while left and not budget.exhausted:
             number = next_of(waiting)
             if number is not None:

@@ -1,8 +1,8 @@
 """Rows drawn anew: as many with replacement, half of them without, or half of them with replacement.
 
 A row that is drawn twice looks to a test of independence like two rows that agree, so tests find dependence
-where there is none: at level 0.05 a test of partial correlation on 100 rows drawn with replacement rejects
-0.18 of true independences, on half of the rows without replacement 0.05. Scores are less sensitive, and all
+where there is none: at level 0.05 a test of correlation on 100 rows drawn with replacement rejects 0.16
+of true independences, on half of the rows without replacement 0.05. Scores are less sensitive, and all
 rows with replacement vary as data of the same size do (Efron 1979; Friedman, Goldszmidt & Wyner 1999).
 """
 
@@ -34,6 +34,16 @@ IN_WORDS = {
     "halves": "half of the rows, drawn without replacement",
     "half-rows": "half as many rows, drawn with replacement",
 }
+
+FEWEST, MOST = 2, 1_000_000
+
+
+def check_number(samples: object) -> None:
+    """Refuse a number of samples that is none, or more than anybody can wait for."""
+    if isinstance(samples, bool) or not isinstance(samples, int) or not FEWEST <= samples <= MOST:
+        raise OptionError(
+            f"the number of samples must be a whole number from {FEWEST} to {MOST}, not {samples!r}"
+        )
 
 
 def way_for(name: str, method: Method) -> str:

@@ -7,7 +7,8 @@ of processes, nor on where a run was interrupted.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import filterfalse
 
 import numpy as np
 
@@ -33,14 +34,16 @@ def run_samples(
     on_event: Observer,
 ) -> tuple[dict[int, Learned], int]:
     """Learned samples by number, as many as time allows, and how many of them were in the file."""
-    found = {number: learned for number, learned in file.read().items() if number < samples}
-    before = len(found)
     nodes = len(prepared.source.names)
+    kept = file.read(nodes, directed=prepared.searching.entry.returns == "dag")
+    found = {number: learned for number, learned in kept.items() if number < samples}
+    before = len(found)
     nothing = np.zeros((nodes, words_for(nodes)), dtype=np.uint64)
-    missing = [number for number in range(samples) if number not in found]
+    missing = filterfalse(frozenset(found).__contains__, range(samples))
     on_event(Event("bootstrap", before, total=samples))
     try:
-        for number, learned in learned_samples(prepared, way, seed, missing, budget, jobs):
+        processes = min(jobs, samples - before)
+        for number, learned in learned_samples(prepared, way, seed, missing, budget, processes):
             found[number] = learned
             on_event(Event("bootstrap", len(found), total=samples))
             file.save(found, nothing)
@@ -53,12 +56,12 @@ def run_samples(
 
 
 def learned_samples(
-    prepared: Prepared, way: str, seed: int, numbers: Sequence[int], budget: Budget, jobs: int
+    prepared: Prepared, way: str, seed: int, numbers: Iterable[int], budget: Budget, jobs: int
 ) -> Iterator[tuple[int, Learned]]:
-    """Samples as they are finished."""
+    """Samples as they are finished, by at most as many `jobs` as there are samples."""
     # Two processes can hardly share a GPU's memory.
     alone = not sys.executable or "gpu" in prepared.searching.method_options.values()
-    if min(jobs, len(numbers)) > 1 and not alone:
+    if jobs > 1 and not alone:
         yield from learned_by_many(Work(prepared, way, seed), numbers, budget, jobs)
         return
     for number in numbers:

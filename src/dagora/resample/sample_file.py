@@ -12,12 +12,15 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.errors import FormatError, OptionError
 from dagora.files import PathLike, write_whole
-from dagora.graph.bits import Rows
+from dagora.graph.bits import Rows, pack, unpack, words_for
+from dagora.graph.dag import topological_order
 from dagora.parsing import parse_json
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
 from dagora.resample.one_sample import Learned
@@ -40,8 +43,11 @@ class SampleFile:
         if path is not None:
             check_place(path)
 
-    def read(self) -> dict[int, Learned]:
-        """The samples of the file, by number; none where there is no file. Another run's is refused."""
+    def read(self, nodes: int, *, directed: bool) -> dict[int, Learned]:
+        """The samples of the file, by number; none where there is no file. Another run's is refused.
+
+        They are graphs over so many `nodes`: DAGs, or with `directed` unset classes of them.
+        """
         if self.path is None or not Path(self.path).exists():
             return {}
         with (
@@ -56,6 +62,8 @@ class SampleFile:
             if theirs.get(which) != value:
                 what = "other data" if which == "data" else f"{which} = {theirs.get(which)}, not {value}"
                 raise OptionError(f"the file {self.path} was made with {what}: name another file")
+        with refusing_other_files(self.path):
+            check_samples(numbers, marks, refused, nodes, directed=directed)
         return {
             int(number): Learned(None, str(why)) if why else Learned(rows)
             for number, rows, why in zip(numbers, marks, refused, strict=True)
@@ -80,6 +88,26 @@ class SampleFile:
         np.savez(content, **dict(zip(NAMES, arrays, strict=True)))  # type: ignore[arg-type]
         write_whole(self.path, content.getvalue())
         self._saved = time.monotonic()
+
+
+def check_samples(
+    numbers: NDArray[Any], marks: NDArray[Any], refused: NDArray[Any], nodes: int, *, directed: bool
+) -> None:
+    """Raise ValueError unless these are samples as `save` writes them."""
+    count = len(numbers)
+    if numbers.dtype != np.int64 or numbers.shape != (count,) or refused.shape != (count,):
+        raise ValueError("numbers and reasons are of other kinds")
+    if refused.dtype.kind != "U" or len(np.unique(numbers)) < count or (numbers < 0).any():
+        raise ValueError("numbers are not those of samples, or reasons are no text")
+    if marks.dtype != np.uint64 or marks.shape != (count, nodes, words_for(nodes)):
+        raise ValueError("graphs are of another size")
+    for rows in marks:
+        matrix = unpack(rows, nodes).T
+        arrows = matrix if directed else matrix & ~matrix.T
+        if not np.array_equal(pack(matrix.T), rows) or matrix.diagonal().any():
+            raise ValueError("a mark belongs to no pair of nodes")
+        if topological_order(arrows) is None:
+            raise ValueError("arrows form a cycle")
 
 
 def fingerprint(statistics: Statistics) -> str:

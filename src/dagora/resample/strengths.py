@@ -27,7 +27,7 @@ from dagora.graph.named_graph import find_node
 from dagora.options import find
 from dagora.posterior.summary.accuracy import metric, read_as
 from dagora.posterior.summary.draws_json import parent_lists, parent_rows
-from dagora.posterior.summary.features import PAIRS, DistinctGraphs, Estimate, adjacent, distinct_graphs
+from dagora.posterior.summary.features import PAIRS, DistinctGraphs, Estimate, distinct_graphs
 from dagora.resample.agreed_graph import agreed_class, agreed_dag
 from dagora.result import from_json_text
 from dagora.showing import Shown
@@ -103,10 +103,9 @@ class Strengths(Shown):
         return distinct_graphs(self.nodes, self.marks[None])
 
     @cached_property
-    def _shares(self) -> Floats:
-        """Share of each distinct graph."""
-        counts = np.bincount(self._distinct.index.ravel(), minlength=len(self._distinct))
-        return np.asarray(counts / max(1, self.samples), dtype=np.float64)
+    def _times(self) -> NDArray[np.int64]:
+        """How many samples have each distinct graph."""
+        return np.bincount(self._distinct.index.ravel(), minlength=len(self._distinct))
 
     @cached_property
     def _matrices(self) -> Marks:
@@ -125,8 +124,9 @@ class Strengths(Shown):
         if not self.samples:
             raise OptionError(f"there are no graphs to look at: {self.message}")
 
-    def _mean(self, matrices: Marks | Floats) -> Floats:
-        return np.tensordot(self._shares, matrices.astype(np.float64), axes=1)
+    def _sum(self, matrices: Marks | Floats) -> Floats:
+        """Sum over samples of a matrix per distinct graph: of ones and halves it is exact."""
+        return np.tensordot(self._times.astype(np.float64), matrices.astype(np.float64), axes=1)
 
     def pair_probability(self, feature: str) -> Floats:
         """Share of the graphs that have a feature, for every pair of nodes, `[a, b]`.
@@ -136,7 +136,7 @@ class Strengths(Shown):
         """
         self._need_samples()
         find("feature of two variables", feature, dict.fromkeys((*PAIRS, COMPELLED)))
-        return self._mean(self._pairs(feature))
+        return self._sum(self._pairs(feature)) / self.samples
 
     def _pairs(self, feature: str) -> Marks | Floats:
         """A feature of every pair, for each distinct graph."""
@@ -186,9 +186,9 @@ class Strengths(Shown):
         """
         self._need_samples()
         if self.directed:
-            return agreed_dag(self.nodes, self.edge_frequency, threshold)
-        lines = self._mean(adjacent(self._matrices) & ~self._one_way)
-        return agreed_class(self.nodes, self._mean(self._one_way), lines, threshold)
+            return agreed_dag(self.nodes, self._sum(self._matrices), threshold, self.samples)
+        lines = self._sum(self._matrices & ~self._one_way)
+        return agreed_class(self.nodes, self._sum(self._one_way), lines, threshold, self.samples)
 
     @cached_property
     def _one_way(self) -> Marks:
@@ -196,8 +196,8 @@ class Strengths(Shown):
 
     def graphs(self, most: int | None = None) -> list[tuple[Graph, float]]:
         """Different graphs with their shares, most frequent first; at most `most`."""
-        order = np.argsort(-self._shares, kind="stable")[:most]
-        return [(self._graph(int(k)), float(self._shares[k])) for k in order]
+        order = np.argsort(-self._times, kind="stable")[:most]
+        return [(self._graph(int(k)), float(self._times[k] / self.samples)) for k in order]
 
     def _graph(self, position: int) -> Graph:
         kind = DAG if self.directed else CPDAG
@@ -206,13 +206,13 @@ class Strengths(Shown):
     def classes(self, most: int | None = None) -> list[tuple[CPDAG, float]]:
         """Equivalence classes with their shares, most frequent first; at most `most`."""
         self._need_samples()
-        shares: dict[bytes, float] = {}
+        times: dict[bytes, int] = {}
         found: dict[bytes, Marks] = {}
-        for marks, share in zip(self._classes, self._shares, strict=True):
+        for marks, often in zip(self._classes, self._times, strict=True):
             key = marks.tobytes()
-            found[key], shares[key] = marks, shares.get(key, 0.0) + float(share)
-        order = sorted(found, key=lambda key: -shares[key])[:most]
-        return [(CPDAG.from_numpy(found[key], self.nodes), shares[key]) for key in order]
+            found[key], times[key] = marks, times.get(key, 0) + int(often)
+        order = sorted(found, key=lambda key: -times[key])[:most]
+        return [(CPDAG.from_numpy(found[key], self.nodes), times[key] / self.samples) for key in order]
 
     def feature(self, feature: str | Callable[[Graph], float], *about: str) -> Estimate:
         """Mean of a feature: a function of a graph, or a name of `pair_probability` and two variables."""

@@ -235,6 +235,7 @@ def refusing_other_files(path: PathLike) -> Iterator[None]:
         EOFError,
         AttributeError,
         TypeError,
+        RuntimeError,  # by zipfile: a damaged entry looks as if it were encrypted, or packed otherwise
         zipfile.BadZipFile,
         FormatError,
     ):
