@@ -380,3 +380,11 @@ def test_mistakes_in_python(
 def test_columns_with_two_names_each_work() -> None:
     columns = pd.MultiIndex.from_product([["blood"], ["a", "b", "c"]])
     assert len(dg.learn(FRAME.set_axis(columns, axis=1), "hill-climb").graph.nodes) == 3
+
+
+def test_a_line_for_excel_is_named(run, tmp_path):
+    (tmp_path / "european.csv").write_text("sep=;\na;b\n1;2\n2;1\n")
+    for given in ((), ("--separator", ";")):
+        ran = run("learn", tmp_path / "european.csv", *given)
+        assert ran.code == 2
+        assert "'sep=;', is one that Excel reads: remove it" in ran.err

@@ -81,3 +81,8 @@ def test_names_that_cannot_be_written(name):
 def test_a_pag_that_looks_like_a_dag_is_refused():
     with pytest.raises(FormatError, match=r"write \.json"):
         tetrad.render_pag(PAG("ab", [("a", "-->", "b")]))
+
+
+def test_odd_letters_of_names_come_back():
+    graph = DAG(["a\x1cb", "c\x0bd"], [("a\x1cb", "c\x0bd")])
+    assert tetrad.parse_graph(tetrad.render_graph(graph)) == graph

@@ -36,7 +36,9 @@ def what_is_wrong(error: click.UsageError) -> str:
         message += ": give seconds, such as 60"
     takes_data = error.ctx is not None and "data" in {param.name for param in error.ctx.command.params}
     if message.startswith("Got unexpected extra argument") and takes_data:
-        message += ": one DATA is read; for several files, name a folder or a pattern in quotes ('*.csv')"
+        message += ": one DATA is read"
+        if error.ctx is not None and error.ctx.info_name != "explore":
+            message += "; for several files, name a folder or a pattern in quotes ('*.csv')"
     return message
 
 

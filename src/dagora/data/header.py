@@ -48,6 +48,10 @@ def read_header(file: Path, separator: str) -> Header:
         else:
             raise DataError("the file is empty: a header and rows are needed")
         following = next((row for row in reader if row), None)
+    if names[0].strip().lower().startswith("sep="):
+        raise DataError(
+            f"the first line, '{separator.join(names).strip()[:20]}', is one that Excel reads: remove it"
+        )
     refuse_title(names, following)
     suggest_separator(names, following, separator)
     if following is None:

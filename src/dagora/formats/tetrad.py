@@ -41,7 +41,7 @@ def parse_graph(text: str) -> AnyGraph:
     """
     sections: dict[str, list[tuple[int, str]]] = {}
     current: list[tuple[int, str]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip().lower().startswith("graph ") and line.strip().endswith(":"):
             current = sections.setdefault(line.strip().lower(), [])
         elif line.strip():

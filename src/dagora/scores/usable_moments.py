@@ -47,7 +47,8 @@ def refuse_discrete(schema: Schema, owner: str) -> None:
         if variable.kind is not Kind.CONTINUOUS:
             raise DataError(
                 f"{owner} needs continuous columns, but '{variable.name}' is discrete: "
-                "declare it continuous if it is a number, leave it out, or use a discrete score"
+                "declare it continuous if it is a number, leave it out, or use a method and score for such "
+                "columns"
             )
 
 
