@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from dagora.errors import DisagreementError, OptionError, ProtocolError
+from dagora.parties.crypto.garbling import output_check
 from dagora.parties.crypto.garbling.output_check import DIFFERENT
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT
+from dagora.parties.transport.transport import reason_to_tell
 from dagora.parties.vertical import dual_execution
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal
 from dagora.parties.vertical.costs import check_gates, stated_costs
 from dagora.parties.vertical.counting_circuits import KEY_BITS, outputs_if_same_keys, tally
-from dagora.parties.vertical.dual_execution import SecretFunction, input_bits
+from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN, SecretFunction, input_bits
 from dagora.parties.vertical.private_k2 import PartyData
 from tests.parties.pairs import deal_seeds, traffic
 from tests.parties.vertical.central import central_edges
@@ -241,9 +243,11 @@ def test_owners_bring_the_same_rows():
     fewer = PartyData(guest.table.take(np.arange(15)), guest.keys[:15])
     for error in errors(pair(), (host, fewer), MALICIOUS):
         assert "the host has 16 keys and the guest 15" in one_line(error)
+        assert MAY_BE_KNOWN not in str(error)
     other = PartyData(guest.table, [*guest.keys[:-1], "somebody else"])
     for error in errors(pair(), (host, other), MALICIOUS):
         assert "the keys of the two parties are not the same" in one_line(error)
+        assert str(error).endswith(f"both bring the same rows{MAY_BE_KNOWN}")
     few = Proposal(max_parents=1, security="malicious", min_rows=17)
     assert all("at least 17 are needed" in one_line(error) for error in errors(pair(), small(), few))
 
@@ -291,9 +295,32 @@ def test_a_peer_that_dies_at_any_step(mortal):
     learn(parties, small(), MALICIOUS)
     tags = list(dict.fromkeys(tag for _, tag, _ in parties[mortal].sent))
     assert len(tags) > 12
+    before_inputs = {tag for tag in tags if tag.startswith(("agreement/", "rows/"))}
+    assert before_inputs
     for tag in tags:
         die = ["", ""]
         die[mortal] = f"before {tag}"
         ended = errors(pair(die=die), small(), MALICIOUS)
         assert isinstance(ended[mortal], Death)
-        assert one_line(ended[1 - mortal]).startswith("the connection to party '"), tag
+        line = one_line(ended[1 - mortal])
+        assert line.startswith("the connection to party '"), tag
+        # Whatever the end is: once inputs may have entered, its line says what may be known.
+        assert line.endswith(MAY_BE_KNOWN) == (tag not in before_inputs), tag
+
+
+@pytest.mark.usefixtures("dealt")
+def test_a_cheater_that_reads_the_proof_and_leaves_with_another_reason(monkeypatch):
+    """It has its bit and gives an innocent reason: the line of the other says once what may be known."""
+    exchange = output_check._exchange
+
+    def leaving(channel, step, side, content, random):
+        if side == 0 or step == "decoding":
+            return exchange(channel, step, side, content, random)
+        channel.send("proof-commitment", digest=bytes(32))
+        channel.receive("proof", {"nonce": bytes, "content": bytes})
+        raise ProtocolError("my disk is full")
+
+    monkeypatch.setattr(output_check, "_exchange", leaving)
+    host, guest = errors(pair(), small(), MALICIOUS)
+    assert one_line(host) == f"party 'b' ended the run: my disk is full{MAY_BE_KNOWN}"
+    assert reason_to_tell(guest) == "my disk is full"
