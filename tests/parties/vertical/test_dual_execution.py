@@ -1,7 +1,10 @@
 """Security against an owner that cheats: the central graph if nobody does, and no result if somebody is seen to."""
 
+import struct
+
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import hashes
 
 from dagora.errors import DisagreementError, OptionError, ProtocolError
 from dagora.parties.crypto.garbling import output_check
@@ -260,6 +263,15 @@ def test_inputs_are_in_the_order_of_the_keys():
     other = input_bits(["a", "b", "c"], columns)
     np.testing.assert_array_equal(bits[3:], other[3:])
     assert (input_bits(["ab", "c", "d"], columns)[3:] != input_bits(["a", "bc", "d"], columns)[3:]).any()
+
+
+def test_the_hash_of_the_keys_is_the_first_half_of_a_sha_256():
+    bits = input_bits(["dé", " ann", 7], np.array([[1, 0, 0]], dtype=np.uint8))
+    content = b"".join(struct.pack("<Q", len(text)) + text for text in (b"7", b"ann", b"d\xc3\xa9"))
+    digest = hashes.Hash(hashes.SHA256())
+    digest.update(b"dagora rows " + content)
+    assert KEY_BITS == 128
+    assert np.packbits(bits[3:]).tobytes() == digest.finalize()[:16]
 
 
 @pytest.mark.usefixtures("dealt")
