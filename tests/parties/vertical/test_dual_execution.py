@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives import hashes
 
-from dagora.errors import DisagreementError, OptionError, ProtocolError
+from dagora.errors import DataError, DisagreementError, OptionError, ProtocolError
 from dagora.parties.crypto.garbling import output_check
 from dagora.parties.crypto.garbling.output_check import DIFFERENT
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT
@@ -16,7 +16,7 @@ from dagora.parties.vertical.agreement import AgreedTerms, Proposal
 from dagora.parties.vertical.costs import check_gates, stated_costs
 from dagora.parties.vertical.counting_circuits import KEY_BITS, outputs_if_same_keys, tally
 from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN, SecretFunction, input_bits
-from dagora.parties.vertical.private_k2 import PartyData
+from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from tests.parties.pairs import deal_seeds, traffic
 from tests.parties.vertical.central import central_edges
 from tests.parties.vertical.cheaters import cheat, with_inverted_input
@@ -253,6 +253,15 @@ def test_owners_bring_the_same_rows():
         assert str(error).endswith(f"both bring the same rows{MAY_BE_KNOWN}")
     few = Proposal(max_parents=1, security="malicious", min_rows=17)
     assert all("at least 17 are needed" in one_line(error) for error in errors(pair(), small(), few))
+
+
+def test_a_key_twice_is_refused_before_contact_with_the_name_of_its_column():
+    host, _ = small()
+    twice = PartyData(host.table, [*host.keys[:-1], host.keys[0]], "a.csv, column 'ID'")
+    parties = pair()
+    with pytest.raises(DataError, match=r"^a\.csv, column 'ID': rows 1 and 16 have the same key"):
+        private_k2(parties[0], "host", twice, MALICIOUS)
+    assert not parties[0].sent
 
 
 def test_inputs_are_in_the_order_of_the_keys():

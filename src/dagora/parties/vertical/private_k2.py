@@ -47,7 +47,7 @@ from dagora.parties.vertical.dual_execution import (
     input_bits,
     same_number_of_rows,
 )
-from dagora.parties.vertical.intersection import intersect
+from dagora.parties.vertical.intersection import intersect, key_texts
 from dagora.parties.vertical.moments import share_moments
 from dagora.parties.vertical.parameter_circuits import FEWEST
 from dagora.parties.vertical.parameters import FoundParameters, check_level_names, find_parameters
@@ -215,7 +215,8 @@ def malicious_k2(
 
 
 def check_before_contact(brought: PartyData, proposal: Proposal) -> None:
-    """Refuse one's own columns and names of levels while nothing has been sent."""
+    """Refuse one's own columns, keys and names of levels while nothing has been sent."""
+    key_texts(brought.keys, brought.source)
     check_own_levels(proposal, brought.table.names, column_levels(brought.table))
     if proposal.parameters == "open":
         for variable in brought.table.schema:
