@@ -46,12 +46,18 @@ class RowsUnavailableError(DagoraError):
 class ProtocolError(DagoraError):
     """A protocol between parties failed: a peer left, broke the rules, or sent an unreadable message.
 
-    `party` is the peer at fault, where there is one.
+    `party` is the peer at fault, where there is one. `consequence` ends the line with what the failure means
+    for whoever reads it here; peers are told the line without it.
     """
 
     def __init__(self, message: str, *, party: str | None = None) -> None:
         super().__init__(message)
+        self.message = message
         self.party = party
+        self.consequence = ""
+
+    def __str__(self) -> str:
+        return self.message + self.consequence
 
 
 class PartyTimeoutError(ProtocolError):

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.commands.own_log import warn_of_failures
 from dagora.data.table import Table
 from dagora.parties.crypto.garbling.output_check import DIFFERENT
+from dagora.parties.transport.certificates import fingerprint
+from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN
+from dagora.parties.vertical.session_log import SessionLog
 from tests.commands.test_private_command import listening
 from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.cheaters import cheat
@@ -59,9 +63,14 @@ def test_a_guest_that_garbles_another_circuit(
     monkeypatch: pytest.MonkeyPatch,
     files: tuple[Path, Path],
     tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The guest's command runs here and cheats; the host is another process, which nobody has touched."""
     run("private", "certificates", tmp_path / "run")
+    for party, peer in (("host", "guest"), ("guest", "host")):
+        shown = fingerprint((tmp_path / "run" / peer / "party.pem").read_bytes())
+        killed = {"session": "killed", "security": "malicious", "certificate": shown, "own": []}
+        SessionLog(tmp_path / "run" / party / "sessions.jsonl").append(killed)
     graph = tmp_path / "graph.json"
     host = start(
         "private", "host", "--data", files[0], "--certificates", tmp_path / "run" / "host", "--port", 0,
@@ -77,7 +86,7 @@ def test_a_guest_that_garbles_another_circuit(
     assert host.returncode == guest.code == 1
     told = [line for line in err.splitlines() if line.startswith("dagora: ")]
     assert told[-1].startswith("dagora: error: ")
-    assert DIFFERENT in told[-1]
+    assert told[-1].endswith(DIFFERENT + MAY_BE_KNOWN)
     assert "Traceback" not in err
     assert not out
     assert not graph.exists()
@@ -85,8 +94,21 @@ def test_a_guest_that_garbles_another_circuit(
     costs, agreed = (next(k for k, line in enumerate(told) if word in line) for word in ("gates", "agreed:"))
     assert costs < agreed
     assert told[agreed].endswith("mode hidden; security malicious")
-    begun, ended = map(json.loads, (tmp_path / "run" / "host" / "sessions.jsonl").read_text().splitlines())
+    log = SessionLog(tmp_path / "run" / "host" / "sessions.jsonl")
+    _, begun, ended = map(json.loads, log.path.read_text().splitlines())
     assert (begun["security"], ended["status"]) == ("malicious", "failed")
+    assert "dagora: error: " + ended["reason"] == told[-1]
+    # A run with this peer was killed before, of which both were warned; now there are two.
+    warned = "dagora: warning: 1 session with this {} failed after garbling had begun"
+    assert sum(line.startswith(warned.format("guest")) for line in told) == 1
+    assert guest.err.count(warned.format("host")) == 1
+    assert log.suspicious(begun["certificate"]) == 2
+    log.append({"session": "killed", "status": "failed"})
+    assert log.suspicious(begun["certificate"]) == 1
+    # Another peer is another matter, and so is the other mode.
+    warn_of_failures(log, "guest", "another", "malicious")
+    warn_of_failures(log, "guest", begun["certificate"], "semi-honest")
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

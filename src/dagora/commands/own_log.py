@@ -24,3 +24,14 @@ def own_log(log: str | None, folder: str, limit: int, columns: tuple[str, ...]) 
             f"({sessions.path})"
         )
     return sessions
+
+
+def warn_of_failures(sessions: SessionLog, peer: str, fingerprint: str, security: str | None) -> None:
+    """Warn before a malicious run with a peer if an earlier one may have told it something for no result."""
+    count = sessions.suspicious(fingerprint) if security == "malicious" else 0
+    if count:
+        times = "1 session" if count == 1 else f"{count} sessions"
+        warn(
+            f"{times} with this {peer} failed after garbling had begun, and each may have told it the graph "
+            f"and one bit; find out why before you go on ({sessions.path}, SECURITY.md)"
+        )

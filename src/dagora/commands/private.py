@@ -10,7 +10,7 @@ import click
 from dagora.commands import completing
 from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import live_line, quiet_option
-from dagora.commands.own_log import own_log
+from dagora.commands.own_log import own_log, warn_of_failures
 from dagora.commands.party_options import (
     DAYS,
     IN_MEMORY,
@@ -131,6 +131,7 @@ def host(
         live_line().phase("waiting for the guest")
         transport = listener.accept(timeout=wait)
     request.greet(GUEST, transport.fingerprints[GUEST])
+    warn_of_failures(sessions, GUEST, transport.fingerprints[GUEST], request.proposal.security)
     result = learn_with(
         transport,
         "host",
@@ -180,6 +181,7 @@ def join(
     live_line().phase("waiting for the host")
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
     request.greet(HOST, transport.fingerprints[HOST])
+    warn_of_failures(sessions, HOST, transport.fingerprints[HOST], request.proposal.security)
     result = learn_with(
         transport,
         "guest",

@@ -1,17 +1,22 @@
 """Security against an owner that cheats: the central graph if nobody does, and no result if somebody is seen to."""
 
+import struct
+
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import hashes
 
-from dagora.errors import DisagreementError, OptionError, ProtocolError
+from dagora.errors import DataError, DisagreementError, OptionError, ProtocolError
+from dagora.parties.crypto.garbling import output_check
 from dagora.parties.crypto.garbling.output_check import DIFFERENT
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT
+from dagora.parties.transport.transport import reason_to_tell
 from dagora.parties.vertical import dual_execution
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal
 from dagora.parties.vertical.costs import check_gates, stated_costs
 from dagora.parties.vertical.counting_circuits import KEY_BITS, outputs_if_same_keys, tally
-from dagora.parties.vertical.dual_execution import SecretFunction, input_bits
-from dagora.parties.vertical.private_k2 import PartyData
+from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN, SecretFunction, input_bits
+from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from tests.parties.pairs import deal_seeds, traffic
 from tests.parties.vertical.central import central_edges
 from tests.parties.vertical.cheaters import cheat, with_inverted_input
@@ -241,11 +246,22 @@ def test_owners_bring_the_same_rows():
     fewer = PartyData(guest.table.take(np.arange(15)), guest.keys[:15])
     for error in errors(pair(), (host, fewer), MALICIOUS):
         assert "the host has 16 keys and the guest 15" in one_line(error)
+        assert MAY_BE_KNOWN not in str(error)
     other = PartyData(guest.table, [*guest.keys[:-1], "somebody else"])
     for error in errors(pair(), (host, other), MALICIOUS):
         assert "the keys of the two parties are not the same" in one_line(error)
+        assert str(error).endswith(f"both bring the same rows{MAY_BE_KNOWN}")
     few = Proposal(max_parents=1, security="malicious", min_rows=17)
     assert all("at least 17 are needed" in one_line(error) for error in errors(pair(), small(), few))
+
+
+def test_a_key_twice_is_refused_before_contact_with_the_name_of_its_column():
+    host, _ = small()
+    twice = PartyData(host.table, [*host.keys[:-1], host.keys[0]], "a.csv, column 'ID'")
+    parties = pair()
+    with pytest.raises(DataError, match=r"^a\.csv, column 'ID': rows 1 and 16 have the same key"):
+        private_k2(parties[0], "host", twice, MALICIOUS)
+    assert not parties[0].sent
 
 
 def test_inputs_are_in_the_order_of_the_keys():
@@ -256,6 +272,15 @@ def test_inputs_are_in_the_order_of_the_keys():
     other = input_bits(["a", "b", "c"], columns)
     np.testing.assert_array_equal(bits[3:], other[3:])
     assert (input_bits(["ab", "c", "d"], columns)[3:] != input_bits(["a", "bc", "d"], columns)[3:]).any()
+
+
+def test_the_hash_of_the_keys_is_the_first_half_of_a_sha_256():
+    bits = input_bits(["dé", " ann", 7], np.array([[1, 0, 0]], dtype=np.uint8))
+    content = b"".join(struct.pack("<Q", len(text)) + text for text in (b"7", b"ann", b"d\xc3\xa9"))
+    digest = hashes.Hash(hashes.SHA256())
+    digest.update(b"dagora rows " + content)
+    assert KEY_BITS == 128
+    assert np.packbits(bits[3:]).tobytes() == digest.finalize()[:16]
 
 
 @pytest.mark.usefixtures("dealt")
@@ -291,9 +316,32 @@ def test_a_peer_that_dies_at_any_step(mortal):
     learn(parties, small(), MALICIOUS)
     tags = list(dict.fromkeys(tag for _, tag, _ in parties[mortal].sent))
     assert len(tags) > 12
+    before_inputs = {tag for tag in tags if tag.startswith(("agreement/", "rows/"))}
+    assert before_inputs
     for tag in tags:
         die = ["", ""]
         die[mortal] = f"before {tag}"
         ended = errors(pair(die=die), small(), MALICIOUS)
         assert isinstance(ended[mortal], Death)
-        assert one_line(ended[1 - mortal]).startswith("the connection to party '"), tag
+        line = one_line(ended[1 - mortal])
+        assert line.startswith("the connection to party '"), tag
+        # Whatever the end is: once inputs may have entered, its line says what may be known.
+        assert line.endswith(MAY_BE_KNOWN) == (tag not in before_inputs), tag
+
+
+@pytest.mark.usefixtures("dealt")
+def test_a_cheater_that_reads_the_proof_and_leaves_with_another_reason(monkeypatch):
+    """It has its bit and gives an innocent reason: the line of the other says once what may be known."""
+    exchange = output_check._exchange
+
+    def leaving(channel, step, side, content, random):
+        if side == 0 or step == "decoding":
+            return exchange(channel, step, side, content, random)
+        channel.send("proof-commitment", digest=bytes(32))
+        channel.receive("proof", {"nonce": bytes, "content": bytes})
+        raise ProtocolError("my disk is full")
+
+    monkeypatch.setattr(output_check, "_exchange", leaving)
+    host, guest = errors(pair(), small(), MALICIOUS)
+    assert one_line(host) == f"party 'b' ended the run: my disk is full{MAY_BE_KNOWN}"
+    assert reason_to_tell(guest) == "my disk is full"

@@ -125,7 +125,7 @@ def reason_to_tell(error: BaseException | None) -> str | None:
     if error is None:
         return None
     if isinstance(error, ProtocolError):
-        return str(error)
+        return error.message
     if isinstance(error, DagoraError):
         return "its own data or options were refused; see its own output"
     return "it was interrupted" if isinstance(error, KeyboardInterrupt) else "it failed; see its own output"

@@ -17,19 +17,23 @@ a result; and the cheater learns that graph and at most one bit more, the answer
 question of the cheater's choice (whether the runs agree). What the honest party sends before the proofs
 depends on its secrets only under encryption, and it ends early only for reasons that anybody sees: sizes,
 fingerprints of circuits, the check of transfers (of the cheater's choices). The run may be ended by the
-cheater once it knows the graph and the other does not.
+cheater once it knows the graph and the other does not, and also once it knows the bit: it can wait for the
+honest proof, then leave with any reason, or bring other keys. So every failure once inputs have entered says
+what the other may have learned, whatever the failure was (`telling_what_may_be_known`). The bit may be about
+columns and about keys.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DisagreementError
+from dagora.errors import DisagreementError, ProtocolError
 from dagora.events import Event, Observer, ignore
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.circuit import Circuit
@@ -59,6 +63,7 @@ Words = NDArray[np.uint64]
 RandomBytes = Callable[[int], bytes]
 
 ROLES: tuple[Role, Role] = ("host", "guest")
+MAY_BE_KNOWN = "; the other may have learned the graph and one bit (SECURITY.md)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +196,20 @@ def input_bits(keys: Sequence[object], columns: Bits) -> Bits:
     return np.concatenate([columns[:, order].reshape(-1), np.unpackbits(digest)])
 
 
+@contextmanager
+def telling_what_may_be_known() -> Iterator[None]:
+    """End the line of any failure of the protocol with what a cheater may have learned by then.
+
+    The line alone does not tell: whoever cheats chooses how the run ends.
+    """
+    try:
+        yield
+    except ProtocolError as error:
+        error.consequence = MAY_BE_KNOWN
+        raise
+
+
+@telling_what_may_be_known()
 def dual_search(
     transport: Transport,
     role: Role,

@@ -47,7 +47,7 @@ from dagora.parties.vertical.dual_execution import (
     input_bits,
     same_number_of_rows,
 )
-from dagora.parties.vertical.intersection import intersect
+from dagora.parties.vertical.intersection import intersect, key_texts
 from dagora.parties.vertical.moments import share_moments
 from dagora.parties.vertical.parameter_circuits import FEWEST
 from dagora.parties.vertical.parameters import FoundParameters, check_level_names, find_parameters
@@ -194,6 +194,7 @@ def malicious_k2(
         rows = same_number_of_rows(line, role, len(party_data.keys))
         check_rows(terms, rows)
         check_gates(terms, rows)
+    inputs = input_bits(party_data.keys, columns)
     with clock.phase("transfer"):
         transfers = CheckedTransfers.set_up(line, role, random)
     with clock.phase("search"):
@@ -203,7 +204,7 @@ def malicious_k2(
             terms,
             widths_for(terms, rows),
             transfers,
-            input_bits(party_data.keys, columns),
+            inputs,
             on_event=clock.on_event,
             random=random,
         )
@@ -214,7 +215,8 @@ def malicious_k2(
 
 
 def check_before_contact(brought: PartyData, proposal: Proposal) -> None:
-    """Refuse one's own columns and names of levels while nothing has been sent."""
+    """Refuse one's own columns, keys and names of levels while nothing has been sent."""
+    key_texts(brought.keys, brought.source)
     check_own_levels(proposal, brought.table.names, column_levels(brought.table))
     if proposal.parameters == "open":
         for variable in brought.table.schema:
@@ -313,13 +315,13 @@ def malicious_leakage(rows: int) -> tuple[str, ...]:
     )
     told.append("From the columns both learned the edges of the result, and nothing about how it was found.")
     told.append(
-        "A party that cheated may have learned one bit more, the answer of the other's columns to a question "
-        "of its choice: had it been no, this run would have ended without a result. Beyond that neither "
-        "learned a value, a count or a score of the other, whatever it did (128 bits computational)."
+        "A party that cheated may have learned one bit more, the answer of the other's columns and keys to a "
+        "question of its choice: had it been no, this run would have ended without a result. Beyond that "
+        "neither learned a value, a count or a score of the other, whatever it did (labels of 128 bits)."
     )
     told.append(
         "What follows from the result and one's own columns is not hidden, and each further run with other "
-        "columns, or that ended without a result, reveals more."
+        "columns reveals more; so does each that ended without a result, for whatever reason."
     )
     return tuple(told)
 

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dagora.errors import FormatError, OptionError
+from dagora.errors import FormatError, OptionError, ProtocolError
 from dagora.files import read_text, report_failure
 from dagora.parsing import parse_json
 from dagora.parties.private_file import check_private
@@ -75,6 +75,18 @@ class SessionLog:
         counts = Counter(name for session in self.sessions() for name in set(session["own"]))
         return max((counts[name] for name in columns), default=0)
 
+    def suspicious(self, fingerprint: str) -> int:
+        """Malicious sessions with this certificate that may have told it something and gave no result.
+
+        These failed once inputs had entered the circuits, or have no end in the log, as if killed.
+        """
+        return sum(
+            session.get("security") == "malicious"
+            and session.get("certificate") == fingerprint
+            and (session["status"] == "begun" or bool(session.get("inputs_entered")))
+            for session in self.sessions()
+        )
+
     def check(self, columns: Sequence[str]) -> int:
         """Refuse columns that have reached the limit; otherwise return their number of sessions."""
         count = self.earlier(columns)
@@ -92,8 +104,8 @@ class SessionLog:
         session = OpenSession(self, role, peer, fingerprint)
         try:
             yield session
-        except BaseException:
-            session.end("failed")
+        except BaseException as error:
+            session.end("failed", error)
             raise
         session.end("finished")
 
@@ -145,11 +157,15 @@ class OpenSession:
         )
         self._begun = True
 
-    def end(self, status: str) -> None:
+    def end(self, status: str, error: BaseException | None = None) -> None:
         """Log how the session ended, the common rows and what was revealed; nothing if it never began."""
         if not self._begun:
             return
         content: dict[str, Any] = {"session": self._number, "ended": now(), "status": status}
+        if isinstance(error, ProtocolError):
+            content["reason"] = str(error)
+            if error.consequence:
+                content["inputs_entered"] = True
         if self.learned is not None:
             outcome = self.learned.outcome
             content["rows"] = int(outcome.stats["rows"])

@@ -12,6 +12,7 @@ from dagora.parties.crypto.garbling.output_check import DIFFERENT, open_outputs
 from dagora.parties.transport.messages import decode, encode
 from tests.parties.crypto.garbled import chosen, random_delta, words
 from tests.parties.pairs import both, endings, replace, traffic, wires
+from tests.parties.wiretap import Death
 
 
 class Party:
@@ -147,6 +148,55 @@ def test_nobody_can_answer_with_what_it_was_told(step):
     error = endings(wire, host, cheat)[0]
     assert isinstance(error, ProtocolError)
     assert "is not what it was bound to" in str(error)
+
+
+@pytest.mark.parametrize("step", ["decoding", "proof"])
+@pytest.mark.parametrize("side", [0, 1])
+def test_nothing_is_opened_before_the_other_is_bound(step, side):
+    """A peer that sends no commitment receives no opening, by which it could choose what to commit to."""
+    die = ["", ""]
+    die[side] = f"before outputs/{step}-commitment"
+    wire = wires(die=die)
+    errors = endings(wire, *parties([1, 0], [1, 0]))
+    assert isinstance(errors[side], Death)
+    assert isinstance(errors[1 - side], ProtocolError)
+    sent = [tag for _, tag, _ in wire[1 - side].sent]
+    assert sent[-1] == f"outputs/{step}-commitment"
+
+
+def test_nonces_are_drawn_anew():
+    nonces = []
+    for _ in range(2):
+        wire = wires()
+        both(wire, *parties([1, 0], [1, 0]))
+        nonces += [
+            decode(payload)["nonce"]
+            for party in wire
+            for _, tag, payload in party.sent
+            if not tag.endswith("-commitment")
+        ]
+    assert len(set(nonces)) == len(nonces) == 8
+
+
+def label_hash(side, wire):
+    """The hash of one and the same label, as that of this wire."""
+    return output_check._label_hashes(side, np.full((3, 2), 5, dtype=np.uint64))[wire].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("function", "usual", "other"),
+    [
+        (output_check._commitment, ("decoding", 0, bytes(32), b"x"), ("proof", 0, bytes(32), b"x")),
+        (output_check._commitment, ("decoding", 0, bytes(32), b"x"), ("decoding", 1, bytes(32), b"x")),
+        (output_check._commitment, ("decoding", 0, bytes(32), b"x"), ("decoding", 0, b"n" * 32, b"x")),
+        (output_check._commitment, ("decoding", 0, bytes(32), b"x"), ("decoding", 0, bytes(32), b"y")),
+        (label_hash, (0, 1), (1, 1)),
+        (label_hash, (0, 1), (0, 2)),
+    ],
+)
+def test_hashes_for_different_purposes_are_different(function, usual, other):
+    assert function(*usual) == function(*usual)
+    assert function(*usual) != function(*other)
 
 
 @pytest.mark.parametrize("step", ["decoding", "proof"])

@@ -9,6 +9,7 @@ from dagora.parties.crypto.transfer.bit_matrix import unpack_bits
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT, CheckedReceiver, CheckedSender
 from dagora.parties.transport.messages import decode, encode
 from tests.parties.pairs import both, deal_seeds, endings, replace, traffic, uniformity, wires
+from tests.parties.wiretap import Death
 
 
 def set_up(pair):
@@ -61,13 +62,48 @@ def with_another_choice(columns):
 
 
 @pytest.mark.usefixtures("dealt")
-def test_a_receiver_with_several_vectors_of_choices_is_caught():
-    wire = wires(change=(None, with_another_choice(range(64))))
+@pytest.mark.parametrize("columns", [range(64), range(64, 128)])
+def test_a_receiver_with_several_vectors_of_choices_is_caught(columns):
+    wire = wires(change=(None, with_another_choice(columns)))
     sender, receiver = set_up(wire)
     errors = endings(wire, *calls(sender, receiver, random_choices(200)))
     assert isinstance(errors[0], ProtocolError)
     assert str(errors[0]) == f"party 'b', 'checked/hashes': {INCONSISTENT}"
     assert errors[0].party == "b"
+
+
+@pytest.mark.usefixtures("dealt")
+@pytest.mark.parametrize("chunk", [1, 2])
+def test_every_chunk_is_checked(monkeypatch, chunk):
+    monkeypatch.setattr(checked_transfer, "CHUNK", 128)
+    altered, seen = with_another_choice(range(64)), []
+
+    def change(to, tag, payload):
+        if not tag.endswith("/columns"):
+            return payload
+        seen.append(tag)
+        return altered(to, tag, payload) if len(seen) == chunk + 1 else payload
+
+    wire = wires(change=(None, change))
+    sender, receiver = set_up(wire)
+    errors = endings(wire, *calls(sender, receiver, random_choices(300)))
+    assert INCONSISTENT in str(errors[0])
+    assert [tag for _, tag, _ in wire[0].sent] == ["checked/check"] * (chunk + 1)
+
+
+@pytest.mark.usefixtures("dealt")
+def test_every_chunk_has_a_random_block_of_its_own(monkeypatch):
+    """If all choices are 0 their hash is that block: the same one twice would tell how choices of chunks differ."""
+    monkeypatch.setattr(checked_transfer, "CHUNK", 128)
+    words = []
+    for _ in range(2):
+        wire = wires()
+        sender, receiver = set_up(wire)
+        both(wire, *calls(sender, receiver, np.zeros(300, np.uint8)))
+        hashes = [decode(payload)["choices"] for _, tag, payload in wire[1].sent if tag == "checked/hashes"]
+        words += [int(word) for hashed in hashes for word in hashed]
+    assert len(words) == 2 * 3 * 2
+    assert len(set(words)) == len(words)
 
 
 @pytest.mark.usefixtures("dealt")
@@ -86,10 +122,11 @@ def test_one_column_is_a_guess_of_one_bit_of_delta():
 
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("step", ["choices", "columns"])
-def test_wrong_hashes_are_caught(step):
+@pytest.mark.parametrize("word", [0, 1])
+def test_wrong_hashes_are_caught(step, word):
     def change(payload):
         told = {name: value.copy() for name, value in decode(payload).items()}
-        told[step][...] ^= np.uint64(1)
+        told[step][..., word] ^= np.uint64(1)
         return encode(told)
 
     wire = wires(change=(None, replace("hashes", change)))
@@ -111,6 +148,27 @@ def test_the_key_is_drawn_after_the_columns_and_anew():
         assert got[-1] == "checked/check"
         keys.append(wire[0].sent[-1][2])
     assert keys[0] != keys[1]
+
+
+@pytest.mark.usefixtures("dealt")
+def test_the_key_is_sent_only_once_the_columns_are_there():
+    """A receiver that withholds its columns sees no key, to which it could fit columns that pass."""
+    wire = wires(die=("", "before checked/columns"))
+    sender, receiver = set_up(wire)
+    errors = endings(wire, *calls(sender, receiver, random_choices(50)))
+    assert isinstance(errors[1], Death)
+    assert isinstance(errors[0], ProtocolError)
+    assert "checked/check" not in [tag for _, tag, _ in wire[0].sent]
+
+
+@pytest.mark.usefixtures("dealt")
+def test_the_key_has_all_bits_of_the_field():
+    wire = wires()
+    sender, receiver = set_up(wire)
+    both(wire, *calls(sender, receiver, random_choices(50)))
+    key = decode(wire[0].sent[-1][2])["key"]
+    assert len(key) == checked_transfer.CHECK_KEY_BYTES == 16
+    assert len(set(key)) > 4
 
 
 @pytest.mark.usefixtures("dealt")

@@ -49,6 +49,52 @@ def test_answers_look_alike_for_every_choice():
     assert all(uniformity(part) > 1e-6 for part in parts)
 
 
+def test_every_point_is_drawn_anew():
+    """Sessions with the same choices share no point: of what repeats itself a sender could read the choices."""
+    choices, offers, answers, sums = [0, 1, 1], [], [], []
+    for _ in range(2):
+        pair = wires()
+        transfer(pair, choices)
+        offers += [row[0].tobytes() for row in decode(pair[0].sent[0][2])["points"]]
+        for i, (choice, row) in enumerate(zip(choices, decode(pair[1].sent[0][2])["points"], strict=True)):
+            texts = [point.tobytes() for point in row]
+            answers += texts
+            hashed = endemic_transfer._hash_point("transfer", i, choice, texts[1 - choice])
+            sums.append((decode_any(texts[choice]) + hashed).encode())
+    seen = offers + answers + sums
+    assert len(seen) == 2 * len(choices) * 4
+    assert len(set(seen)) == len(seen)
+
+
+POINT = ("transfer", 3, 0, b"content")
+SEED = ("transfer", 3, 0, b"o" * 32, (b"r" * 32, b"s" * 32), BASE)
+
+
+@pytest.mark.parametrize(
+    ("function", "usual", "place", "other"),
+    [
+        ("_hash_point", POINT, 0, "other"),
+        ("_hash_point", POINT, 1, 4),
+        ("_hash_point", POINT, 2, 1),
+        ("_hash_point", POINT, 2, 2),
+        ("_hash_point", POINT, 3, b"another"),
+        ("_seed", SEED, 0, "other"),
+        ("_seed", SEED, 1, 4),
+        ("_seed", SEED, 2, 1),
+        ("_seed", SEED, 3, b"p" * 32),
+        ("_seed", SEED, 4, (b"q" * 32, b"s" * 32)),
+        ("_seed", SEED, 4, (b"r" * 32, b"q" * 32)),
+        ("_seed", SEED, 5, 2 * BASE),
+    ],
+)
+def test_hashes_for_different_purposes_are_different(function, usual, place, other):
+    hashed = getattr(endemic_transfer, function)
+    changed = [*usual]
+    changed[place] = other
+    assert hashed(*usual) == hashed(*usual)
+    assert hashed(*usual) != hashed(*changed)
+
+
 def test_one_point_fixes_the_other():
     """A receiver that knows the logarithms of both of its points still knows only one of the two sums."""
     first, second = (scalar * BASE for scalar in (5, 7))
