@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dagora.commands.explore import announce
 from tests.conftest import ROOT
 
 
@@ -51,3 +52,17 @@ def test_nothing_is_left_behind_by_a_server_that_is_killed(tmp_path: Path, garde
         time.sleep(0.05)
     assert not folder.exists()
     assert garden.exists()
+
+
+def test_the_browser_is_told_without_the_token(tmp_path: Path, monkeypatch, capsys) -> None:
+    """Every user of the machine can read what a browser is started with."""
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    address = "http://127.0.0.1:1/?token=secret"
+    announce(address, None)
+    assert opened == []
+    announce(address, tmp_path)
+    assert opened == [(tmp_path / "open.html").as_uri()]
+    assert (tmp_path / "open.html").stat().st_mode & 0o777 == 0o600
+    assert f'content="0; url={address}"' in (tmp_path / "open.html").read_text()
+    assert capsys.readouterr().out == f"{address}\n" * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import webbrowser
 from pathlib import Path
 
 import click
@@ -64,17 +63,19 @@ def command(
                 live_line().phase(f"reading {data}")
                 server.open(Path(data))
             live_line().silence()
-            server.run(lambda address: announce(address, browser=not no_browser))
+            server.run(lambda address: announce(address, None if no_browser else server.session.folder))
     finally:
         server.close()
 
 
-def announce(address: str, *, browser: bool) -> None:
-    """Say where the page is, and open it."""
+def announce(address: str, folder: Path | None) -> None:
+    """Say where the page is, and open it by way of a file in `folder`; without a folder, do not."""
+    from dagora.explore.launching import launch
+
     click.echo(address)
     click.echo("dagora: keep this address to yourself: it shows your data. Ctrl-C ends the server.", err=True)
-    if browser:
-        webbrowser.open(address)
+    if folder is not None:
+        launch(address, folder)
 
 
 def page_reading(reading: Reading, data: str | None) -> dict[str, object]:
