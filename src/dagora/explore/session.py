@@ -16,6 +16,7 @@ from dagora.data.readers import file_format, look_at_file
 from dagora.errors import DagoraError, DataError, OptionError
 from dagora.explore.asking import Asked, looking_at
 from dagora.explore.choosing import Fit
+from dagora.explore.cleaning import Cleaner
 from dagora.explore.results import Kept
 from dagora.explore.worker_process import WorkerProcess
 from dagora.wording import shown
@@ -87,6 +88,7 @@ class Session:
 
     def __init__(self, jobs: int = 1, reading: Mapping[str, Any] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="dagora-explore-"))  # readable by this user only
+        self._cleaner = Cleaner(self.folder)  # before anything is written there
         self.jobs = jobs
         self.reading = dict(reading or {})
         self.data: Data | None = None
@@ -166,7 +168,7 @@ class Session:
         """Start the process that learns, which takes a moment, before it is needed."""
         with self._lock:
             if not self.closed and (self._worker is None or not self._worker.alive):
-                self._worker = WorkerProcess(self.folder, self._hear)
+                self._worker = WorkerProcess(self._hear)
 
     @property
     def working(self) -> bool:
@@ -255,4 +257,4 @@ class Session:
         self.closed = True
         if self._worker is not None:
             self._worker.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._cleaner.close()

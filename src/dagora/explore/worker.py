@@ -2,7 +2,7 @@
 
 A process of its own can be ended whatever it does, and its kernels do not hold up the server. "Stop" is the
 library's own: it exhausts the budget of the run, and the method returns the best graph so far. When the
-server ends, however it ends, the pipe closes: then this process removes the session's folder and ends, too.
+server ends, however it ends, the pipe closes: then this process ends, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import shutil
 import sys
 import threading
 import time
@@ -53,10 +52,9 @@ class Voice:
 class Ear(threading.Thread):
     """Reads messages: requests wait in a queue, "stop" is obeyed at once."""
 
-    def __init__(self, stream: TextIO, folder: str) -> None:
+    def __init__(self, stream: TextIO) -> None:
         super().__init__(name="ear", daemon=True)
         self._stream = stream
-        self._folder = folder
         self.waiting: queue.Queue[dict[str, Any]] = queue.Queue()
         self.budget = Budget()
 
@@ -69,18 +67,17 @@ class Ear(threading.Thread):
             else:
                 self.budget = Budget(message["asked"]["time_limit"])
                 self.waiting.put(message)
-        shutil.rmtree(self._folder, ignore_errors=True)
         os._exit(0)
 
 
-def work(folder: str) -> None:
+def work() -> None:
     """Answer requests, one after the other, until the server is gone."""
     voice = Voice(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever is printed goes to the terminal, not into the messages
     warnings.simplefilter("ignore")
     from dagora import learning, preparing  # noqa: F401 (imported while the user looks at the columns)
 
-    ear = Ear(sys.stdin, folder)  # the clock of a run starts when it is heard, and that is now or later
+    ear = Ear(sys.stdin)  # the clock of a run starts when it is heard, and that is now or later
     ear.start()
     threading.Thread(target=tell_of_compiling, args=(voice,), daemon=True).start()
     with to_command_line():
