@@ -119,20 +119,21 @@ class Answers:
         )
 
     async def upload(self, request: Request) -> Response:
-        """Take a file as the table; its name says its format."""
+        """Take a file as the table; its name says its format, the query how to read it (`reading_of`)."""
         if self._session.running:
             raise BusyError("a method is running: stop it before you open another table")
         name = unquote(request.headers.get(FILE_NAME, ""), errors="replace")
         if not name:
             raise DataError(f"the header {FILE_NAME} says the file's name")
-        place = self._session.room_for(name)
+        reading = self._session.reading_of_upload(request.query_params)
+        place = self._session.room_for(name, reading)
         try:
             await save(request, place, self._most_upload)
         except BaseException:
             self._session.forget(place)
             raise
-        await in_thread(self._session.open, place)
-        return JSONResponse({"name": place.name})
+        await in_thread(self._session.open_upload, place, reading)
+        return JSONResponse({"name": place.name, "reading": reading})
 
     async def look(self, request: Request) -> Response:
         """How the table is understood with these options, and which methods fit it."""

@@ -14,15 +14,16 @@ from typing import Any
 from dagora.data.columns.overview import Overview
 from dagora.data.readers import file_format, look_at_file
 from dagora.errors import DagoraError, DataError, OptionError
-from dagora.explore.asking import Asked, looking_at
+from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
 from dagora.explore.choosing import Fit
 from dagora.explore.cleaning import Cleaner
 from dagora.explore.results import Kept
 from dagora.explore.worker_process import WorkerProcess
-from dagora.wording import shown
+from dagora.wording import shown, without_option
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100
+MOST_BYTES_OF_A_NAME = 200  # file systems take 255
 NUMBERS_FOR = "a method that takes numbers only"
 
 
@@ -90,7 +91,7 @@ class Session:
         self.folder = Path(tempfile.mkdtemp(prefix="dagora-explore-"))  # readable by this user only
         self._cleaner = Cleaner(self.folder)  # before anything is written there
         self.jobs = jobs
-        self.reading = dict(reading or {})
+        self.reading = dict(reading or {})  # as said to the command, then as the table was opened
         self.data: Data | None = None
         self.run: Run | None = None
         self.results: dict[int, Kept] = {}
@@ -102,16 +103,31 @@ class Session:
 
     # Data
 
-    def room_for(self, name: str) -> Path:
+    def reading_of_upload(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """How to read a file that is chosen on the page, where the page has `said` something about it.
+
+        The rest is as it was said to the command. Columns that were named there are those of the first table.
+        """
+        kept = {name: value for name, value in self.reading.items() if self.data is None or name not in NAMES}
+        return {**{name: value for name, value in kept.items() if name not in said}, **reading_of(said)}
+
+    def room_for(self, name: str, reading: Mapping[str, Any]) -> Path:
         """A place for an uploaded file, in a folder of its own; refuses a name that is no table's."""
         plain = Path(name.replace("\\", "/")).name
-        clean = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in plain)[-100:]
-        file_format(clean)
+        clean = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in plain)
+        clean = clean.lstrip(" .-").encode()[-MOST_BYTES_OF_A_NAME:].decode(errors="ignore")
+        if "separator" not in reading or not clean:
+            file_format(clean)
         with self._lock:
             self._uploads += 1
             place = self.folder / str(self._uploads)
         place.mkdir(mode=0o700)
-        return place / clean.lstrip(" .-")
+        return place / clean
+
+    def open_upload(self, path: Path, reading: Mapping[str, Any]) -> None:
+        """Take a file that was chosen on the page as the table; errors are worded for the page."""
+        with without_option("separator", "another choice of what separates the cells"):
+            self.open(path, reading)
 
     def open(self, path: Path, reading: Mapping[str, Any] | None = None) -> None:
         """Take a file as the table, if it can be read; an uploaded one takes the place of the one before."""
@@ -126,6 +142,7 @@ class Session:
                 self.forget(path)
                 raise BusyError("a method is running: stop it before you open another table")
             before, self.data = self.data, data
+            self.reading = dict(reading or {})
         if before is not None and before.path != path:
             self.forget(before.path)
         self.warm_up()
