@@ -50,8 +50,8 @@ const openTable = async (said) => {
   byId("discretise").value = said.discretise ?? "";
   if (said.bins) byId("bins").value = said.bins;
   columns.begin(said, soon, tiers);
-  tiers.begin(columns.used, columns.drawTiers);
-  edges.begin(columns.used);
+  tiers.begin(columns.used, columns.unticked, columns.drawTiers);
+  edges.begin(columns.used, columns.unticked);
   await look();
 };
 
