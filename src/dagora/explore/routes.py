@@ -206,9 +206,10 @@ class Answers:
         """The report as `dagora learn --report` writes it."""
         kept = self._session.kept(request.path_params["number"])
         while kept.report is None:
-            if not self._session.working or self._session.closed:
-                raise OptionError("this report was not finished: learn again")
+            if kept.no_report or self._session.closed:
+                raise OptionError(f"there is no report: {kept.no_report or 'the server ends'}")
             await asyncio.sleep(EVERY)
+            self._session.kept(kept.number)  # it may have been removed
         page = await in_thread(kept.report.read_text, "utf-8")
         return download(page, f"report-{kept.number}.html", "text/html")
 

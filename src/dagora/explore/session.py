@@ -37,6 +37,7 @@ class Data:
 
     path: Path
     name: str
+    typed: str = ""  # how the command line names it; an upload has its name alone
 
     def one_line(self, error: Exception) -> str:
         """What is wrong, without the place of an uploaded file, which means nothing to the user."""
@@ -131,7 +132,7 @@ class Session:
 
     def open(self, path: Path, reading: Mapping[str, Any] | None = None) -> None:
         """Take a file as the table, if it can be read; an uploaded one takes the place of the one before."""
-        data = Data(path, path.name)
+        data = Data(path, path.name, path.name if self._is_upload(path) else str(path))
         try:
             self._look(data, reading or {})
         except DagoraError as error:
@@ -147,9 +148,12 @@ class Session:
             self.forget(before.path)
         self.warm_up()
 
+    def _is_upload(self, path: Path) -> bool:
+        return path.parent.parent == self.folder
+
     def forget(self, path: Path) -> None:
         """Remove a file that was uploaded; never one that the user named."""
-        if path.parent.parent == self.folder:
+        if self._is_upload(path):
             shutil.rmtree(path.parent, ignore_errors=True)
 
     def require_data(self) -> Data:
@@ -185,12 +189,8 @@ class Session:
         """Start the process that learns, which takes a moment, before it is needed."""
         with self._lock:
             if not self.closed and (self._worker is None or not self._worker.alive):
+                self._give_up_reports()
                 self._worker = WorkerProcess(self._hear)
-
-    @property
-    def working(self) -> bool:
-        """Whether the process that learns is there, so that a report may still come."""
-        return self._worker is not None and self._worker.alive
 
     def learn(self, asked: Asked) -> Run:
         """Begin a run; there is one at a time."""
@@ -206,7 +206,9 @@ class Session:
             self.run = Run(self._numbers, asked, data)
             self._worker.tell(
                 do="learn",
+                run=self.run.number,
                 path=str(data.path),
+                name=data.typed,
                 report=str(self.folder / f"report-{self.run.number}.html"),
                 asked=asked.to_dict(),
             )
@@ -222,38 +224,52 @@ class Session:
                 self.run.over, self.run.error = True, "it was ended, without a result"
                 self._worker.kill()
                 self._worker = None  # another one is started when it is needed
+                self._give_up_reports()
             else:
-                self._worker.tell(do="stop")
+                self._worker.tell(do="stop", run=self.run.number)
 
     def _hear(self, worker: WorkerProcess, message: dict[str, Any]) -> None:
         """Take a message of the process that learns; the last words of one before it mean nothing."""
         with self._lock:
-            run = self.run
-            if message["kind"] == "report":
-                self._take_report(Path(message["path"]))
-            if run is None or run.over or worker is not self._worker:
+            run, kind, about = self.run, message["kind"], message.get("run")
+            if kind in {"report", "report-failed"}:
+                self._take_report(message)
+            if worker is not self._worker:
                 return
-            if message["kind"] == "event":
+            if kind == "ended":
+                self._give_up_reports()
+            if run is None or run.over or about not in {run.number, None}:
+                return
+            if kind == "event":
                 run.take(message)
-            elif message["kind"] == "compiling":
+            elif kind == "compiling":
                 run.compiling = message["words"] if message["now"] else ""
-            elif message["kind"] == "result":
+            elif kind == "result":
                 run.result, run.over = run.number, True
                 self.results[run.number] = Kept(run.number, run.data.name, message["text"])
-            elif message["kind"] == "error":
+            elif kind == "error":
                 run.error, run.over = run.data.one_line(OptionError(message["line"])), True
-            elif message["kind"] == "ended":
+            elif kind == "ended":
                 run.error, run.over = "the process that learns has ended: perhaps it lacked memory", True
 
     # Results
 
-    def _take_report(self, file: Path) -> None:
-        """Remember the report of a result, unless that was removed."""
-        owner = next((kept for kept in self.results.values() if file.stem == f"report-{kept.number}"), None)
-        if owner is None:
-            file.unlink(missing_ok=True)
+    def _take_report(self, message: Mapping[str, Any]) -> None:
+        """Remember the report of a result, or why there is none; nothing, where the result was removed."""
+        owner = self.results.get(message["run"])
+        if message["kind"] == "report-failed":
+            if owner is not None:
+                owner.no_report = message["line"].replace(f"{self.folder}/", "")
+        elif owner is None:
+            Path(message["path"]).unlink(missing_ok=True)
         else:
-            owner.report = file
+            owner.report = Path(message["path"])
+
+    def _give_up_reports(self) -> None:
+        """The process that would have written them has ended."""
+        for kept in self.results.values():
+            if kept.report is None and not kept.no_report:
+                kept.no_report = "the process that wrote it has ended"
 
     def kept(self, number: int) -> Kept:
         """A result by its number."""
