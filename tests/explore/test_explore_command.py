@@ -45,7 +45,9 @@ def test_bad_input(run, garden: Path, arguments: list[str], said: str) -> None:
 def begin_upload(client: Client, _table: bytes, held: ExitStack) -> None:
     """Send the head of a request and half of what it promises."""
     line = held.enter_context(socket.create_connection(("127.0.0.1", client.server.door.port)))
-    head = f"POST /api/table HTTP/1.1\r\nHost: {client.host}\r\nX-Dagora-Token: {client.server.door.token}\r\n"
+    head = (
+        f"POST /api/table HTTP/1.1\r\nHost: {client.host}\r\nX-Dagora-Token: {client.server.door.token}\r\n"
+    )
     line.sendall(f"{head}X-File-Name: t.csv\r\nContent-Length: 40\r\n\r\na,b\n0,1\n".encode())
 
 

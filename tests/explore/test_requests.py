@@ -40,6 +40,9 @@ from tests.explore.conftest import MOST_UPLOAD, Client
         ({"knowledge": {"zebra": 1}}, "unknown key 'zebra'"),
         ({"reading": {"missing": "perhaps"}}, "missing must be one of"),
         ({"reading": {"drop": "season"}}, "drop takes a list"),
+        ({"reading": {"na": "\ud800"}}, "half of a letter"),
+        ({"reading": {"discretise": "width", "bins": 0}}, "bins must be at least 2"),
+        ({"reading": {"discretise": "width", "bins": 1}}, "bins must be at least 2"),
         ({"reading": {"separator": "ab"}}, ""),
         ({"reading": {"path": "/etc/passwd"}}, "reading has no 'path'"),
         ({"path": "/etc/passwd"}, "a request has no 'path'"),
@@ -73,6 +76,8 @@ def test_nothing_of_that_name(client: Client) -> None:
         "/static/page.py",
         "/api/zebra",
         "/api/results/x",
+        f"/api/results/{'1' * 5000}",
+        f"/api/compare/1/{'1' * 5000}",
     ):
         assert client.get(path).status == 404, path
     assert client.get("/api/results/999").status == 400

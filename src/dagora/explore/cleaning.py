@@ -1,8 +1,8 @@
 """Removes the session's folder when the server ends, however it ends.
 
-A server that is killed cannot clean up. A small process of its own waits for the end of a pipe, which the system
-closes with the server, and then removes the folder. It is there before anything is written into the folder, and
-it does not depend on the process that learns, which can be ended at any time.
+A server that is killed cannot clean up. A small process of its own waits for the end of a pipe, which the
+system closes with the server, and then removes the folder. It is there before anything is written into the
+folder, and it does not depend on the process that learns, which can be ended at any time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Opens the page in a browser without showing the token to others.
 
-A browser is started with the address as an argument, and every user of a machine can read the arguments of all
-processes. So the browser is given the name of a file that only this user can read, and the file sends it on.
+What a browser is to open is an argument of its process, and every user of a machine can read the arguments of
+all processes. So it is given the name of a file that only this user can read, and the file sends it on.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def launch_file(address: str, folder: Path) -> Path:
         '<!DOCTYPE html>\n<meta charset="utf-8"><title>dagora explore</title>\n'
         f'<meta http-equiv="refresh" content="0; url={there}">\n<a href="{there}">dagora explore</a>\n'
     )
-    with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(page)
     return place

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -32,6 +33,23 @@ FILE_NAME = "x-file-name"
 T = TypeVar("T")
 
 
+class Count:
+    """A number in a path; one with more digits than any result has is nothing that is here."""
+
+    regex = "[0-9]{1,9}"
+
+    def convert(self, digits: str) -> int:
+        """The number that was written."""
+        return int(digits)
+
+    def to_string(self, number: int) -> str:
+        """How it is written."""
+        return str(number)
+
+
+register_url_convertor("count", Count())
+
+
 def application(session: Session, door: Door, most_upload: int) -> Application:
     """The whole server, behind its doorkeeper."""
     answers = Answers(session, door, most_upload)
@@ -45,12 +63,12 @@ def application(session: Session, door: Door, most_upload: int) -> Application:
         Route("/api/learn", answers.learn, methods=["POST"]),
         Route("/api/stop", answers.stop, methods=["POST"]),
         Route("/api/progress", answers.progress),
-        Route("/api/results/{number:int}", answers.result),
-        Route("/api/results/{number:int}", answers.remove, methods=["DELETE"]),
-        Route("/api/results/{number:int}/ask", answers.ask, methods=["POST"]),
-        Route("/api/results/{number:int}/result.json", answers.result_file),
-        Route("/api/results/{number:int}/report.html", answers.report),
-        Route("/api/compare/{first:int}/{second:int}", answers.compare),
+        Route("/api/results/{number:count}", answers.result),
+        Route("/api/results/{number:count}", answers.remove, methods=["DELETE"]),
+        Route("/api/results/{number:count}/ask", answers.ask, methods=["POST"]),
+        Route("/api/results/{number:count}/result.json", answers.result_file),
+        Route("/api/results/{number:count}/report.html", answers.report),
+        Route("/api/compare/{first:count}/{second:count}", answers.compare),
     ]
     handlers = {DagoraError: refused, HTTPException: not_found, Exception: failed}
     return Doorkeeper(Starlette(routes=routes, exception_handlers=handlers), door)
