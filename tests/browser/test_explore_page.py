@@ -1,5 +1,6 @@
 """The live page in a real browser, from an uploaded table to a saved report."""
 
+import json
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ import pytest
 import dagora
 from dagora.data.writers import write_table
 from dagora.demo_network import greenhouse
+from dagora.explore.launching import launch_file
 from dagora.network.sample import sample
 from tests.conftest import ROOT
 
@@ -60,13 +62,38 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
     page.on("request", lambda request: requests.append(request.url))
     origin = explore.partition("/?")[0]
 
-    page.goto(explore)
+    page.goto(launch_file(explore, tmp_path).as_uri())
+    page.wait_for_url(f"{origin}/**")  # sent on by the file, which is the first request
     page.wait_for_selector("#start:not([hidden])")
     assert page.url == f"{origin}/", "the token has left the address"
-    page.set_input_files("#file", table)
+    semicolons = tmp_path / "semicolons.csv"
+    semicolons.write_text(table.read_text().replace(",", ";"))
+    page.set_input_files("#file", semicolons)
+    page.wait_for_selector("#problem:has-text('another choice of what separates the cells')")
+    page.select_option("#separator", ";")
+    page.set_input_files("#file", semicolons)
+    page.wait_for_selector("#heading:has-text('semicolons.csv: ')")
+    page.select_option("#separator", "")
+    page.set_input_files("#another-file", table)
+    page.wait_for_selector("#heading:has-text('garden.csv: ')")
     page.wait_for_selector("#columns tbody tr")
     assert page.locator("#columns tbody tr").count() == 11
     assert HOSTILE in page.inner_text("#columns")
+
+    # knowledge about a misspelt name is refused, by the line that the command has, with the variables that there are
+    misspelt = tmp_path / "misspelt.json"
+    for known, where in (
+        ({"required": [["raim", "soil"]]}, "#known-edges li"),
+        ({"tiers": [["raim"], ["soil"]]}, ".tierbox .chip"),
+    ):
+        misspelt.write_text(json.dumps(known))
+        page.set_input_files("#load-knowledge", misspelt)
+        page.wait_for_selector(f"{where}:has-text('raim')")
+        page.click("#learn")
+        page.wait_for_selector("#problem:has-text('raim')")
+    misspelt.write_text("{}")
+    page.set_input_files("#load-knowledge", misspelt)
+    page.wait_for_selector("#tiers:empty", state="attached")
 
     # columns and tiers, by drag and drop and by select
     page.locator("#columns tr", has_text="cloud").locator("input").uncheck()
@@ -125,10 +152,10 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
         with page.expect_download() as saving:
             page.click(f"text=save {name}")
         saving.value.save_as(tmp_path / saving.value.suggested_filename)
-    result = dagora.Result.from_json((tmp_path / "result-3.json").read_text(encoding="utf-8"))
+    result = dagora.Result.from_json((tmp_path / "result-5.json").read_text(encoding="utf-8"))
     assert known.violations(result.graph) == []
     assert (len(result.graph), HOSTILE in result.graph.nodes) == (10, True)
-    report = (tmp_path / "report-3.html").read_text(encoding="utf-8")
+    report = (tmp_path / "report-5.html").read_text(encoding="utf-8")
     assert "tabu on garden.csv" in report
     assert HOSTILE not in report, "it is escaped"
 
@@ -140,7 +167,7 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
     assert complaints == refused
     page.reload()
     page.wait_for_selector("#list .line >> nth=2")
-    assert {re.match(r"\w+://[^/]*|data:|blob:", url)[0] for url in requests} <= {
+    assert {re.match(r"\w+://[^/]*|data:|blob:", url)[0] for url in requests[1:]} <= {
         origin,
         "data:",
         f"blob:{origin}",

@@ -70,8 +70,8 @@ class Client:
     def post(self, path: str, body: Any = None, **headers: str) -> Answer:
         return self.ask("POST", path, {} if body is None else body, **headers)
 
-    def upload(self, content: Any, name: str = "table.csv") -> Answer:
-        return self.ask("POST", "/api/table", content, X_File_Name=name)
+    def upload(self, content: Any, name: str = "table.csv", query: str = "") -> Answer:
+        return self.ask("POST", f"/api/table{query}", content, X_File_Name=name)
 
     def finished(self) -> dict[str, Any]:
         """The last thing that is said of the run, by server-sent events."""

@@ -41,7 +41,7 @@ def test_all_paths_are_listed_here() -> None:
     known = {(method, path.replace("/1", "/{n}").replace("/2", "/{n}")) for method, path in PATHS}
     for route in routes:
         path = route.path
-        for name in ("{number:int}", "{first:int}", "{second:int}"):
+        for name in ("{number:count}", "{first:count}", "{second:count}"):
             path = path.replace(name, "{n}")
         path = path.replace("{name}", "app.js")
         assert {(method, path) for method in route.methods - {"HEAD"}} <= known, route.path

@@ -1,5 +1,8 @@
 """What the page may ask for: checked by the library's own code, refused in one line, and never a path."""
 
+from pathlib import Path
+from urllib.parse import quote
+
 import pytest
 
 import dagora
@@ -8,7 +11,7 @@ from dagora.errors import DagoraError
 from dagora.events import Budget
 from dagora.explore.asking import Asked, asked_for, looking_at
 from dagora.explore.choosing import Fit
-from dagora.explore.session import NUMBERS_FOR
+from dagora.explore.session import NUMBERS_FOR, Data, Session
 from dagora.learning import make_score
 from dagora.method_registry import METHODS
 from dagora.preparing import prepare
@@ -37,6 +40,9 @@ from tests.explore.conftest import MOST_UPLOAD, Client
         ({"knowledge": {"zebra": 1}}, "unknown key 'zebra'"),
         ({"reading": {"missing": "perhaps"}}, "missing must be one of"),
         ({"reading": {"drop": "season"}}, "drop takes a list"),
+        ({"reading": {"na": "\ud800"}}, "half of a letter"),
+        ({"reading": {"discretise": "width", "bins": 0}}, "bins must be at least 2"),
+        ({"reading": {"discretise": "width", "bins": 1}}, "bins must be at least 2"),
         ({"reading": {"separator": "ab"}}, ""),
         ({"reading": {"path": "/etc/passwd"}}, "reading has no 'path'"),
         ({"path": "/etc/passwd"}, "a request has no 'path'"),
@@ -70,6 +76,8 @@ def test_nothing_of_that_name(client: Client) -> None:
         "/static/page.py",
         "/api/zebra",
         "/api/results/x",
+        f"/api/results/{'1' * 5000}",
+        f"/api/compare/1/{'1' * 5000}",
     ):
         assert client.get(path).status == 404, path
     assert client.get("/api/results/999").status == 400
@@ -97,9 +105,16 @@ def test_names_of_uploads(client: Client, name: str) -> None:
     assert client.upload(b"a,b\n0,1\n", name).status == 400
 
 
+def test_a_long_name_is_cut(client: Client, garden) -> None:
+    """File systems count bytes, of which these letters have three each."""
+    name = client.upload(garden.read_bytes(), quote("\u8868" * 90 + ".csv")).json["name"]
+    assert name == "\u8868" * 65 + ".csv"
+    client.server.session.open(garden)
+
+
 def test_an_upload_cannot_leave_its_folder(client: Client, garden) -> None:
     session = client.server.session
-    assert client.upload(garden.read_bytes(), "..%2F..%2Fup%0A.csv").json == {"name": "up_.csv"}
+    assert client.upload(garden.read_bytes(), "..%2F..%2Fup%0A.csv").json["name"] == "up_.csv"
     assert session.data.path.parent.parent == session.folder
     assert session.data.path.stat().st_mode & 0o077 == 0
     assert session.folder.stat().st_mode & 0o077 == 0
@@ -108,6 +123,32 @@ def test_an_upload_cannot_leave_its_folder(client: Client, garden) -> None:
     session.open(garden)
     assert folders(client) == [], "one table at a time is kept"
     assert garden.exists()
+
+
+def test_how_an_upload_is_read(client: Client, garden) -> None:
+    session = client.server.session
+    table = b"a;b\n1;x\n2;y\n1;y\n"
+    refused = client.upload(table)
+    assert refused.error.endswith("try another choice of what separates the cells")
+    found = client.upload(table, query="?separator=%3B").json
+    assert found["reading"] == client.get("/api/state").json["reading"] == {"separator": ";"}
+    assert len(client.post("/api/look", found["reading"]).json["table"]["columns"]) == 2
+    assert client.upload(table, "table.txt", "?separator=%3B").status == 200, "it says that this is text"
+    assert client.upload(table, "..", "?separator=%3B").status == 400
+    assert client.upload(garden.read_bytes(), query="?separator=").json["reading"] == {}, "what the name says"
+    assert "no 'path'" in client.upload(table, query="?path=/etc/passwd").error
+    assert "drop takes a list" in client.upload(table, query="?drop=a").error
+    session.open(garden)
+
+
+def test_what_the_command_was_told_is_kept_for_a_file_that_is_chosen_on_the_page() -> None:
+    session = Session(reading={"missing": "drop", "na": "?", "separator": ";", "drop": ["a"]})
+    try:
+        assert session.reading_of_upload({"separator": "|"}) == {**session.reading, "separator": "|"}
+        session.data = Data(Path("t.csv"), "t.csv")
+        assert session.reading_of_upload({}) == {"missing": "drop", "na": "?", "separator": ";"}
+    finally:
+        session.close()
 
 
 def tables(folder) -> dict:

@@ -3,10 +3,12 @@
 import json
 import shlex
 import time
+from io import StringIO
 
 import pytest
 
 import dagora
+from dagora.explore.worker import Ear
 from dagora.graph.comparing import compare
 from tests.explore.conftest import Client
 from tests.report.reading import read
@@ -28,7 +30,8 @@ def test_the_same_as_without_the_page(client: Client, first: int, garden, run, t
     assert result.edge_gains == expected.edge_gains
     (tmp_path / "r.json").write_bytes(saved.body)
     assert dagora.read_network(tmp_path / "r.json").graph == expected.graph
-    line = shlex.split(result.command.replace("garden.csv", str(garden)))
+    line = shlex.split(result.command)
+    assert line[2] == str(garden), "as it was named"
     assert json.loads(run(*line[1:], "--json").out)["edges"] == [list(edge) for edge in expected.graph.edges]
 
 
@@ -76,9 +79,54 @@ def test_ended_without_a_result(client: Client, first: int) -> None:
     assert all(one["picture"].startswith("<svg") for one in compared["pair"])
     one, two = (client.server.session.kept(number).result.graph for number in (first, again))
     assert f">{compare(two, one).cpdag.shd}<" in compared["table"]
+    assert client.get(f"/api/results/{again}/report.html").status == 200
+    report = client.server.session.kept(again).report
+    assert report.exists()
     assert client.ask("DELETE", f"/api/results/{again}").status == 200
+    assert not report.exists()
     assert client.get(f"/api/results/{again}").status == 400
     assert client.get(f"/api/results/{again}/report.html").status == 400
+
+
+def test_a_report_that_cannot_be_written_is_no_end(client: Client) -> None:
+    """It is told in one line, and neither its result nor the next run suffers."""
+    session = client.server.session
+    number = session._numbers + 1
+    (session.folder / f"report-{number}.html").mkdir()  # where the report would go
+    assert client.learned(method="tabu") == number
+    after = client.learned(method="hill-climb")
+    refused = client.get(f"/api/results/{number}/report.html")
+    assert (refused.status, refused.error.startswith("there is no report: ")) == (400, True)
+    assert f"report-{number}.html" in refused.error
+    assert str(session.folder) not in refused.error
+    assert client.get(f"/api/results/{number}/result.json").status == 200
+    assert client.get(f"/api/results/{after}/report.html").status == 200
+
+    session.kept(after).report = None  # as if it were still being written when the process is killed
+    assert client.post("/api/learn", ENDLESS).status == 200
+    assert client.post("/api/stop", {"at_once": True}).status == 200
+    assert "has ended" in client.get(f"/api/results/{after}/report.html").error
+
+
+def test_what_is_said_of_another_run_is_not_believed(client: Client) -> None:
+    session = client.server.session
+    assert client.post("/api/learn", ENDLESS).status == 200
+    session._hear(session._worker, {"kind": "error", "run": session.run.number - 1, "line": "late"})
+    assert session.running
+    session._hear(session._worker, {"kind": "error", "run": session.run.number, "line": "now"})
+    assert client.finished()["error"] == "now"
+    session._worker.tell(do="stop", run=session.run.number)
+
+
+def test_a_run_has_its_whole_time_and_hears_a_stop_before_its_turn() -> None:
+    ear = Ear(StringIO())
+    ear._stop(2)
+    assert not ear.begin(1, 5.0).exhausted
+    assert ear.begin(2, None).reason == "it was stopped"
+    budget = ear.begin(3, 5.0)
+    assert budget.left > 4.5
+    ear._stop(3)
+    assert budget.exhausted
 
 
 def test_knowledge_is_obeyed_and_read_by_the_command(

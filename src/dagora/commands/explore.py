@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -58,23 +58,38 @@ def command(
     chosen = page_reading(reading, data)
     server = Server(port=port, most_upload=int(max_upload * 1e6), jobs=jobs, reading=chosen)
     try:
-        # Whoever ends the command politely gets the same clean end.
-        with interruptible(server.stop), interruptible(server.stop, signal.SIGTERM):
+        with ExitStack() as signals:
+            for one in endings():
+                signals.enter_context(interruptible(server.stop, one))
             if data is not None:
                 live_line().phase(f"reading {data}")
                 server.open(Path(data))
             live_line().silence()
-            server.run(lambda address: announce(address, browser=not no_browser))
+            server.run(lambda address: announce(address, None if no_browser else server.session.folder))
     finally:
         server.close()
 
 
-def announce(address: str, *, browser: bool) -> None:
-    """Say where the page is, and open it."""
+def endings() -> list[signal.Signals]:
+    """The signals that end the command in order: Ctrl-C, `kill`, and a terminal that is closed.
+
+    The last one only where it would end the command: `nohup` asks that it does not.
+    """
+    found = [signal.SIGINT, signal.SIGTERM]
+    hang_up = getattr(signal, "SIGHUP", None)  # not on every system
+    if hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN:
+        found.append(hang_up)
+    return found
+
+
+def announce(address: str, folder: Path | None) -> None:
+    """Say where the page is, and open it by way of a file in `folder`; without a folder, do not."""
+    from dagora.explore.launching import launch
+
     click.echo(address)
     click.echo("dagora: keep this address to yourself: it shows your data. Ctrl-C ends the server.", err=True)
-    if browser:
-        webbrowser.open(address)
+    if folder is not None:
+        launch(address, folder)
 
 
 def page_reading(reading: Reading, data: str | None) -> dict[str, object]:

@@ -22,6 +22,7 @@ from dagora.scores.registry import SCORES, score_named
 from dagora.wording import comma_list
 
 NAMES = ("discrete", "continuous", "drop")  # lists of columns
+LEAST_BINS = 2
 TEXTS = ("missing", "na", "discretise", "separator")
 KEYS = ("reading", "method", "score", "options", "knowledge", "seed", "time_limit")
 
@@ -120,6 +121,8 @@ def reading_of(content: object) -> dict[str, Any]:
             raise OptionError(f"{name} takes a text, not {value!r}")
         if name == "bins" and (isinstance(value, bool) or not isinstance(value, int)):
             raise OptionError(f"bins takes a whole number, not {value!r}")
+        if name == "bins" and value < LEAST_BINS:
+            raise OptionError(f"bins must be at least {LEAST_BINS}, not {value}")
         if name == "missing" and value == "auto":
             continue
         said[name] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -71,7 +72,18 @@ async def read_json(request: Request) -> dict[str, Any]:
     content = parse_json(text, error=OptionError, parse_constant=refuse_constant)
     if not isinstance(content, dict):
         raise OptionError("a request is a JSON object")
+    refuse_half_letters(content)
     return content
+
+
+def refuse_half_letters(content: dict[str, Any]) -> None:
+    """Refuse texts with half of a letter (a lone surrogate), which JSON can write and no file can hold."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise OptionError("a text of this request has half of a letter in it: use whole ones") from None
+    except RecursionError:
+        raise OptionError("this request is nested too deeply") from None
 
 
 async def save(request: Request, file: Path, most: int) -> None:

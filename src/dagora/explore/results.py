@@ -41,6 +41,7 @@ class Kept:
         self.text = text
         self.result = Result.from_json(text)
         self.report: Path | None = None  # the page about it, as soon as it is written
+        self.no_report = ""  # why that will never be
 
     @cached_property
     def network(self) -> Network | None:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -32,6 +33,23 @@ FILE_NAME = "x-file-name"
 T = TypeVar("T")
 
 
+class Count:
+    """A number in a path; one with more digits than any result has is nothing that is here."""
+
+    regex = "[0-9]{1,9}"
+
+    def convert(self, digits: str) -> int:
+        """The number that was written."""
+        return int(digits)
+
+    def to_string(self, number: int) -> str:
+        """How it is written."""
+        return str(number)
+
+
+register_url_convertor("count", Count())
+
+
 def application(session: Session, door: Door, most_upload: int) -> Application:
     """The whole server, behind its doorkeeper."""
     answers = Answers(session, door, most_upload)
@@ -45,12 +63,12 @@ def application(session: Session, door: Door, most_upload: int) -> Application:
         Route("/api/learn", answers.learn, methods=["POST"]),
         Route("/api/stop", answers.stop, methods=["POST"]),
         Route("/api/progress", answers.progress),
-        Route("/api/results/{number:int}", answers.result),
-        Route("/api/results/{number:int}", answers.remove, methods=["DELETE"]),
-        Route("/api/results/{number:int}/ask", answers.ask, methods=["POST"]),
-        Route("/api/results/{number:int}/result.json", answers.result_file),
-        Route("/api/results/{number:int}/report.html", answers.report),
-        Route("/api/compare/{first:int}/{second:int}", answers.compare),
+        Route("/api/results/{number:count}", answers.result),
+        Route("/api/results/{number:count}", answers.remove, methods=["DELETE"]),
+        Route("/api/results/{number:count}/ask", answers.ask, methods=["POST"]),
+        Route("/api/results/{number:count}/result.json", answers.result_file),
+        Route("/api/results/{number:count}/report.html", answers.report),
+        Route("/api/compare/{first:count}/{second:count}", answers.compare),
     ]
     handlers = {DagoraError: refused, HTTPException: not_found, Exception: failed}
     return Doorkeeper(Starlette(routes=routes, exception_handlers=handlers), door)
@@ -119,20 +137,21 @@ class Answers:
         )
 
     async def upload(self, request: Request) -> Response:
-        """Take a file as the table; its name says its format."""
+        """Take a file as the table; its name says its format, the query how to read it (`reading_of`)."""
         if self._session.running:
             raise BusyError("a method is running: stop it before you open another table")
         name = unquote(request.headers.get(FILE_NAME, ""), errors="replace")
         if not name:
             raise DataError(f"the header {FILE_NAME} says the file's name")
-        place = self._session.room_for(name)
+        reading = self._session.reading_of_upload(request.query_params)
+        place = self._session.room_for(name, reading)
         try:
             await save(request, place, self._most_upload)
         except BaseException:
             self._session.forget(place)
             raise
-        await in_thread(self._session.open, place)
-        return JSONResponse({"name": place.name})
+        await in_thread(self._session.open_upload, place, reading)
+        return JSONResponse({"name": place.name, "reading": reading})
 
     async def look(self, request: Request) -> Response:
         """How the table is understood with these options, and which methods fit it."""
@@ -205,9 +224,10 @@ class Answers:
         """The report as `dagora learn --report` writes it."""
         kept = self._session.kept(request.path_params["number"])
         while kept.report is None:
-            if not self._session.working or self._session.closed:
-                raise OptionError("this report was not finished: learn again")
+            if kept.no_report or self._session.closed:
+                raise OptionError(f"there is no report: {kept.no_report or 'the server ends'}")
             await asyncio.sleep(EVERY)
+            self._session.kept(kept.number)  # it may have been removed
         page = await in_thread(kept.report.read_text, "utf-8")
         return download(page, f"report-{kept.number}.html", "text/html")
 

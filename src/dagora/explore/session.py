@@ -14,14 +14,16 @@ from typing import Any
 from dagora.data.columns.overview import Overview
 from dagora.data.readers import file_format, look_at_file
 from dagora.errors import DagoraError, DataError, OptionError
-from dagora.explore.asking import Asked, looking_at
+from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
 from dagora.explore.choosing import Fit
+from dagora.explore.cleaning import Cleaner
 from dagora.explore.results import Kept
 from dagora.explore.worker_process import WorkerProcess
-from dagora.wording import shown
+from dagora.wording import shown, without_option
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100
+MOST_BYTES_OF_A_NAME = 200  # file systems take 255
 NUMBERS_FOR = "a method that takes numbers only"
 
 
@@ -35,6 +37,7 @@ class Data:
 
     path: Path
     name: str
+    typed: str = ""  # how the command line names it; an upload has its name alone
 
     def one_line(self, error: Exception) -> str:
         """What is wrong, without the place of an uploaded file, which means nothing to the user."""
@@ -87,8 +90,9 @@ class Session:
 
     def __init__(self, jobs: int = 1, reading: Mapping[str, Any] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="dagora-explore-"))  # readable by this user only
+        self._cleaner = Cleaner(self.folder)  # before anything is written there
         self.jobs = jobs
-        self.reading = dict(reading or {})
+        self.reading = dict(reading or {})  # as said to the command, then as the table was opened
         self.data: Data | None = None
         self.run: Run | None = None
         self.results: dict[int, Kept] = {}
@@ -100,20 +104,35 @@ class Session:
 
     # Data
 
-    def room_for(self, name: str) -> Path:
+    def reading_of_upload(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """How to read a file that is chosen on the page, where the page has `said` something about it.
+
+        The rest is as it was said to the command. Columns that were named there are those of the first table.
+        """
+        kept = {name: value for name, value in self.reading.items() if self.data is None or name not in NAMES}
+        return {**{name: value for name, value in kept.items() if name not in said}, **reading_of(said)}
+
+    def room_for(self, name: str, reading: Mapping[str, Any]) -> Path:
         """A place for an uploaded file, in a folder of its own; refuses a name that is no table's."""
         plain = Path(name.replace("\\", "/")).name
-        clean = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in plain)[-100:]
-        file_format(clean)
+        clean = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in plain)
+        clean = clean.lstrip(" .-").encode()[-MOST_BYTES_OF_A_NAME:].decode(errors="ignore")
+        if "separator" not in reading or not clean:
+            file_format(clean)
         with self._lock:
             self._uploads += 1
             place = self.folder / str(self._uploads)
         place.mkdir(mode=0o700)
-        return place / clean.lstrip(" .-")
+        return place / clean
+
+    def open_upload(self, path: Path, reading: Mapping[str, Any]) -> None:
+        """Take a file that was chosen on the page as the table; errors are worded for the page."""
+        with without_option("separator", "another choice of what separates the cells"):
+            self.open(path, reading)
 
     def open(self, path: Path, reading: Mapping[str, Any] | None = None) -> None:
         """Take a file as the table, if it can be read; an uploaded one takes the place of the one before."""
-        data = Data(path, path.name)
+        data = Data(path, path.name, path.name if self._is_upload(path) else str(path))
         try:
             self._look(data, reading or {})
         except DagoraError as error:
@@ -124,13 +143,17 @@ class Session:
                 self.forget(path)
                 raise BusyError("a method is running: stop it before you open another table")
             before, self.data = self.data, data
+            self.reading = dict(reading or {})
         if before is not None and before.path != path:
             self.forget(before.path)
         self.warm_up()
 
+    def _is_upload(self, path: Path) -> bool:
+        return path.parent.parent == self.folder
+
     def forget(self, path: Path) -> None:
         """Remove a file that was uploaded; never one that the user named."""
-        if path.parent.parent == self.folder:
+        if self._is_upload(path):
             shutil.rmtree(path.parent, ignore_errors=True)
 
     def require_data(self) -> Data:
@@ -166,12 +189,8 @@ class Session:
         """Start the process that learns, which takes a moment, before it is needed."""
         with self._lock:
             if not self.closed and (self._worker is None or not self._worker.alive):
-                self._worker = WorkerProcess(self.folder, self._hear)
-
-    @property
-    def working(self) -> bool:
-        """Whether the process that learns is there, so that a report may still come."""
-        return self._worker is not None and self._worker.alive
+                self._give_up_reports()
+                self._worker = WorkerProcess(self._hear)
 
     def learn(self, asked: Asked) -> Run:
         """Begin a run; there is one at a time."""
@@ -187,7 +206,9 @@ class Session:
             self.run = Run(self._numbers, asked, data)
             self._worker.tell(
                 do="learn",
+                run=self.run.number,
                 path=str(data.path),
+                name=data.typed,
                 report=str(self.folder / f"report-{self.run.number}.html"),
                 asked=asked.to_dict(),
             )
@@ -203,38 +224,52 @@ class Session:
                 self.run.over, self.run.error = True, "it was ended, without a result"
                 self._worker.kill()
                 self._worker = None  # another one is started when it is needed
+                self._give_up_reports()
             else:
-                self._worker.tell(do="stop")
+                self._worker.tell(do="stop", run=self.run.number)
 
     def _hear(self, worker: WorkerProcess, message: dict[str, Any]) -> None:
         """Take a message of the process that learns; the last words of one before it mean nothing."""
         with self._lock:
-            run = self.run
-            if message["kind"] == "report":
-                self._take_report(Path(message["path"]))
-            if run is None or run.over or worker is not self._worker:
+            run, kind, about = self.run, message["kind"], message.get("run")
+            if kind in {"report", "report-failed"}:
+                self._take_report(message)
+            if worker is not self._worker:
                 return
-            if message["kind"] == "event":
+            if kind == "ended":
+                self._give_up_reports()
+            if run is None or run.over or about not in {run.number, None}:
+                return
+            if kind == "event":
                 run.take(message)
-            elif message["kind"] == "compiling":
+            elif kind == "compiling":
                 run.compiling = message["words"] if message["now"] else ""
-            elif message["kind"] == "result":
+            elif kind == "result":
                 run.result, run.over = run.number, True
                 self.results[run.number] = Kept(run.number, run.data.name, message["text"])
-            elif message["kind"] == "error":
+            elif kind == "error":
                 run.error, run.over = run.data.one_line(OptionError(message["line"])), True
-            elif message["kind"] == "ended":
+            elif kind == "ended":
                 run.error, run.over = "the process that learns has ended: perhaps it lacked memory", True
 
     # Results
 
-    def _take_report(self, file: Path) -> None:
-        """Remember the report of a result, unless that was removed."""
-        owner = next((kept for kept in self.results.values() if file.stem == f"report-{kept.number}"), None)
-        if owner is None:
-            file.unlink(missing_ok=True)
+    def _take_report(self, message: Mapping[str, Any]) -> None:
+        """Remember the report of a result, or why there is none; nothing, where the result was removed."""
+        owner = self.results.get(message["run"])
+        if message["kind"] == "report-failed":
+            if owner is not None:
+                owner.no_report = message["line"].replace(f"{self.folder}/", "")
+        elif owner is None:
+            Path(message["path"]).unlink(missing_ok=True)
         else:
-            owner.report = file
+            owner.report = Path(message["path"])
+
+    def _give_up_reports(self) -> None:
+        """The process that would have written them has ended."""
+        for kept in self.results.values():
+            if kept.report is None and not kept.no_report:
+                kept.no_report = "the process that wrote it has ended"
 
     def kept(self, number: int) -> Kept:
         """A result by its number."""
@@ -255,4 +290,4 @@ class Session:
         self.closed = True
         if self._worker is not None:
             self._worker.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._cleaner.close()

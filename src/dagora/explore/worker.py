@@ -2,7 +2,7 @@
 
 A process of its own can be ended whatever it does, and its kernels do not hold up the server. "Stop" is the
 library's own: it exhausts the budget of the run, and the method returns the best graph so far. When the
-server ends, however it ends, the pipe closes: then this process removes the session's folder and ends, too.
+server ends, however it ends, the pipe closes: then this process ends, too.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import queue
-import shutil
 import sys
 import threading
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -51,60 +52,97 @@ class Voice:
 
 
 class Ear(threading.Thread):
-    """Reads messages: requests wait in a queue, "stop" is obeyed at once."""
+    """Reads messages: requests wait in a queue, "stop" is obeyed at once, also before its run has begun."""
 
-    def __init__(self, stream: TextIO, folder: str) -> None:
+    def __init__(self, stream: TextIO) -> None:
         super().__init__(name="ear", daemon=True)
         self._stream = stream
-        self._folder = folder
+        self._lock = threading.Lock()
+        self._budgets: dict[int, Budget] = {}  # of the runs that have begun
+        self._stopped: set[int] = set()
         self.waiting: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.budget = Budget()
 
     def run(self) -> None:
         """Read until the server is gone."""
         for line in self._stream:
             message = json.loads(line)
             if message["do"] == "stop":
-                self.budget.stop(STOPPED)
+                self._stop(message["run"])
             else:
-                self.budget = Budget(message["asked"]["time_limit"])
                 self.waiting.put(message)
-        shutil.rmtree(self._folder, ignore_errors=True)
         os._exit(0)
 
+    def _stop(self, run: int) -> None:
+        with self._lock:
+            self._stopped.add(run)
+            if run in self._budgets:
+                self._budgets[run].stop(STOPPED)
 
-def work(folder: str) -> None:
+    def begin(self, run: int, seconds: float | None) -> Budget:
+        """The budget of a run whose turn it is: the time that it waited for others does not count."""
+        with self._lock:
+            budget = Budget(seconds)
+            self._budgets = {run: budget}
+            if run in self._stopped:
+                budget.stop(STOPPED)
+            return budget
+
+
+def work() -> None:
     """Answer requests, one after the other, until the server is gone."""
     voice = Voice(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever is printed goes to the terminal, not into the messages
     warnings.simplefilter("ignore")
     from dagora import learning, preparing  # noqa: F401 (imported while the user looks at the columns)
 
-    ear = Ear(sys.stdin, folder)  # the clock of a run starts when it is heard, and that is now or later
+    ear = Ear(sys.stdin)
     ear.start()
     threading.Thread(target=tell_of_compiling, args=(voice,), daemon=True).start()
     with to_command_line():
         while True:
             message = ear.waiting.get()
-            answer(voice, message["path"], message["report"], Asked.from_dict(message["asked"]), ear.budget)
+            asked = Asked.from_dict(message["asked"])
+            task = Task(message["run"], Path(message["path"]), message["name"], Path(message["report"]))
+            answer(voice, task, asked, ear.begin(task.run, asked.time_limit))
 
 
-def answer(voice: Voice, path: str, report: str, asked: Asked, budget: Budget) -> None:
-    """Learn, say what came of it, and write the report; whatever goes wrong is one line."""
+@dataclass(frozen=True)
+class Task:
+    """Which run this is, of which file under which name, and where its report goes."""
+
+    run: int
+    path: Path
+    name: str
+    report: Path
+
+
+def answer(voice: Voice, task: Task, asked: Asked, budget: Budget) -> None:
+    """Learn, say what came of it, and write the report; whatever goes wrong with either is one line."""
     from dagora.formats.json_format import render_result
 
+    with failing(voice, "error", task.run):
+        found = learned(task, asked, budget, Watcher(voice, task.run, budget))
+        text = render_result(found.result.to_dict(), *found.parameters)
+        voice.say("result", run=task.run, text=text)
+        with failing(voice, "report-failed", task.run):
+            found.write_report(str(task.report), task.path.name)
+            voice.say("report", run=task.run, path=str(task.report))
+
+
+@contextmanager
+def failing(voice: Voice, kind: str, run: int) -> Iterator[None]:
+    """Say in one line, as a message of this kind, what goes wrong within."""
     try:
-        found = learned(path, asked, budget, Watcher(voice, budget))
-        voice.say("result", text=render_result(found.result.to_dict(), *found.parameters))
-        found.write_report(report, Path(path).name)
-        voice.say("report", path=report)
+        yield
     except DagoraError as error:
-        voice.say("error", line=shown(" ".join(str(error).split())))
+        voice.say(kind, run=run, line=shown(" ".join(str(error).split())))
     except MemoryError:
-        voice.say("error", line="out of memory: leave columns out, or choose a method that needs less")
+        line = "out of memory: leave columns out, or choose a method that needs less"
+        voice.say(kind, run=run, line=line)
     except Exception as error:  # the page must hear of it; the terminal has the rest
         traceback.print_exc()
-        voice.say("error", line=f"this is a fault of dagora ({type(error).__name__}): the terminal says more")
+        line = f"this is a fault of dagora ({type(error).__name__}): the terminal says more"
+        voice.say(kind, run=run, line=line)
 
 
 @dataclass(frozen=True)
@@ -130,14 +168,14 @@ class Learned:
         write_report(self.result, file, network=network, source=source, table=own_table(self.rows))
 
 
-def learned(path: str, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
+def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
     """Learn a graph, as `dagora learn` does."""
     from dagora.learning import EM_ROUNDS, learn
     from dagora.preparing import prepare
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
     prepared = prepare(
-        Path(path), asked.method, asked.reading, asked.options, clock=budget, em_rounds=EM_ROUNDS, **same
+        task.path, asked.method, asked.reading, asked.options, clock=budget, em_rounds=EM_ROUNDS, **same
     )
     rows = prepared.source.statistics
     result = learn(
@@ -152,14 +190,15 @@ def learned(path: str, asked: Asked, budget: Budget, observe: Watcher) -> Learne
     )
     if result.status == "failed":
         raise DagoraError(f"{result.method} failed: {result.message}")
-    return Learned(replace(result, command=asked.command(Path(path).name)), rows)
+    return Learned(replace(result, command=asked.command(task.name)), rows)
 
 
 class Watcher:
     """An observer that passes events on, not too many of them; the result has the whole trace."""
 
-    def __init__(self, voice: Voice, budget: Budget) -> None:
+    def __init__(self, voice: Voice, run: int, budget: Budget) -> None:
         self._voice = voice
+        self._run = run
         self._budget = budget
         self._last = -EVERY
 
@@ -168,7 +207,7 @@ class Watcher:
         now = self._budget.elapsed
         if now - self._last >= EVERY:
             self._last = now
-            self._voice.say("event", seconds=now, **asdict(event))
+            self._voice.say("event", run=self._run, seconds=now, **asdict(event))
 
 
 def tell_of_compiling(voice: Voice) -> None:

@@ -8,15 +8,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 # The process imports from where the server does, and never from the folder in which it was called.
 SCRIPT = """
 import sys
-sys.path = sys.argv[2:]
+sys.path = sys.argv[1:]
 from dagora.explore.worker import work
-work(sys.argv[1])
+work()
 """
 PATIENCE = 2.0  # seconds for the process to end by itself
 
@@ -29,10 +28,10 @@ class WorkerProcess:
     A message of the kind "ended" is the last one, also where the process was killed.
     """
 
-    def __init__(self, folder: Path, hear: Hearer) -> None:
+    def __init__(self, hear: Hearer) -> None:
         self._hear = hear
         self._process = subprocess.Popen(  # noqa: S603 (our own program)
-            [sys.executable, "-c", SCRIPT, str(folder), *sys.path],
+            [sys.executable, "-c", SCRIPT, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
@@ -60,7 +59,7 @@ class WorkerProcess:
         self._hang_up()
 
     def close(self) -> None:
-        """End it: it removes the session's folder and exits, or is killed."""
+        """End it: it exits by itself, or is killed."""
         self._hang_up()
         try:
             self._process.wait(PATIENCE)

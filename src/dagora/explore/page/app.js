@@ -1,7 +1,7 @@
 // The page: what is chosen on the left goes to the server, what is found comes back on the right.
 import { get, post, save, token, upload } from "./api.js";
 import * as columns from "./columns.js";
-import { byId, complain, show, trying } from "./dom.js";
+import { byId, complain, make, show, trying } from "./dom.js";
 import * as edges from "./edges.js";
 import * as methods from "./methods.js";
 import * as results from "./results.js";
@@ -9,13 +9,12 @@ import * as run from "./run.js";
 import * as tiers from "./tiers.js";
 
 const WAIT = 150; // milliseconds in which changes of columns are gathered
-let separator = null;
-let words = null; // those that mean missing, from the command line
+let read = {}; // how the table was opened: what separates its cells, which words mean missing
 let most = 0;
 
 const reading = () => {
   const cut = byId("discretise").value;
-  return { ...columns.reading(), missing: byId("missing").value, na: words, separator, discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
+  return { ...columns.reading(), missing: byId("missing").value, na: read.na, separator: read.separator, discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
 };
 
 const knowledge = () => {
@@ -42,32 +41,33 @@ const soon = () => {
   waiting = setTimeout(look, WAIT);
 };
 
-const openTable = async (said = {}) => {
+const openTable = async (said) => {
   show(byId("start"), false);
   show(byId("work"));
   show(byId("another"));
-  separator = said.separator ?? separator;
-  words = said.na ?? null;
+  read = said;
   byId("missing").value = said.missing ?? "auto";
   byId("discretise").value = said.discretise ?? "";
   if (said.bins) byId("bins").value = said.bins;
   columns.begin(said, soon, tiers);
-  tiers.begin(columns.used, columns.drawTiers);
-  edges.begin(columns.used);
+  tiers.begin(columns.used, columns.unticked, columns.drawTiers);
+  edges.begin(columns.used, columns.unticked);
   await look();
 };
 
 const take = (file) => trying(async () => {
   if (!file) return;
   if (file.size > most) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB, and ${most / 1e6} MB are taken: start dagora explore with the file's name`);
+  const before = byId("heading").textContent;
   byId("heading").textContent = `reading ${file.name} …`;
+  let found;
   try {
-    await upload(file);
+    found = await upload(file, /\.(parquet|feather)$/i.test(file.name) ? "" : byId("separator").value);
   } catch (error) {
-    byId("heading").textContent = "";
+    byId("heading").textContent = before;
     throw error;
   }
-  await openTable();
+  await openTable(found.reading);
 });
 
 const loadKnowledge = (file) => trying(async () => {
@@ -84,11 +84,20 @@ const loadKnowledge = (file) => trying(async () => {
   byId("max-parents").value = known.max_parents ?? "";
 });
 
+// What the command was told about it may be none of the usual choices.
+const showSeparator = (mark) => {
+  const select = byId("separator");
+  const written = mark === "\t" ? "\\t" : mark;
+  if (![...select.options].some((option) => option.value === written)) select.append(make("option", { value: written }, written));
+  select.value = written;
+};
+
 const start = () => trying(async () => {
   if (!token) throw new Error("open the address that `dagora explore` printed: it holds the token that is needed here");
   const state = await get("/api/state");
   most = state.max_upload;
   byId("most").textContent = `${most / 1e6} MB`;
+  showSeparator(state.reading.separator ?? "");
   methods.begin(results.lastOf);
   run.begin(results.add);
   results.begin(state.results, methods.refresh);
@@ -100,7 +109,6 @@ const start = () => trying(async () => {
 for (const id of ["file", "another-file"]) {
   byId(id).addEventListener("change", (event) => { take(event.target.files[0]); event.target.value = ""; });
 }
-byId("start-separator").addEventListener("change", (event) => { separator = event.target.value || null; });
 for (const kind of ["dragover", "drop"]) {
   byId("drop").addEventListener(kind, (event) => {
     event.preventDefault();

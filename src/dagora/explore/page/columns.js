@@ -28,6 +28,9 @@ export const reading = () => {
 // The columns that are learned from.
 export const used = () => columns.filter((column) => column.type !== LEFT_OUT && choice(column.name).use).map((column) => column.name);
 
+// The columns that the user left out: what is known about them is not asked for.
+export const unticked = () => new Set([...chosen].filter(([, { use }]) => !use).map(([name]) => name));
+
 const row = (column) => {
   const { use, type } = choice(column.name);
   const kind = make("select", { "aria-label": `type of ${column.name}`, onchange: (event) => choose(column.name, { type: event.target.value, use: true }) });

@@ -5,6 +5,7 @@ const list = byId("known-edges");
 const [tail, head] = [byId("tail"), byId("head")];
 let edges = []; // {tail, head, kind}
 let variables = () => [];
+let unticked = () => new Set();
 
 const same = (edge, other) => edge.tail === other.tail && edge.head === other.head;
 
@@ -19,9 +20,10 @@ export const add = (kind, from, to) => {
   draw();
 };
 
+// Names that are no variables, such as misspelt ones, are for the server to refuse.
 export const knowledge = () => {
-  const names = new Set(variables());
-  const of = (kind) => edges.filter((edge) => edge.kind === kind && names.has(edge.tail) && names.has(edge.head)).map((edge) => [edge.tail, edge.head]);
+  const without = unticked();
+  const of = (kind) => edges.filter((edge) => edge.kind === kind && !without.has(edge.tail) && !without.has(edge.head)).map((edge) => [edge.tail, edge.head]);
   return { required: of("required"), forbidden: of("forbidden") };
 };
 
@@ -43,8 +45,9 @@ export const draw = () => {
   );
 };
 
-export const begin = (names) => {
+export const begin = (names, leftOut) => {
   variables = names;
+  unticked = leftOut;
   edges = [];
   draw();
 };

@@ -5,6 +5,7 @@ const place = byId("tiers");
 const tierOf = new Map(); // name → number of its tier, from 1
 let count = 0;
 let variables = () => [];
+let unticked = () => new Set();
 let changed = () => {};
 
 export const numbers = () => Array.from({ length: count }, (_, index) => index + 1);
@@ -17,9 +18,15 @@ export const put = (name, tier) => {
   changed();
 };
 
+// The variables, and names in tiers that are none, such as misspelt ones: those are for the server to refuse.
+const all = () => {
+  const without = unticked();
+  return [...new Set([...variables(), ...tierOf.keys()])].filter((name) => !without.has(name));
+};
+
 // The tiers as knowledge has them; empty ones do not count.
 export const knowledge = () => {
-  const names = variables();
+  const names = all();
   return numbers().map((tier) => names.filter((name) => of(name) === tier)).filter((tier) => tier.length);
 };
 
@@ -45,20 +52,21 @@ const box = (title, tier, names) => {
     ondrop: (event) => {
       over(event, false);
       const name = event.dataTransfer.getData("text/plain");
-      if (variables().includes(name)) put(name, tier);
+      if (all().includes(name)) put(name, tier);
     } },
     make("div", { class: "soft" }, title), make("div", { class: "chips" }, ...chips));
 };
 
 export const draw = () => {
-  const names = variables();
+  const names = all();
   const boxes = numbers().map((tier) => box(tier === 1 ? "tier 1, earliest" : `tier ${tier}`, tier, names.filter((name) => of(name) === tier)));
   const rest = box("in no tier: anywhere", 0, names.filter((name) => !of(name)));
   place.replaceChildren(...(count ? [rest, ...boxes] : []));
 };
 
-export const begin = (names, onChange) => {
+export const begin = (names, leftOut, onChange) => {
   variables = names;
+  unticked = leftOut;
   changed = onChange;
   tierOf.clear();
   count = 0;
