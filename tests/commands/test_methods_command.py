@@ -15,7 +15,7 @@ ENTRIES = [*METHODS, *SAMPLERS, *SCORES]
 
 
 def test_the_list_names_all(run: Callable) -> None:
-    ran = run("methods")
+    ran = run("methods", "--all")
     assert (ran.code, ran.err) == (0, "")
     for entry in ENTRIES:
         assert any(entry.name in line and entry.summary in line for line in ran.out.splitlines())

@@ -99,7 +99,8 @@ def test_a_full_disk_costs_one_file(run: Callable, garden: Path, tmp_path: Path,
     assert json.loads(ran.out)["nodes"]
     lines = [line for line in ran.err.splitlines() if line.startswith("dagora: error: ")]
     failed = "; ".join(
-        f"cannot write {tmp_path / name}: no space left on device" for name in ("net.json", "p.svg")
+        f"cannot write {tmp_path / name}: no space left on device: free some space, or write elsewhere"
+        for name in ("net.json", "p.svg")
     )
     assert lines == [f"dagora: error: {failed}"]
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from dagora.commands import completing
 from dagora.commands.data_options import Reading, data_options_with_model
+from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import live_line, quiet_option
 
 EXAMPLES = """\b
@@ -20,8 +22,13 @@ Examples:
 """
 
 
-@click.command("explore", short_help="Learn and ask networks on a page in the browser.", epilog=EXAMPLES)
-@click.argument("data", required=False)
+@click.command(
+    "explore",
+    cls=PagedCommand,
+    short_help="Learn and ask networks on a page in the browser.",
+    epilog=EXAMPLES,
+)
+@click.argument("data", required=False, shell_complete=completing.files)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; default: any that is free."
 )
