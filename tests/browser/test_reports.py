@@ -292,9 +292,9 @@ def test_paper_shows_everything_in_light(opened, report):
     page.locator(f"{FIRST} button", has_text="+").click()
     page.emulate_media(media="print")
     faded = "[...document.querySelectorAll('.canvas:not([hidden]) g[data-node]')].filter((e) => getComputedStyle(e).opacity !== '1' || !e.getBoundingClientRect().width).length"
-    assert page.evaluate(faded) == 0
+    until(lambda: page.evaluate(faded) == 0)
+    until(lambda: page.locator(f"{FIRST} svg").first.get_attribute("viewBox").startswith("0 0 "))
     whole = page.locator(f"{FIRST} svg").first.get_attribute("viewBox")
-    assert whole.startswith("0 0 ")
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 39, 51)"
     page.emulate_media(media="screen")
     until(lambda: page.locator(f"{FIRST} svg").first.get_attribute("viewBox") != whole)

@@ -76,6 +76,8 @@ def test_nothing_is_left_behind(tmp_path: Path, garden: Path, before, by: signal
         [sys.executable, "-m", "dagora", "explore", "--no-browser", "--quiet"],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # Whatever runs the tests may ignore it, as `nohup` does, and the server would too.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509 - no threads yet
     )  # fmt: skip
     held = ExitStack()
     held.callback(server.communicate)

@@ -202,7 +202,7 @@ def parse_options(text: str) -> dict[str, object]:
     >>> parse_options("epsilom=1")
     Traceback (most recent call last):
     dagora.errors.OptionError: privacy has no option 'epsilom' (it has: epsilon, delta, colluders, \
-rows_per_person, row_bound)
+rows_per_person, row_bound); did you mean 'epsilon'?
     """
     known = {option.name: option for option in OPTIONS}
     found: dict[str, object] = {}
