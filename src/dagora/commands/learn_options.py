@@ -15,6 +15,8 @@ from dagora.commands.command_line import command_line
 from dagora.commands.data_options import Reading, TimeRequest, overview_first, show_warnings
 from dagora.commands.gathering import Decorator, F, gathered
 from dagora.commands.live_line import quiet_option
+from dagora.commands.truth_checks import check_kind_of_truth, check_truth
+from dagora.commands.written_options import parse_options
 from dagora.files import json_text
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
     from dagora.method import Method
-    from dagora.options import Option
     from dagora.resample.strengths import Strengths
     from dagora.result import Result
     from dagora.stats.scan.scan_statistics import ScanStatistics
@@ -451,77 +452,6 @@ def requesting(command: F, method: Decorator) -> F:
         *PRINTING,
     )
     return gathered(command, LearnRequest, "request", options)
-
-
-def parse_options(method: str | None, score: str | None, written: tuple[str, ...]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs as the types that the method (if any) and the score declare."""
-    from dagora.method_registry import method_named
-    from dagora.scores.registry import SCORES, score_named
-
-    entries = [score_named(score)] if score else list(SCORES)
-    known = [option for entry in entries for option in entry.options]
-    if method is not None:
-        known += method_named(method).options
-    return parse_pairs(written, known, f"the method {method} or its score" if method else "the score")
-
-
-def parse_pairs(written: tuple[str, ...], options: Sequence[Option], owner: str) -> dict[str, Any]:
-    """Read NAME=VALUE pairs as the declared types; of options with the same name the last one counts."""
-    from dagora.errors import OptionError
-    from dagora.formats.registry import read_graph
-    from dagora.method_registry import methods_with
-    from dagora.options import alike
-
-    known = {option.name: option for option in options}
-    values: dict[str, Any] = {}
-    for pair in written:
-        name, sign, text = pair.partition("=")
-        if not sign or not name:
-            raise OptionError(f"--option takes NAME=VALUE, not '{pair}'")
-        if name in values:
-            raise OptionError(f"--option gives '{name}' twice")
-        option = known.get(name)
-        if option is None:
-            listed = ", ".join(known) or "none"
-            hint = methods_with(name) or alike(name, known)
-            raise OptionError(f"there is no option '{name}' for {owner} (known: {listed}){hint}")
-        value = option.parse(text)
-        values[name] = (
-            read_graph(text) if option.type == "graph" and value is not None else option.check(value)
-        )
-    return values
-
-
-def check_kind_of_truth(path: str, truth: AnyGraph, method: str) -> None:
-    """Refuse a truth that what a method returns cannot be compared with."""
-    from dagora.errors import GraphError
-    from dagora.graph.ancestral.pag import PAG
-    from dagora.graph.cpdag import CPDAG
-    from dagora.method_registry import method_named
-
-    returns = method_named(method).returns
-    if returns != "pag" and isinstance(truth, PAG):
-        raise GraphError(f"{path} is a PAG, and {method} returns a {returns.upper()}: name a DAG or a CPDAG")
-    if returns == "pag" and isinstance(truth, CPDAG):
-        raise GraphError(f"{path} is a CPDAG, and {method} returns a PAG: name a DAG or a PAG")
-
-
-def check_truth(path: str, truth: AnyGraph, names: tuple[str, ...], *, hidden: bool = False) -> None:
-    """Refuse a truth whose variables are not those of the data, before any work is done.
-
-    A true DAG may have variables more where they can be `hidden`.
-    """
-    from dagora.errors import GraphError
-    from dagora.graph.dag import DAG
-
-    for some, others, where in (
-        (truth.nodes, names, "a node of the truth but not a column"),
-        (names, truth.nodes, "a column but not a node of it"),
-    ):
-        known = set(others)
-        for name in some:
-            if name not in known and not (hidden and some is truth.nodes and isinstance(truth, DAG)):
-                raise GraphError(f"{path}: '{name}' is {where}: truth and data must have the same variables")
 
 
 def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:

@@ -19,10 +19,10 @@ from dagora.commands.learn_options import (
     PRINTING,
     REPORT,
     CommonRequest,
-    check_truth,
-    parse_pairs,
     untold,
 )
+from dagora.commands.truth_checks import check_truth
+from dagora.commands.written_options import parse_pairs
 from dagora.files import json_text
 
 if TYPE_CHECKING:

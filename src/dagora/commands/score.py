@@ -68,9 +68,9 @@ def command(
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
     from dagora.choices import numbers_for
-    from dagora.commands.learn_options import parse_options
     from dagora.commands.outputs import check_overwriting, check_target
     from dagora.commands.progress import progress
+    from dagora.commands.written_options import parse_options
     from dagora.errors import FormatError
     from dagora.events import Budget
     from dagora.files import write_whole
