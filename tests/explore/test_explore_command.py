@@ -61,6 +61,15 @@ def upload_and_end_a_run(client: Client, table: bytes, held: ExitStack) -> None:
     assert client.post("/api/stop", {"at_once": True}).status == 200
 
 
+# Whatever runs the tests may ignore SIGHUP, as `nohup` does, and the server would too.
+EXPLORE = """
+import runpy, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+sys.argv = ["dagora", "explore", "--no-browser", "--quiet"]
+runpy.run_module("dagora", run_name="__main__")
+"""
+
+
 @pytest.mark.parametrize(
     ("before", "by"),
     [
@@ -73,11 +82,9 @@ def upload_and_end_a_run(client: Client, table: bytes, held: ExitStack) -> None:
 def test_nothing_is_left_behind(tmp_path: Path, garden: Path, before, by: signal.Signals) -> None:
     """A server that is killed cannot clean up: a process of its own does. (`tests/browser` has Ctrl-C.)"""
     server = subprocess.Popen(
-        [sys.executable, "-m", "dagora", "explore", "--no-browser", "--quiet"],
+        [sys.executable, "-c", EXPLORE],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        # Whatever runs the tests may ignore it, as `nohup` does, and the server would too.
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509 - no threads yet
     )  # fmt: skip
     held = ExitStack()
     held.callback(server.communicate)

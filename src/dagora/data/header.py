@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -39,21 +39,21 @@ def is_packed(file: Path) -> bool:
 def read_header(file: Path, separator: str) -> Header:
     """Read the names of the columns."""
     with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
-        reader = csv.reader(text, delimiter=separator)
-        blank = 0
+        lines: list[str] = []
+        reader = csv.reader(remembered(text, lines), delimiter=separator)
+        blank = first_line = 0
         for names in reader:
             if len(names) > 1 or (names and names[0].strip()):
                 break
             blank += 1
+            first_line = reader.line_num
         else:
             raise DataError("the file is empty: a header and rows are needed")
+        quoted = "".join(lines[first_line:]).startswith(in_quotes(names[0]))
         following = next((row for row in reader if row), None)
-    if names[0].strip().lower().startswith("sep="):
-        raise DataError(
-            f"the first line, '{separator.join(names).strip()[:20]}', is one that Excel reads: remove it"
-        )
-    refuse_title(names, following)
-    suggest_separator(names, following, separator)
+    refuse_title(names)
+    if not quoted:
+        refuse_other_lines(names, following, separator)
     if following is None:
         raise DataError("there is a header but no rows: a line with names comes first, then a line per row")
     if len(names) > 1 and not names[0].strip():
@@ -63,20 +63,47 @@ def read_header(file: Path, separator: str) -> Header:
     return Header(check_names(names), blank)
 
 
-def refuse_title(names: Sequence[str], following: Sequence[str] | None) -> None:
-    """Refuse a first line that is a comment or the title of a sheet.
+def remembered(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    """Yield lines, and keep those that were taken."""
+    for line in lines:
+        seen.append(line)
+        yield line
 
-    >>> refuse_title(["Survey of 2024", "", "", ""], ["age", "dose", "ward", "ill"])
+
+def in_quotes(cell: str) -> str:
+    """Return a cell in quotes."""
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def refuse_title(names: Sequence[str]) -> None:
+    """Refuse a first line that is the title of a sheet.
+
+    >>> refuse_title(["Survey of 2024", "", "", ""])
     Traceback (most recent call last):
     dagora.errors.DataError: the first line, 'Survey of 2024', seems to be a title or a comment and ...
     """
-    alone = len(names) > 2 and not any(name.strip() for name in names[1:])
-    comment = names[0].lstrip().startswith("#") and len(following or ()) != len(names)
-    if alone or comment or (following and names[0].startswith("#") and following[0].startswith("#")):
+    if len(names) > 2 and not any(name.strip() for name in names[1:]):
+        raise not_names(names[0])
+
+
+def refuse_other_lines(names: list[str], following: list[str] | None, separator: str) -> None:
+    """Refuse a first line that seems not to be made of names; one whose first name is in quotes is."""
+    if names[0].strip().lower().startswith("sep="):
         raise DataError(
-            f"the first line, '{names[0].strip()[:60]}', seems to be a title or a comment and not the names "
-            "of the columns: remove what stands above the names"
+            f"the first line, '{separator.join(names).strip()[:20]}', is one that Excel reads: remove it"
         )
+    comment = names[0].lstrip().startswith("#") and len(following or ()) != len(names)
+    if comment or (following and names[0].startswith("#") and following[0].startswith("#")):
+        raise not_names(names[0])
+    suggest_separator(names, following, separator)
+
+
+def not_names(first: str) -> DataError:
+    """The error for a first line that is a title or a comment."""
+    return DataError(
+        f"the first line, '{first.strip()[:60]}', seems to be a title or a comment and not the names "
+        "of the columns: remove what stands above the names"
+    )
 
 
 def suggest_separator(names: list[str], following: list[str] | None, separator: str) -> None:

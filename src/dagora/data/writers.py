@@ -8,10 +8,12 @@ columns are typed by the usual rule when read.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from dagora.data.columns.cells import null_where
 from dagora.data.columns.missing import is_missing_word
+from dagora.data.header import in_quotes
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.readers import SEPARATORS, file_format
 from dagora.data.schema import Kind
@@ -21,11 +23,13 @@ from dagora.files import open_whole
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
     from typing import BinaryIO
 
     import pyarrow as pa
 
 ROWS_AT_ONCE = 1 << 16
+WORD = re.compile(r"\w[\w.-]*")
 
 
 def write_table(table: AnyTable, path: str | os.PathLike[str]) -> None:
@@ -92,7 +96,7 @@ def write_delimited(table: AnyTable, handle: BinaryIO, separator: str) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    handle.write((separator.join(quote(name, separator) for name in table.names) + "\n").encode())
+    handle.write((header_line(table.names, separator) + "\n").encode())
     seen = table.seen if isinstance(table, IncompleteTable) else None
     levels = [
         pa.array([quote(level, separator) for level in v.levels], pa.large_string()) for v in table.schema
@@ -110,6 +114,19 @@ def write_delimited(table: AnyTable, handle: BinaryIO, separator: str) -> None:
         )
         # The array's text lies in one buffer, between its first and its last offset.
         handle.write(text_of(ended))
+
+
+def header_line(names: Sequence[str], separator: str) -> str:
+    """Return the names of the columns, all in quotes where one of them is more than a word.
+
+    Names in quotes are names: `read_header` does not take them for a comment or for another separator.
+
+    >>> print(header_line(["dose", "age"], ","), header_line(["#x", "age"], ","))
+    dose,age "#x","age"
+    """
+    if all(WORD.fullmatch(name) for name in names):
+        return separator.join(names)
+    return separator.join(in_quotes(name) for name in names)
 
 
 def text_of(column: pa.LargeStringArray) -> memoryview:
@@ -134,4 +151,4 @@ def quote(cell: str, separator: str) -> str:
     """Put a cell in quotes if it needs them."""
     if not any(mark in cell for mark in (separator, '"', "\n", "\r")):
         return cell
-    return '"' + cell.replace('"', '""') + '"'
+    return in_quotes(cell)
