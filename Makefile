@@ -5,6 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FLOWER := .venv-flower
+# Modules are compiled once, also where the machine says not to: the tests start the command hundreds of times.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-slow test-flower coverage lint types docs wheel bench requirements clean help
 

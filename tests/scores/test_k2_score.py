@@ -14,7 +14,7 @@ from tests.parties.vertical.exact import in_units
 
 @pytest.mark.parametrize("rows", [1, 2, 63, 64, 5000, 2_000_000])
 def test_centred_log_factorials(rows: int) -> None:
-    table = centred_log_factorials(rows, rows + 3)
+    table = centred_log_factorials(float(rows), rows + 3)
     assert len(table) == rows + 4
     near = [*range(70), 1000, rows // 3, rows // 2, *range(rows - 3, rows + 4)]
     counts = sorted({x for x in near if 0 <= x <= rows + 3})

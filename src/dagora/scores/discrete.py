@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.events import Watch, unwatched
@@ -29,6 +28,9 @@ Floats = NDArray[np.float64]
 
 # Numbers of configurations are cut off here, so that products of many cardinalities stay finite.
 MOST_CONFIGURATIONS = 1e200
+# Terms of counts below this are looked up (8 MiB); larger counts are few, and a table of them would grow with
+# the rows.
+TABLED = 1 << 20
 # Sets that are counted in one call; it bounds the memory for their counts.
 BATCH = 10_000
 # Rows times sets of a batch: some tenths of a second between two looks at the clock.
@@ -230,17 +232,3 @@ def require_discrete(statistics: Statistics, score: str) -> None:
                 f"the score {score} needs discrete columns, but '{variable.name}' is continuous: "
                 f"discretise it, declare it discrete, or use {other}"
             )
-
-
-@kernel
-def sum_over_cells(
-    values: NDArray[np.int64], starts: NDArray[np.int64], stops: NDArray[np.int64], function: Floats
-) -> Floats:
-    """Σ function[n] over the counts of each set."""
-    sums = np.empty(len(starts))
-    for k in range(len(sums)):
-        total = 0.0
-        for cell in range(starts[k], stops[k]):
-            total += function[values[cell]]
-        sums[k] = total
-    return sums

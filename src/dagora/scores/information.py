@@ -9,8 +9,10 @@ more or less.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete, sum_over_cells
+from dagora.compiled import kernel
+from dagora.scores.discrete import TABLED, DiscreteScore, Floats, Terms, require_discrete
 from dagora.stats.statistics import Cells, Statistics
 
 
@@ -29,13 +31,28 @@ def aic(statistics: Statistics) -> DiscreteScore:
 
 def penalised_likelihood(statistics: Statistics, price: float, penalty: float | None = None) -> DiscreteScore:
     """Log-likelihood minus `price` per free parameter; `penalty` is the user's factor in it, if any."""
-    n = np.arange(statistics.n_rows + 1, dtype=np.float64)
+    n = np.arange(min(statistics.n_rows + 1, TABLED), dtype=np.float64)
     n_log_n = n * np.log(np.maximum(n, 1.0))
 
     def joint(counts: Cells, cells: Floats) -> Floats:  # noqa: ARG001 - the number of cells plays no part
-        return sum_over_cells(counts.values, counts.starts, counts.stops, n_log_n)
+        return sum_n_log_n(counts.values, counts.starts, counts.stops, n_log_n)
 
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
-        return sum_over_cells(counts.values, counts.starts, counts.stops, n_log_n)
+        return sum_n_log_n(counts.values, counts.starts, counts.stops, n_log_n)
 
     return DiscreteScore(statistics, Terms(joint, parents, price), penalty)
+
+
+@kernel
+def sum_n_log_n(
+    values: NDArray[np.int64], starts: NDArray[np.int64], stops: NDArray[np.int64], table: Floats
+) -> Floats:
+    """Σ n ln n over the counts n of each set; the table has it for small counts."""
+    sums = np.empty(len(starts))
+    for k in range(len(sums)):
+        total = 0.0
+        for cell in range(starts[k], stops[k]):
+            n = values[cell]
+            total += table[n] if n < len(table) else n * np.log(np.float64(n))
+        sums[k] = total
+    return sums

@@ -15,8 +15,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete
+from dagora.compiled import inlined, kernel
+from dagora.scores.discrete import TABLED, DiscreteScore, Floats, Terms, require_discrete
 from dagora.stats.statistics import Cells, Statistics
 
 # From here on Stirling's series up to x⁻⁵ is accurate to the last bit: its next term, x⁻⁷/1680, is below
@@ -28,32 +28,47 @@ def k2(statistics: Statistics) -> DiscreteScore:
     """The score of Cooper and Herskovits."""
     require_discrete(statistics, "k2")
     most_levels = int(statistics.schema.cardinalities.max(initial=1))
-    table = centred_log_factorials(statistics.n_rows, statistics.n_rows + most_levels)
+    rows = float(statistics.n_rows)
+    table = centred_log_factorials(rows, min(statistics.n_rows, TABLED) + most_levels)
 
     def joint(counts: Cells, cells: Floats) -> Floats:
-        return sum_rising(counts.values, counts.starts, counts.stops, table, np.zeros_like(cells))
+        return sum_rising(counts.values, counts.starts, counts.stops, table, np.zeros_like(cells), rows)
 
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
-        return sum_rising(counts.values, counts.starts, counts.stops, table, levels - 1.0)
+        return sum_rising(counts.values, counts.starts, counts.stops, table, levels - 1.0, rows)
 
     return DiscreteScore(statistics, Terms(joint, parents, levels_matter=True))
 
 
-def centred_log_factorials(rows: int, most: int) -> Floats:
+@inlined
+def stirling(x: float, rows: float) -> float:
+    """Return ln x! − x (ln rows − 1) for x of at least `LARGE`."""
+    # ln(x/n) written with log1p keeps its digits where x is near n.
+    log = math.log(x / rows) if x < rows / 2 else math.log1p((x - rows) / rows)
+    series = 1.0 / (12.0 * x) - 1.0 / (360.0 * x**3) + 1.0 / (1260.0 * x**5)
+    return x * log + 0.5 * math.log(2.0 * math.pi * x) + series
+
+
+@kernel
+def fill_by_stirling(table: Floats, rows: float) -> None:
+    """Fill a table of centred log-factorials from `LARGE` on."""
+    for x in range(LARGE, len(table)):
+        table[x] = stirling(float(x), rows)
+
+
+def centred_log_factorials(rows: float, most: int) -> Floats:
     """Return ln x! − x (ln rows − 1) for x = 0, …, most.
 
-    >>> centred_log_factorials(10, 3).round(6).tolist()
+    >>> centred_log_factorials(10.0, 3).round(6).tolist()
     [0.0, -1.302585, -1.912023, -2.115996]
     """
     from scipy.special import gammaln
 
-    x = np.arange(most + 1, dtype=np.float64)
-    table: Floats = gammaln(x[:LARGE] + 1.0) - x[:LARGE] * (math.log(rows) - 1.0)
-    large = x[LARGE:]
-    # ln(x/n) written with log1p keeps its digits where x is near n.
-    logs = np.where(large < rows / 2, np.log(large / rows), np.log1p((large - rows) / rows))
-    series = 1.0 / (12.0 * large) - 1.0 / (360.0 * large**3) + 1.0 / (1260.0 * large**5)
-    return np.concatenate([table, large * logs + 0.5 * np.log(2.0 * math.pi * large) + series])
+    table = np.empty(most + 1)
+    x = np.arange(min(LARGE, most + 1), dtype=np.float64)
+    table[:LARGE] = gammaln(x + 1.0) - x * (math.log(rows) - 1.0)
+    fill_by_stirling(table, rows)
+    return table
 
 
 @kernel
@@ -63,13 +78,15 @@ def sum_rising(
     stops: NDArray[np.int64],
     table: Floats,
     steps: Floats,
+    rows: float,
 ) -> Floats:
-    """Σ [table[n + s] − table[s]] over the counts n of each set, with the set's own step s."""
+    """Σ [f(n + s) − f(s)] over the counts n of each set, with the set's own step s; f(x) = `table[x]`."""
     sums = np.zeros(len(starts))
     for k in range(len(sums)):
         step = int(steps[k])
         total = 0.0
         for cell in range(starts[k], stops[k]):
-            total += table[values[cell] + step] - table[step]
+            x = values[cell] + step
+            total += (table[x] if x < len(table) else stirling(float(x), rows)) - table[step]
         sums[k] = total
     return sums
