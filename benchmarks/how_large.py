@@ -1,4 +1,4 @@
-"""How time and memory grow with rows, columns and levels: hill climbing from Parquet, and from memory.
+"""How time and memory grow with rows, columns and levels: searches from Parquet, and from memory.
 
     python benchmarks/how_large.py [--rows 100000 1000000 10000000] [--in-memory 10000000] [--output FILE.md]
 
@@ -18,7 +18,9 @@ from report import deliver, digits, machine, markdown_table
 from runs import note, run_worker
 
 COLUMNS, LEVELS, MIDDLE = 12, 4, 1_000_000
+LARGE = 10_000_000  # rows from which on a table of 30 columns is searched too, by two methods
 HEAD = (
+    "method",
     "rows",
     "columns",
     "levels up to",
@@ -31,17 +33,19 @@ HEAD = (
 )
 
 
-def line(folder: str, rows: int, columns: int, levels: int, in_memory: int) -> tuple[list[str], float]:
+def line(
+    folder: str, rows: int, columns: int, levels: int, in_memory: int, method: str = "hill-climb"
+) -> tuple[list[str], float]:
     """One row of the table, and the seconds of the scan."""
-    note(f"{rows:,} rows, {columns} columns, up to {levels} levels")
+    note(f"{method}: {rows:,} rows, {columns} columns, up to {levels} levels")
     file = Path(folder) / "rows.parquet"
     run_worker("how_large_run.py", "write", file, rows, columns, levels)
-    found = run_worker("how_large_run.py", "scan", file, 2)
+    found = run_worker("how_large_run.py", "scan", file, method, 2)
     assert found is not None
-    whole = run_worker("how_large_run.py", "memory", file, 2) if rows <= in_memory else None
+    whole = run_worker("how_large_run.py", "memory", file, method, 2) if rows <= in_memory else None
     if whole is not None and whole["edges"] != found["edges"]:
         raise SystemExit(f"{rows} rows: another graph than in memory")
-    cells = [f"{rows:,}", f"{columns}", f"{levels}", digits(found["wall"]), digits(found["cpu"])]
+    cells = [method, f"{rows:,}", f"{columns}", f"{levels}", digits(found["wall"]), digits(found["cpu"])]
     cells += [f"{found['passes']:.0f}", f"{found['peak'] / 1e9:.2f}"]
     cells += ["", ""] if whole is None else [digits(whole["wall"]), f"{whole['peak'] / 1e9:.2f}"]
     return cells, found["cpu"]
@@ -64,6 +68,9 @@ def main() -> None:
             lines.append(line(folder, MIDDLE, columns, LEVELS, options.in_memory)[0])
         for levels in (8, 20):
             lines.append(line(folder, MIDDLE, COLUMNS, levels, options.in_memory)[0])
+        if max(options.rows) >= LARGE:
+            for method in ("hill-climb", "tabu"):
+                lines.append(line(folder, LARGE, 30, LEVELS, 0, method)[0])
     table = markdown_table(HEAD, lines)
     slope = ""
     if len(options.rows) > 1:

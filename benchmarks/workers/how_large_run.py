@@ -1,7 +1,7 @@
 """One row of the page "How large?": write a Parquet file piece by piece, or learn from one, as JSON.
 
 python how_large_run.py write FILE ROWS COLUMNS LEVELS
-python how_large_run.py scan|memory FILE JOBS
+python how_large_run.py scan|memory FILE METHOD JOBS
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def write(file: str, rows: int, columns: int, most_levels: int) -> None:
     print("{}")
 
 
-def learn(how: str, file: str, jobs: int) -> None:
-    """Hill climbing from the file: by passes over it, or from a table in memory."""
+def learn(how: str, file: str, method: str, jobs: int) -> None:
+    """Search from the file: by passes over it, or from a table in memory."""
     import dagora
 
     begun, used = time.perf_counter(), time.process_time()
     rows = dagora.open_rows(file, jobs=jobs) if how == "scan" else dagora.read_table(file)
-    result = dagora.learn(rows, method="hill-climb", jobs=jobs)
+    result = dagora.learn(rows, method=method, jobs=jobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     outcome = {
         "wall": time.perf_counter() - begun,
@@ -72,4 +72,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "write":
         write(sys.argv[2], *map(int, sys.argv[3:]))
     else:
-        learn(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+        learn(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))

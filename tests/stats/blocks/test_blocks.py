@@ -83,6 +83,22 @@ def test_columns_with_many_levels_and_sets_with_too_many_cells_for_a_table(monke
     assert_same(data, [(0, 1), (2,), (0, 1, 3), (3, 2), (0, 2, 3), (), (1, 0), (0, 3), (0, 1, 2, 3)])
 
 
+def test_sets_with_more_cells_than_short_labels_tell_apart(monkeypatch):
+    """65 536 cells have short labels, more of them long ones; both kinds share prefixes among their own."""
+    monkeypatch.setattr(cover_module, "ROWS_PER_SUMMED_CELL", 10**9)  # every set is counted
+    levels, rows = [256, 256, 257, 2, 300], BLOCK_ROWS + 37
+    codes = np.random.default_rng(3).integers(0, np.array(levels)[:, None], (5, rows)).astype(np.uint16)
+    codes[:, :9] = np.array(levels)[:, None] - 1  # the last cell of every set
+    data = coded_columns(codes, np.array(levels))
+    sets = [(0, 1), (0, 2), (0, 1, 3), (0, 2, 3), (0, 3), (0, 3, 1), (2, 3), (2, 3, 0), (3, 4, 1), (3, 4, 0)]
+    together = Round(sets, data.cardinalities, np.diff(data.bit_offsets) > 0, 1 << 24)
+    together.add(BlockRows(*data))
+    for k, columns in enumerate(sets):
+        sizes = [levels[column] for column in columns]
+        cells = np.ravel_multi_index(tuple(codes[list(columns)].astype(np.int64)), sizes)
+        assert together.table(k).tolist() == np.bincount(cells, minlength=np.prod(sizes)).tolist()
+
+
 def test_threads_change_nothing(monkeypatch):
     data = coded([2, 3, 4, 2, 8, 12, 7, 40], 5000)
     monkeypatch.setattr(rounds_module, "WORTH_A_THREAD", 0)

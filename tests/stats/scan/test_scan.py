@@ -13,7 +13,6 @@ import pytest
 
 import dagora
 import dagora.stats.scan.row_stream as row_stream
-import dagora.stats.scan.stream_counts as stream_counts
 from dagora.errors import DataError, OptionError, RowsUnavailableError
 from dagora.stats.name_order import in_name_order
 from dagora.stats.table import TableStatistics
@@ -382,7 +381,7 @@ def test_threads_change_nothing(monkeypatch):
 
 
 def test_bit_rows_are_made_where_sets_are_many(monkeypatch):
-    monkeypatch.setattr(stream_counts, "SETS_PER_COLUMN", 0)
+    monkeypatch.setattr("dagora.stats.blocks.cover.SETS_PER_COLUMN", 0)
     assert_same(dagora.open_rows(as_function(frame(), None)), dagora.Table.from_frame(frame()))
 
 

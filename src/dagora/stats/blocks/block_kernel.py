@@ -4,8 +4,8 @@ A block is small enough for the second-level cache: its codes are read from memo
 counted. Sets follow each other so that neighbours begin with the same columns, and what was made of those for
 one set is used for the next. There are two ways to count a set, and a `Cover` says which is cheaper:
 
-- by labels: each row is labelled by its cell over all columns but the last, and a histogram counts label
-  and last column together;
+- by labels: each row is labelled by its cell over all columns but the last, then over all columns, and a
+  histogram counts those. Labels have 16 bits where all cells of a set fit, 32 else;
 - by bits: each cell over all columns but the last has a bit row, which says for 64 rows per word which of
   them are in it. Its rows that also have a level of the last column are a population count. The last level
   gets what remains of the cell.
@@ -20,14 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.compiled import kernel
 from dagora.stats.counting import Codes, population_count
 
-# Rows of a block: with 32-bit labels, 64 KiB for each depth of a set.
+# Rows of a block: with 16-bit labels, 32 KiB for each depth of a set.
 BLOCK_ROWS = 1 << 14
 BLOCK_WORDS = BLOCK_ROWS // 64
 # Up to this many cells of a set without its last column are kept as bit rows.
 BIT_ROWS = 64
+# Sets with more cells than 16 bits tell apart have long labels.
+SHORT_CELLS = 1 << 16
 
 
 class BlockRows(NamedTuple):
@@ -61,12 +63,16 @@ class CountedSets(NamedTuple):
 class Prefixes(NamedTuple):
     """Working memory: rows of a block over the first t columns of the current set, for every depth t.
 
-    `labels[t, i]` is the cell of row i, `bit_rows[t, k]` the rows of cell k, of which there are
-    `totals[t, k]`. `path` are the columns.
+    `short_labels[t, i]` or `long_labels[t, i]` is the cell of row i, `bit_rows[t, k]` the rows of cell k, of
+    which there are `totals[t, k]`. `path` are the columns. `cells` has room for the cells of the whole set,
+    four of which are a word of `packed_cells`, the same memory.
     """
 
     path: NDArray[np.int64]
-    labels: NDArray[np.uint32]
+    short_labels: NDArray[np.uint16]
+    long_labels: NDArray[np.uint32]
+    cells: NDArray[np.uint16]
+    packed_cells: NDArray[np.uint64]
     bit_rows: NDArray[np.uint64]
     totals: NDArray[np.int64]
 
@@ -76,9 +82,13 @@ def new_prefixes(sets: CountedSets) -> Prefixes:
     sizes = np.diff(sets.offsets)
     deepest = int(sizes.max(initial=1))
     bits = int(sizes[sets.by_bits].max(initial=1))
+    cells = np.zeros(BLOCK_ROWS, dtype=np.uint16)
     return Prefixes(
         np.full(deepest, -1, dtype=np.int64),
+        np.zeros((deepest, BLOCK_ROWS), dtype=np.uint16),
         np.zeros((deepest, BLOCK_ROWS), dtype=np.uint32),
+        cells,
+        cells.view(np.uint64),
         np.empty((bits, BIT_ROWS, BLOCK_WORDS), dtype=np.uint64),
         np.zeros((bits, BIT_ROWS), dtype=np.int64),
     )
@@ -149,7 +159,17 @@ def add_bit_counts(
 
 
 @kernel
-def extend_labels(
+def extend_short_labels(
+    labels: NDArray[np.uint16], codes: NDArray[Any], cardinality: int, rows: int, out: NDArray[np.uint16]
+) -> None:
+    """Label the cells over one more column, all of which 16 bits tell apart."""
+    levels = np.uint16(cardinality)
+    for i in range(rows):
+        out[i] = np.uint16(labels[i] * levels) + np.uint16(codes[i])
+
+
+@kernel
+def extend_long_labels(
     labels: NDArray[np.uint32], codes: NDArray[Any], cardinality: int, rows: int, out: NDArray[np.uint32]
 ) -> None:
     """Label the cells over one more column."""
@@ -158,27 +178,40 @@ def extend_labels(
         out[i] = np.uint32(labels[i] * levels) + np.uint32(codes[i])
 
 
-@inlined
-def add_histogram(
-    labels: NDArray[np.uint32],
-    codes: NDArray[Any],
-    cardinality: int,
+@kernel
+def add_short_histogram(
+    cells: NDArray[np.uint16],
+    packed: NDArray[np.uint64],
     rows: int,
     table: NDArray[Any],
     twin: NDArray[Any],
 ) -> None:
-    """Add the counts of label and code together to a table and its twin.
+    """Add the counts of cells to a table and its twin; four cells are read at a time.
 
-    The two halves of the rows are counted side by side, one in each, so that an increment need not wait for
-    the one before it when both hit the same cell.
+    Neighbours are counted in different tables, so that an increment need not wait for the one before it when
+    both hit the same cell.
     """
+    one, low, shift = np.uint32(1), np.uint64(0xFFFF), np.uint64(16)
+    for word in packed[: rows >> 2]:
+        rest = word
+        table[rest & low] += one
+        rest >>= shift
+        twin[rest & low] += one
+        rest >>= shift
+        table[rest & low] += one
+        twin[rest >> shift] += one
+    for i in range(rows & ~3, rows):
+        table[np.uint64(cells[i])] += one
+
+
+@kernel
+def add_long_histogram(
+    labels: NDArray[np.uint32], codes: NDArray[Any], cardinality: int, rows: int, table: NDArray[Any]
+) -> None:
+    """Add the counts of label and code together to a table."""
     levels, one = np.uint32(cardinality), np.uint32(1)
-    half = rows >> 1
-    for i in range(half):
+    for i in range(rows):
         table[np.uint64(np.uint32(labels[i] * levels) + np.uint32(codes[i]))] += one
-        twin[np.uint64(np.uint32(labels[half + i] * levels) + np.uint32(codes[half + i]))] += one
-    if rows & 1:
-        table[np.uint64(np.uint32(labels[rows - 1] * levels) + np.uint32(codes[rows - 1]))] += one
 
 
 @kernel
@@ -186,7 +219,7 @@ def count_blocks(data: BlockRows, sets: CountedSets, prefixes: Prefixes, tables:
     """Add the counts of all rows to the tables of all sets."""
     codes, cardinalities, bits, bit_offsets = data
     columns, offsets, starts, twins, by_bits = sets
-    path, labels, bit_rows, totals = prefixes
+    path, short_labels, long_labels, cells, packed_cells, bit_rows, totals = prefixes
     n = codes.shape[1]
     for start in range(0, n, BLOCK_ROWS):
         rows = min(BLOCK_ROWS, n - start)
@@ -197,7 +230,7 @@ def count_blocks(data: BlockRows, sets: CountedSets, prefixes: Prefixes, tables:
             bit_rows[0, 0, words - 1] = (np.uint64(1) << np.uint64(rows & 63)) - np.uint64(1)
         totals[0, 0] = rows
         # Up to which depth the path, its labels and its bit rows are those of the set counted last.
-        known, labelled, bitten = 0, 0, 0
+        known, short, long, bitten = 0, 0, 0, 0
         for k in range(len(starts)):
             first, depth = offsets[k], offsets[k + 1] - offsets[k] - 1
             shared = 0
@@ -205,7 +238,8 @@ def count_blocks(data: BlockRows, sets: CountedSets, prefixes: Prefixes, tables:
                 shared += 1
             for t in range(shared, depth):
                 path[t] = columns[first + t]
-            known, labelled, bitten = depth, min(labelled, shared), min(bitten, shared)
+            known, bitten = depth, min(bitten, shared)
+            short, long = min(short, shared), min(long, shared)
             column = columns[first + depth]
             table, twin = tables[starts[k] :], tables[twins[k] :]
             if by_bits[k]:
@@ -227,7 +261,30 @@ def count_blocks(data: BlockRows, sets: CountedSets, prefixes: Prefixes, tables:
                 level_rows = bits[low:high, first_word : first_word + words]
                 add_bit_counts(bit_rows[depth], totals[depth], level_rows, size, table)
                 continue
-            for t in range(labelled, depth):
-                extend_labels(labels[t], codes[path[t], start:], cardinalities[path[t]], rows, labels[t + 1])
-            labelled = depth
-            add_histogram(labels[depth], codes[column, start:], cardinalities[column], rows, table, twin)
+            size = cardinalities[column]
+            for t in range(depth):
+                size *= cardinalities[path[t]]
+            own, levels = codes[column, start:], cardinalities[column]
+            if size <= SHORT_CELLS:
+                for t in range(short, depth):
+                    extend_short_labels(
+                        short_labels[t],
+                        codes[path[t], start:],
+                        cardinalities[path[t]],
+                        rows,
+                        short_labels[t + 1],
+                    )
+                short = depth
+                extend_short_labels(short_labels[depth], own, levels, rows, cells)
+                add_short_histogram(cells, packed_cells, rows, table, twin)
+            else:
+                for t in range(long, depth):
+                    extend_long_labels(
+                        long_labels[t],
+                        codes[path[t], start:],
+                        cardinalities[path[t]],
+                        rows,
+                        long_labels[t + 1],
+                    )
+                long = depth
+                add_long_histogram(long_labels[depth], own, levels, rows, table)

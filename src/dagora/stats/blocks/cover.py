@@ -15,18 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.stats.blocks.block_kernel import BIT_ROWS, CountedSets
+from dagora.stats.counting import few_levels
 from dagora.stats.statistics import running_sum
 
 # What it takes to count a row: a histogram, a label over one more column, and a bit row of one cell and level
 # (nanoseconds on one core; only their ratios matter).
-HISTOGRAM, LABEL, BIT_ROW = 1.3, 0.25, 0.022
+HISTOGRAM, LABEL, BIT_ROW = 0.85, 0.15, 0.016
 # A set made of several has at most this many cells (16 KiB of counts), and at most one for so many rows.
 MERGED_CELLS, ROWS_PER_CELL = 4096, 64
 # Other sets are summed from the table of a larger one if that has at most one cell for so many rows.
 ROWS_PER_SUMMED_CELL = 4
 # Of a set of up to so many columns, all subsets are looked for; of larger ones, those with one column less.
 ALL_SUBSETS = 6
-# Tables up to this many cells have a twin (see `add_histogram`).
+# Bit rows that are made for one walk pay where so many sets for each of their columns are counted by them.
+SETS_PER_COLUMN = 8
+# Tables up to this many cells have a twin (see `add_short_histogram`).
 TWIN_CELLS = 4096
 
 Set = tuple[int, ...]
@@ -81,6 +84,15 @@ def cover_sets(
     counted_sets, cells, grid = tables_of(chosen, levels, bits)
     costs = np.array([cost(columns, levels, bits) for columns in chosen], dtype=np.float64)
     return Cover(counted_sets, cells, grid, sources, sizes, strides, costs)
+
+
+def worth_bits(sets: list[Set], cardinalities: NDArray[np.int64], rows: int) -> NDArray[np.bool_]:
+    """The columns of which bit rows should be made where they serve one walk through the rows only."""
+    counted = cover_sets(sets, cardinalities, few_levels(cardinalities), rows).counted
+    columns = np.zeros(len(cardinalities), dtype=np.bool_)
+    columns[counted.columns[np.repeat(counted.by_bits, np.diff(counted.offsets))]] = True
+    enough = counted.by_bits.sum() >= SETS_PER_COLUMN * columns.sum()
+    return columns if enough else np.zeros_like(columns)
 
 
 def ranks(sets: list[Set], levels: list[int]) -> dict[int, int]:

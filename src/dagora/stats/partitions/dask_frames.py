@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from dagora.data.columns.frames import one_line
 from dagora.errors import DagoraError, DataError
 from dagora.extras import DASK
-from dagora.stats.blocks.cover import Set
-from dagora.stats.counting import few_levels
+from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.partitions.merged_profiles import Profiles, merged
 from dagora.stats.partitions.partition_work import (
     Asked,
@@ -36,7 +35,7 @@ from dagora.stats.partitions.partition_work import (
 from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.scan_statistics import ScanStatistics
-from dagora.stats.scan.stream_counts import SETS_PER_COLUMN, StreamCounts, cells_at
+from dagora.stats.scan.stream_counts import StreamCounts, cells_at
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
@@ -188,12 +187,13 @@ class DaskCounts(StreamCounts):
         columns = sorted({column for each in (*dense, *sparse) for column in each})
         place = {column: k for k, column in enumerate(columns)}
         levels = self._cardinalities[columns]
+        own = [tuple(place[column] for column in each) for each in dense]
         asked = Asked(
             tuple(columns),
-            [tuple(place[column] for column in each) for each in dense],
+            own,
             [tuple(place[column] for column in each) for each in sparse],
             levels,
-            few_levels(levels) & (len(dense) >= SETS_PER_COLUMN * len(columns)),
+            worth_bits(own, levels, self._rows),
             self._rows,
             self._jobs,
         )

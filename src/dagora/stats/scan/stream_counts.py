@@ -9,18 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.stats.blocks.block_kernel import BlockRows
-from dagora.stats.blocks.cover import Set
+from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.blocks.in_memory import cells_of, most_dense_cells, rounds_of
 from dagora.stats.blocks.rounds import Round
-from dagora.stats.counting import coded_columns, few_levels
+from dagora.stats.counting import coded_columns
 from dagora.stats.moments import block_moments
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.row_stream import RowStream
 from dagora.stats.scan.sparse import SparseCounts
 from dagora.stats.statistics import Moments, flatten
-
-# Bit rows have to be made anew in every pass: that pays with so many sets for each column.
-SETS_PER_COLUMN = 8
 
 
 class Counter(Protocol):
@@ -92,8 +89,8 @@ class StreamCounts:
         place = {column: k for k, column in enumerate(columns)}
         levels = self._cardinalities[columns]
         kind = np.uint8 if levels.max(initial=0) <= 256 else np.uint16
-        with_bits = few_levels(levels) & (len(dense) >= SETS_PER_COLUMN * len(columns))
         own = [tuple(place[column] for column in each) for each in dense]
+        with_bits = worth_bits(own, levels, self._rows)
         together = Round(own, levels, with_bits, self._rows, self._jobs)
         others = [
             SparseCounts([place[column] for column in each], self._cardinalities[list(each)].tolist())
