@@ -1,4 +1,4 @@
-"""Every code block of the documents is run, at quick size: shell as it stands in a shell, Python page by page.
+"""Every code block of the documents is run, at quick size: lines for a shell as they stand, Python page by page.
 
 Blocks of a page share a folder and run in order; its blocks of Python share their names. Lines of parties run as
 processes at the same time, over TLS, on ports that are free. What is not run here is listed with the reason.
@@ -6,6 +6,7 @@ processes at the same time, over TLS, on ports that are free. What is not run he
 
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import dagora
+from dagora.cli import run as run_command
 from dagora.data.writers import write_table
 from dagora.demo_network import greenhouse
 from dagora.formats.registry import write_network
@@ -47,6 +49,8 @@ QUICK = (
     (r"--draws 2000", "--draws 100"),
 )
 PARTY = re.compile(r"dagora (?:federate (?:coordinator|client)|private (?:group )?(?:host|join)) ")
+QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"|#.*")
+SHELL = re.compile(r"[|><&;$`*?~{(]")
 LISTENS = re.compile(r"dagora (?:federate coordinator|private (?:group )?host) ")
 
 
@@ -130,12 +134,29 @@ def shell(script: str, folder: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+def plain_commands(script: str) -> list[list[str]] | None:
+    """The arguments of each line, where nothing but `dagora` is called and nothing is left to a shell.
+
+    Such lines are run in this process, which saves their start.
+    """
+    lines = script.replace("\\\n", " ").splitlines()
+    if any(SHELL.search(QUOTED.sub("", line)) for line in lines):
+        return None
+    words = [found for line in lines if (found := shlex.split(line, comments=True))]
+    return [found[1:] for found in words] if all(found[0] == "dagora" for found in words) else None
+
+
 def run_shell(block: Block, folder: Path) -> None:
     """First the lines of one terminal, then those of a terminal each, all at once."""
     ports = free_ports()
     lines = [quick(line, ports) for line in block.text.splitlines()]
     parties = [line for line in lines if PARTY.match(line)]
     rest = "\n".join(line for line in lines if not PARTY.match(line))
+    commands = plain_commands(rest)
+    if commands is not None:
+        for command in commands:
+            assert run_command(command) == 0, command
+        rest = ""
     for scripts in ([rest], parties):
         at_work = [shell(script, folder) for script in scripts if script.strip()]
         try:

@@ -28,7 +28,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("score", "options", "within"), CASES)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_edge_probabilities_are_the_same_in_any_units(score, options, within, seed):
     rng = np.random.default_rng(seed)
     columns = 3 if score == "gp2" else 4

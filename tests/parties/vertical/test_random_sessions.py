@@ -17,7 +17,7 @@ ROWS = (2, 3, 7, 15, 16, 31, 50, 63, 64, 120)
 
 
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))])
 def test_the_structure_of_random_tables_is_the_central_one(part, mode, monkeypatch):
     deal_seeds(monkeypatch)
     rng = np.random.default_rng([part, len(mode)])

@@ -236,7 +236,7 @@ def returned(seed, right_bit, *, plain_bits=T, **weak):
     return np.array(noise, dtype=float), sent
 
 
-@pytest.mark.parametrize("plain_bits", [T, 17, 4])
+@pytest.mark.parametrize("plain_bits", [T, pytest.param(17, marks=pytest.mark.slow), 4])
 def test_the_noise_of_results_does_not_depend_on_the_other_partys_bits(plain_bits):
     zeros, ones = (returned(6 + bit, bit, plain_bits=plain_bits)[0] for bit in (0, 1))
     assert stats.ks_2samp(zeros, ones).pvalue > 1e-3
