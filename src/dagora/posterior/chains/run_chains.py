@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import repeat
 
 import numpy as np
@@ -154,28 +154,46 @@ def rounds_of(
     walk: Walk, lookup: Lookup, plan: Plan, states: list[Chain], kept: list[Kept], run: Run
 ) -> Iterator[Rounds]:
     """Rounds on the cluster of a run, or on its threads."""
-
-    def advance_one(k: int, target: int) -> None:
-        walk.steps(lookup, states[k], kept[k], plan, target - int(states[k].counters[STEPS]))
-
-    def advance_here(chosen: Sequence[int], target: int) -> None:
-        for k in chosen:
-            advance_one(k, target)
-
     jobs = min(run.jobs, len(states))
     if run.cluster is not None:
         with workers_of(run.cluster) as workers:
             there = ChainsOnCluster(workers, walk, lookup, plan, states, kept, run.budget)
             yield Rounds(states, there.advance, ROUND_THERE)
-    elif jobs == 1:
-        yield Rounds(states, advance_here, ROUND)
-    else:
-        with ThreadPoolExecutor(jobs) as pool:
+        return
+    with nullcontext() if jobs == 1 else ThreadPoolExecutor(jobs) as pool:
+        yield Rounds(states, ChainsHere(walk, lookup, plan, states, kept, pool).advance, ROUND)
 
-            def advance_on_threads(chosen: Sequence[int], target: int) -> None:
-                list(pool.map(advance_one, chosen, repeat(target)))
 
-            yield Rounds(states, advance_on_threads, ROUND)
+class ChainsHere:
+    """Advances chains in this process, on threads where there is a pool of them."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        lookup: Lookup,
+        plan: Plan,
+        states: list[Chain],
+        kept: list[Kept],
+        pool: ThreadPoolExecutor | None,
+    ) -> None:
+        self._walk = walk
+        self._lookup = lookup
+        self._plan = plan
+        self._states = states
+        self._kept = kept
+        self._pool = pool
+
+    def advance(self, chosen: Sequence[int], target: int) -> None:
+        """Bring some chains to a number of steps."""
+        if self._pool is not None:
+            list(self._pool.map(self._run, chosen, repeat(target)))
+            return
+        for k in chosen:
+            self._run(k, target)
+
+    def _run(self, k: int, target: int) -> None:
+        state = self._states[k]
+        self._walk.steps(self._lookup, state, self._kept[k], self._plan, target - int(state.counters[STEPS]))
 
 
 class Rounds:
