@@ -141,7 +141,7 @@ def test_the_command_reproduces_on_a_cluster(client: object, run: Callable, tmp_
     found = []
     for more in (("--dask", client.scheduler.address), ()):
         folder = tmp_path / f"with{len(more)}"
-        ran = run("reproduce", "private-k2/f-vs-g", "-o", folder, "--quiet", *more)
+        ran = run("reproduce", "notears/fig2", "-o", folder, "--quiet", *more)
         assert (ran.code, ran.err.count("error")) == (0, 0)
         lines = next(folder.glob("*.cells.jsonl")).read_text().splitlines()
         found.append(sorted(str(json.loads(line)["numbers"]) for line in lines))

@@ -233,9 +233,10 @@ OTHERS = (
 
 @pytest.mark.parametrize("asked", OTHERS)
 def test_what_a_cluster_does_not_do_is_refused(asked: tuple[str, ...], run: Callable) -> None:
-    ran = run("learn", "rows.csv", "--dask", "tcp://127.0.0.1:1", *asked)
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert f"{asked[0]} does not go with --dask: leave one of them out" in ran.err
+    for line in (("learn", "rows.csv"), ("score", "rows.csv", "-o", "rows.jkl")):
+        ran = run(*line, "--dask", "tcp://127.0.0.1:1", *asked)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert f"{asked[0]} does not go with --dask: leave one of them out" in ran.err
 
 
 # --- a cluster of processes -----------------------------------------------------------------------------------
@@ -274,3 +275,9 @@ def test_the_command_learns_on_a_cluster(client: object, run: Callable, tmp_path
     assert (ran.code, ran.err) == (0, "")
     whole = pd.concat([frame(200, number)[DISCRETE] for number in range(3)], ignore_index=True)
     assert json.loads(ran.out)["score"] == dagora.learn(whole, "hill-climb").score
+    written = []
+    for more in ((), ("--dask", address)):
+        file = tmp_path / f"sky{len(more)}.jkl"
+        assert run("score", folder, "--max-parents", 2, "-o", file, "--quiet", *more).code == 0
+        written.append(file.read_bytes())
+    assert written[0] == written[1]
