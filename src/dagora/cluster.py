@@ -10,7 +10,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from dagora.addresses import refuse_password
@@ -121,16 +121,13 @@ class Workers:
             yield from answered(submit, questions, lambda: max(1, AHEAD * self.threads), budget, meanwhile)
         except DagoraError:
             raise
-        except CancelledError:
-            raise DagoraError(
-                "the Dask cluster was lost: its scheduler ended, or somebody cancelled the work"
-            ) from None
         except Exception as problem:
             raise failed(problem) from None
 
     def end(self) -> None:
-        """Cancel whatever is under way."""
-        self._executor.shutdown(wait=False)
+        """Cancel whatever is under way; where the cluster is lost, nothing is."""
+        with suppress(Exception):
+            self._executor.shutdown(wait=False)
 
 
 def failed(problem: Exception) -> DagoraError:
@@ -140,6 +137,8 @@ def failed(problem: Exception) -> DagoraError:
             "every worker of the Dask cluster that took one of the tasks ended without an answer (out of "
             "memory?)"
         )
+    if isinstance(problem, CancelledError | OSError) or type(problem).__name__ == "ClosedClientError":
+        return DagoraError("the Dask cluster was lost: its scheduler ended, or the work was cancelled there")
     return DagoraError(f"the Dask cluster failed: {type(problem).__name__}: {one_line(problem)}")
 
 

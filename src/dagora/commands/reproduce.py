@@ -65,7 +65,7 @@ def command(
     command continues where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
     """
     from dagora.choices import check_circumstances
-    from dagora.cluster import connected
+    from dagora.cluster import check_cluster, connected
     from dagora.commands.progress import progress
     from dagora.events import Budget
     from dagora.papers.cell_file import CellFile
@@ -78,8 +78,10 @@ def command(
     if item is None or listing:
         show_items(item, as_json=as_json)
         return
-    if dask is not None and jobs > 1:
-        raise OptionError("--jobs does not go with --dask, whose workers are the jobs: leave one of them out")
+    if dask is not None:
+        check_cluster(dask)
+        if jobs > 1:
+            raise OptionError("--jobs does not go with --dask: leave one of them out")
     entry = item_named(item)
     budget = Budget(check_circumstances(seed, time_limit, jobs))
     experiment = entry.load()(Size(full, seed))
