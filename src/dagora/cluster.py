@@ -122,7 +122,7 @@ class Workers:
         except DagoraError:
             raise
         except Exception as problem:
-            raise failed(problem) from None
+            raise failed(problem, connected=self._client.status == "running") from None
 
     def end(self) -> None:
         """Cancel whatever is under way; where the cluster is lost, nothing is."""
@@ -130,14 +130,14 @@ class Workers:
             self._executor.shutdown(wait=False)
 
 
-def failed(problem: Exception) -> DagoraError:
+def failed(problem: Exception, *, connected: bool) -> DagoraError:
     """What to say of a task that gave no answer."""
     if type(problem).__name__ == "KilledWorker":
         return DagoraError(
             "every worker of the Dask cluster that took one of the tasks ended without an answer (out of "
             "memory?)"
         )
-    if isinstance(problem, CancelledError | OSError) or type(problem).__name__ == "ClosedClientError":
+    if isinstance(problem, CancelledError | OSError) or not connected:
         return DagoraError("the Dask cluster was lost: its scheduler ended, or the work was cancelled there")
     return DagoraError(f"the Dask cluster failed: {type(problem).__name__}: {one_line(problem)}")
 
