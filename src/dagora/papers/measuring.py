@@ -50,7 +50,7 @@ class Harvest:
 def measure_cells(experiment: Experiment, file: CellFile, run: Run, cluster: object = None) -> Harvest:
     """Measure the cells that the file does not have, `run.jobs` at a time; above 1, in processes.
 
-    A Dask cluster, given by its address or by a client, measures as many at a time as its workers can.
+    A Dask cluster, given by its address or by a client, measures as many at a time as it has workers.
     """
     file.repair()
     known = file.read()
@@ -139,7 +139,7 @@ def measure_in_processes(
 def measure_on_cluster(
     experiment: Experiment, pending: Sequence[Parameters], run: Run, done: int, *, cluster: object
 ) -> Iterator[Finished]:
-    """Measure as many cells at a time as the workers of a Dask cluster can, yielded as they finish."""
+    """Measure as many cells at a time as a Dask cluster has workers, yielded as they finish."""
     bare = replace(experiment, cells=())
     tell = Telling(experiment, run, done)
     with workers_of(cluster) as workers:
@@ -186,10 +186,17 @@ def measure_there(experiment: Experiment, cell: Parameters) -> tuple[Numbers, fl
     return attempt(experiment, cell, Run(budget=_budget)), time.perf_counter() - started
 
 
+_one_at_a_time = threading.Lock()
+
+
 def measure_on_worker(experiment: Experiment, cell: Parameters) -> tuple[Numbers, float]:
-    """Measure a cell on a worker of a cluster, as long as somebody waits for it."""
-    started = time.perf_counter()
-    return attempt(experiment, cell, Run(budget=TaskBudget())), time.perf_counter() - started
+    """Measure a cell on a worker of a cluster, as long as somebody waits for it.
+
+    Cells measure the CPU seconds of their process, so other threads of the worker wait until one is done.
+    """
+    with _one_at_a_time:
+        started = time.perf_counter()
+        return attempt(experiment, cell, Run(budget=TaskBudget())), time.perf_counter() - started
 
 
 def attempt(experiment: Experiment, cell: Parameters, run: Run) -> Numbers:
