@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.data.writers import write_table
 from dagora.errors import DataError, OptionError
 from dagora.stats.partitions.merged_profiles import merged
 from dagora.stats.scan.profile import look_at_all, new_profiles
@@ -203,6 +204,18 @@ def test_cells_beyond_the_header_and_a_separator_of_parquet_are_refused(tmp_path
         frame_of(str(tmp_path / "rows.csv"))
     with pytest.raises(OptionError, match="separator is for CSV files"):
         frame_of("rows.parquet", ";")
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask, by pandas
+def test_categories_of_parquet_files_are_known_once_they_are_read(tmp_path: Path) -> None:
+    import dask.dataframe as dd
+
+    table = as_table(frame()[["sky", "heat"]].assign(wet=frame()["wet"].map("level {}".format)))
+    for number, rows in enumerate(np.array_split(np.arange(table.n_rows), 3)):
+        write_table(table.take(rows), tmp_path / f"{number}.parquet")
+    rows, known = dagora.open_rows(dd.read_parquet(tmp_path)), TableStatistics(table)
+    assert rows.schema == known.schema
+    assert rows.counts([(0, 2)]).values.tolist() == known.counts([(0, 2)]).values.tolist()
 
 
 @pytest.mark.parametrize("cut", [200, 10_100])
