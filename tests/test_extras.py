@@ -61,6 +61,12 @@ CASES: dict[str, dict[str, str]] = {
     },
     "distributed": {
         "learn none.parquet --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask: pip install 'dagora[dask]'",
+        "learn none.csv --bootstrap 9 --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask",
+        "sample none.csv --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask: pip install 'dagora[dask]'",
+        "score none.csv -o none.jkl --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask",
+        "reproduce private-k2/f-vs-g -o none/at/all --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask",
+        "dagora.bootstrap('none.csv', dask='tcp://127.0.0.1:1')": "a Dask cluster needs Dask: pip install 'dagora[dask]'",
+        "dagora.sample('none.csv', dask='tcp://127.0.0.1:1')": "a Dask cluster needs Dask: pip install 'dagora[dask]'",
     },
     "adbc_driver_postgresql": {
         "dagora.open_rows('postgresql://ada@localhost/shop', table='orders')": "a PostgreSQL database needs the package 'adbc-driver-postgresql': pip install 'dagora[engines]'",

@@ -38,6 +38,8 @@ FLOORS = (
         "memory",
         "showing",
         "addresses",
+        "executing",
+        "cluster",
     ),
     ("kernel_stamp",),
     ("kernel_cache",),

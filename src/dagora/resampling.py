@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dagora.choices import check_circumstances
+from dagora.cluster import check_cluster
 from dagora.data.columns.reading_options import PUBLIC
 from dagora.data.interventions import Said
 from dagora.events import Budget, Observer, ignore
@@ -44,6 +45,7 @@ def bootstrap(
     checkpoint: PathLike | None = None,
     interventions: Said | None = None,
     em_rounds: int = EM_ROUNDS,
+    dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked by prepare
 ) -> Strengths:
     """Learn a graph from each of many samples of the rows; say how often each edge was found.
@@ -53,7 +55,8 @@ def bootstrap(
     (`half-rows`). "auto" draws halves for methods that test independence, whose tests fail on rows that
     occur twice, and rows for all others. The graphs depend on the `seed` alone, not on `jobs`, the number of
     processes. With a time limit, samples finished by then count. `checkpoint` names a file that keeps
-    them: the same call continues from it, also with more samples.
+    them: the same call continues from it, also with more samples. `dask`, a client of Dask or the address
+    of a scheduler, lets the workers of that cluster learn from the samples: the same graphs.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 18 + [1, 0] * 2}
     >>> strengths = bootstrap(rows, "hill-climb", samples=20)
@@ -63,6 +66,8 @@ def bootstrap(
     '20 samples of as many rows, drawn with replacement'
     """
     check_number(samples)
+    if dask is not None:
+        check_cluster(dask)
     way = way_for(resample, method_named(method))
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
@@ -93,6 +98,7 @@ def bootstrap(
         seed,
         budget=searching.entry.time_to_search(len(source.names), clock),
         jobs=jobs,
+        cluster=dask,
         file=file,
         on_event=on_event,
     )

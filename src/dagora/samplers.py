@@ -21,7 +21,10 @@ from dagora.wording import spoken
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler's entry, with its default numbers; `sampler` is imported only when it is used."""
+    """A sampler's entry, with its default numbers; `sampler` is imported only when it is used.
+
+    `on_cluster` says that its chains can run on the workers of a Dask cluster.
+    """
 
     name: str
     summary: str
@@ -31,6 +34,7 @@ class Sampler:
     options: tuple[Option, ...] = ()
     draws: int = 1000
     chains: int = 4
+    on_cluster: bool = False
 
     def load(self) -> Callable[..., Draws]:
         """Import the sampler."""
@@ -86,6 +90,7 @@ SAMPLERS = (
         reference="Kuipers & Moffa 2017; Kuipers, Suter & Moffa 2022",
         sampler="dagora.posterior.chains.partition_mcmc:partition_mcmc",
         options=CHAIN,
+        on_cluster=True,
     ),
     Sampler(
         name="order",
@@ -94,6 +99,7 @@ SAMPLERS = (
         reference="Friedman & Koller 2003; Kuipers, Suter & Moffa 2022",
         sampler="dagora.posterior.chains.order_mcmc:order_mcmc",
         options=CHAIN,
+        on_cluster=True,
     ),
     Sampler(
         name="exact",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dagora.choices import check_circumstances, numbers_for, split_options
+from dagora.cluster import check_cluster, connected
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.interventions import Said
 from dagora.data.schema import Kind, Schema
@@ -19,7 +20,7 @@ from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.preparing import plain
 from dagora.run import Run
-from dagora.samplers import check_score, sampler_named
+from dagora.samplers import SAMPLERS, Sampler, check_score, sampler_named
 from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import check_possible
 from dagora.scores.registry import Score, default_score, score_named
@@ -55,6 +56,7 @@ def sample(
     bins: int | None = None,
     separator: str | None = None,
     interventions: Said | None = None,
+    dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
     """Draw graphs from their posterior given data of any kind that `learn` takes.
@@ -64,8 +66,9 @@ def sample(
     sampler and of the score are keyword arguments; `dagora methods NAME` lists them. The default `score` is
     bge for continuous, bdeu for discrete and bic-mixed for columns of both kinds. With `reweight` (qmc or
     bridge) graphs are drawn under the Laplace approximation of a Gaussian-process score, and weighted by that
-    more accurate estimator. `interventions` is that of `learn`. What the result's `warnings` say is also
-    given to Python's `warnings`.
+    more accurate estimator. `interventions` is that of `learn`. `dask`, a client of Dask or the address of a
+    scheduler, lets the workers of that cluster run the chains: the same draws. What the result's `warnings`
+    say is also given to Python's `warnings`.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -76,6 +79,9 @@ def sample(
     draws = entry.draws if draws is None else draws
     chains = entry.chains if chains is None else chains
     check_numbers(draws, chains)
+    if dask is not None:
+        check_on_cluster(entry)
+        check_cluster(dask)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     reading = ReadingOptions(
@@ -107,10 +113,11 @@ def sample(
     if reweight is not None:
         options = laplace_options(chosen, reweight, options)
     sampler_options, score_options = split_options(entry, chosen, options)
-    run = Run(known, seed, clock, jobs, on_event)
     local = asked = chosen.make(statistics, **score_options)
     check_possible(local, known)
-    found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
+    with connected(dask) as cluster:  # before families are scored, which may take long
+        run = Run(known, seed, clock, jobs, on_event, cluster)
+        found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
     told = (found.message, *told_of(local), source.dropped_rows, source.rows_set)
     found = replace(found, message="; ".join(filter(None, told)))
     if reweight is not None and found.log_scores.size:
@@ -156,6 +163,16 @@ def check_numbers(draws: int, chains: int) -> None:
     for name, value in (("draws", draws), ("chains", chains)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
             raise OptionError(f"{name} must be a whole number, 1 or more, not {value!r}")
+
+
+def check_on_cluster(entry: Sampler) -> None:
+    """Refuse a sampler without chains that workers could run."""
+    if not entry.on_cluster:
+        able = " and ".join(sampler.name for sampler in SAMPLERS if sampler.on_cluster)
+        raise OptionError(
+            f"the sampler {entry.name} does not run on a Dask cluster: leave {option('dask')} out, or choose "
+            f"one of {able}"
+        )
 
 
 def sampled_score(name: str | None, schema: Schema) -> Score:

@@ -33,6 +33,10 @@ def wait_on_two(parameters: Parameters, run: Run) -> Numbers:
     return square(parameters, run)
 
 
+def end_the_process(parameters: Parameters, run: Run) -> Numbers:
+    os._exit(9)
+
+
 def summary(measured: Sequence[Measured]) -> Report:
     rows = tuple((*key, mean_of(cells, "square")) for key, cells in group(measured, ("x",)).items())
     return Report("toy", (ResultTable("squares", "Squares", ("x", "x²"), rows),), notes=("squares",))

@@ -77,8 +77,10 @@ class BootstrapRequest:
             return dict(asked)
         return {**asked, "budget": asked["budget"].part(FIRST)}
 
-    def run(self, rows: Statistics, on_event: Observer, asked: Mapping[str, Any]) -> Strengths | None:
-        """The strengths, where they were asked for."""
+    def run(
+        self, rows: Statistics, on_event: Observer, asked: Mapping[str, Any], cluster: object
+    ) -> Strengths | None:
+        """The strengths, where they were asked for; on a cluster, where there is one."""
         if self.bootstrap is None:
             return None
         from dagora.resampling import bootstrap
@@ -89,6 +91,7 @@ class BootstrapRequest:
             resample=self.resample,
             checkpoint=self.checkpoint,
             on_event=on_event,
+            dask=cluster,
             **asked,
         )
 

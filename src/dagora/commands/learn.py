@@ -9,6 +9,7 @@ import click
 
 from dagora.commands import completing
 from dagora.commands.bootstrap_options import BootstrapRequest, bootstrap_options
+from dagora.commands.cluster_options import READING_THERE, check_reading_there, dask_option, rows_there
 from dagora.commands.data_options import (
     INTERVENTIONS,
     Reading,
@@ -53,11 +54,8 @@ Examples:
     show_default=True,
     help="Most rounds of structural EM where missing cells are modelled.",
 )
-@click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help="Learn on the Dask cluster at this address, such as tcp://127.0.0.1:8786: its workers read DATA "
-    "(Parquet or CSV: a file, folder or pattern), and only counts and moments come here.",
+@dask_option(
+    "Learn", f": {READING_THERE} With --bootstrap, DATA is read here, and the workers learn from the samples."
 )
 @bootstrap_options
 @time_options
@@ -81,10 +79,8 @@ def command(
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
-    from dagora.errors import OptionError
+    from dagora.cluster import connected
     from dagora.learning import learn
-    from dagora.source import intervened, marked_column
-    from dagora.stats.accepting import statistics_of
 
     request.check()
     outputs = (request.output, request.picture, request.report)
@@ -94,20 +90,8 @@ def command(
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     if timing is not None:
         again.refuse_series()
-    if dask is not None:
-        others = {
-            "--bootstrap": again.bootstrap,
-            "--time": timing,
-            "--interventions": interventions,
-            "--sample": reading.sample,
-            "--scan": reading.scan or None,
-            "--push-down": reading.push_down or None,
-            "--table": reading.from_table,
-            "--query": reading.query,
-        }
-        for flag, given in others.items():
-            if given is not None:
-                raise OptionError(f"{flag} does not go with --dask: leave one of them out")
+    if dask is not None and again.bootstrap is None:
+        check_reading_there(reading, {"--time": timing, "--interventions": interventions})
         return learn_on_cluster(request, reading, data, dask, asked)
     if is_jkl(data):
         again.refuse_scores(data)
@@ -125,6 +109,24 @@ def command(
         return request.present(result, None, Path(data).name)
     if timing is not None:
         return learn_in_time(request, reading, data, timing, asked, interventions)
+    with connected(dask) as cluster:
+        return learn_from_rows(request, reading, data, interventions, asked, again, cluster)
+
+
+def learn_from_rows(
+    request: LearnRequest,
+    reading: Reading,
+    data: str,
+    interventions: str | None,
+    asked: dict[str, Any],
+    again: BootstrapRequest,
+    cluster: object,
+) -> None:
+    """Learn from rows, and from samples of them where that was asked for, on a cluster if there is one."""
+    from dagora.learning import learn
+    from dagora.source import intervened, marked_column
+    from dagora.stats.accepting import statistics_of
+
     table: AnyTable | ScanStatistics
     rows: Statistics
     if reading.scans(data):
@@ -138,7 +140,7 @@ def command(
     request.check_data(rows.schema.names, rows.schema)
     with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))
-        strengths = again.run(rows, on_event, asked)
+        strengths = again.run(rows, on_event, asked, cluster)
     return request.present(result, rows, Path(data).name, strengths)
 
 
@@ -146,17 +148,13 @@ def learn_on_cluster(
     request: LearnRequest, reading: Reading, data: str, address: str, asked: dict[str, Any]
 ) -> None:
     """Learn where the rows are: on the workers of a Dask cluster."""
-    from dagora.data.columns.reading_options import always
+    from dagora.cluster import connected
     from dagora.learning import learn
-    from dagora.stats.partitions.cluster import cluster_at, frame_of
-    from dagora.stats.partitions.dask_frames import open_dask
 
-    with cluster_at(address):
-        frame, text_cells = frame_of(data, reading.separator)
-        options = reading.options(why_not_model=always)
-        rows = open_dask(frame, options, request.jobs, text_cells=text_cells)
+    with connected(address):
+        rows = rows_there(reading, data, request.jobs)
         request.check_data(rows.schema.names, rows.schema)
-        with request.progress(None, data) as on_event:
+        with request.progress(rows, data) as on_event:
             result = learn(rows, on_event=on_event, **asked)
         return request.present(result, rows, Path(data).name)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dagora.commands.cluster_options import dask_option
 from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
 from dagora.errors import OptionError
@@ -24,6 +25,7 @@ Examples:
   dagora reproduce
   dagora reproduce notears/table1
   dagora reproduce notears/fig3 --full --jobs 2 -o results
+  dagora reproduce notears/fig3 --full --dask tcp://127.0.0.1:8786
   dagora reproduce notears/sachs --json
 """
 
@@ -41,6 +43,7 @@ Examples:
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the first repetition."
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes to use.")
+@dask_option("Measure", ".")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then; the same command continues.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @quiet_option()
@@ -52,6 +55,7 @@ def command(
     output: str,
     seed: int,
     jobs: int,
+    dask: str | None,
     time_limit: float | None,
     as_json: bool,
 ) -> None:
@@ -61,6 +65,7 @@ def command(
     command continues where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
     """
     from dagora.choices import check_circumstances
+    from dagora.cluster import check_cluster, connected
     from dagora.commands.progress import progress
     from dagora.events import Budget
     from dagora.papers.cell_file import CellFile
@@ -73,16 +78,20 @@ def command(
     if item is None or listing:
         show_items(item, as_json=as_json)
         return
+    if dask is not None:
+        check_cluster(dask)
+        if jobs > 1:
+            raise OptionError("--jobs does not go with --dask: leave one of them out")
     entry = item_named(item)
     budget = Budget(check_circumstances(seed, time_limit, jobs))
     experiment = entry.load()(Size(full, seed))
-    folder = make_folder(output)
-    stem = entry.name.replace("/", "-")
-    cells = CellFile(folder / f"{stem}.cells.jsonl")
-    with progress(budget) as on_event:
-        harvest = measure_cells(
-            experiment, cells, Run(seed=seed, budget=budget, jobs=jobs, on_event=on_event)
-        )
+    with connected(dask) as cluster:
+        folder = make_folder(output)
+        stem = entry.name.replace("/", "-")
+        cells = CellFile(folder / f"{stem}.cells.jsonl")
+        with progress(budget) as on_event:
+            run = Run(seed=seed, budget=budget, jobs=jobs, on_event=on_event)
+            harvest = measure_cells(experiment, cells, run, cluster)
     report = experiment.report(harvest.measured) if harvest.measured else None
     written: list[Path] = []
     if report is not None:

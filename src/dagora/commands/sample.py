@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.commands import completing
+from dagora.commands.cluster_options import dask_option
 from dagora.commands.command_line import command_line
 from dagora.commands.data_options import INTERVENTIONS, Reading, data_options
 from dagora.commands.gathering import F, gathered
@@ -48,6 +49,7 @@ class SampleRequest(CommonRequest):
     prior: str | None
     reweight: str | None
     checkpoint: str | None
+    dask: str | None
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -74,17 +76,24 @@ class SampleRequest(CommonRequest):
             "jobs": self.jobs,
             "budget": self.budget,
             "reweight": self.reweight,
+            "dask": self.dask,
             **parse_pairs(tuple(written), known, owner),
         }
 
     def check(self) -> None:
         """Refuse invalid options and files before any data are read."""
+        from dagora.cluster import check_cluster
         from dagora.commands.outputs import check_target
         from dagora.errors import FormatError
         from dagora.formats.registry import find_format
         from dagora.graph.any_graph import without_pag
+        from dagora.samplers import sampler_named
+        from dagora.sampling import check_on_cluster
 
         _ = self.settings
+        if self.dask is not None:
+            check_on_cluster(sampler_named(self.method))
+            check_cluster(self.dask)
         if self.output:
             if find_format(self.output).name != "JSON":
                 raise FormatError(
@@ -163,6 +172,7 @@ def sample_options(command: F) -> F:
             help="File that keeps the state of the run; the same command goes on from it.",
         ),
         *COMMON_OPTIONS,
+        dask_option("Run the chains", "."),
         click.option("-o", "--output", metavar="P.json", help="Write the posterior with all its draws."),
         click.option("--picture", metavar="FILE.svg", help="Draw the edge probabilities as a heat map."),
         REPORT,

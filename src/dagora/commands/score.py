@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.commands import completing
+from dagora.commands.cluster_options import READING_THERE, check_reading_there, dask_option, rows_there
 from dagora.commands.data_options import INTERVENTIONS, Reading, data_options, overview_first
 from dagora.commands.help_pages import PagedCommand
 from dagora.commands.live_line import quiet_option
@@ -43,6 +44,7 @@ Examples:
     help="File of knowledge; parent sets that it forbids are left out.",
 )
 @INTERVENTIONS
+@dask_option("Count", f": {READING_THERE}")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads to use.")
 @click.option(
     "-o",
@@ -62,12 +64,14 @@ def command(
     max_parents: int | None,
     knowledge: str | None,
     interventions: str | None,
+    dask: str | None,
     jobs: int,
     output: str,
     reading: Reading,
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
     from dagora.choices import numbers_for
+    from dagora.cluster import connected
     from dagora.commands.outputs import check_overwriting, check_target
     from dagora.commands.progress import progress
     from dagora.commands.written_options import parse_options
@@ -83,33 +87,38 @@ def command(
     check_target(output)
     check_overwriting([output], [data, knowledge])
     values = parse_options(None, score, options)
+    if dask is not None:
+        check_reading_there(reading, {"--interventions": interventions})
     table: Table | ScanStatistics
-    if reading.scans(data):
-        table = reading.scanned(data, jobs)
-    else:
-        table = reading.table(
-            data,
-            numbers_for=numbers_for(None, score),
-            marks=marked_column(interventions),
-            constants=False,
-        )
-    rows = read_rows(table, jobs, interventions=interventions)
-    check_names(rows.schema.names)
-    budget = Budget()
-    with (
-        progress(budget) as shown,
-        overview_first(table, data, shown) as on_event,
-    ):
-        found = candidates(
-            rows,
-            score,
-            max_parents=max_parents,
-            knowledge=knowledge,
-            jobs=jobs,
-            on_event=on_event,
-            budget=budget,
-            **values,
-        )
+    with connected(dask):
+        if dask is not None:
+            table = rows_there(reading, data, jobs)
+        elif reading.scans(data):
+            table = reading.scanned(data, jobs)
+        else:
+            table = reading.table(
+                data,
+                numbers_for=numbers_for(None, score),
+                marks=marked_column(interventions),
+                constants=False,
+            )
+        rows = read_rows(table, jobs, interventions=interventions)
+        check_names(rows.schema.names)
+        budget = Budget()
+        with (
+            progress(budget) as shown,
+            overview_first(table, data, shown) as on_event,
+        ):
+            found = candidates(
+                rows,
+                score,
+                max_parents=max_parents,
+                knowledge=knowledge,
+                jobs=jobs,
+                on_event=on_event,
+                budget=budget,
+                **values,
+            )
     write_whole(output, render_jkl(found))
     click.echo(
         f"{sum(len(child) for child in found)} parent sets of {len(found)} columns written to {output}",

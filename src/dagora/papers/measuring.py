@@ -1,4 +1,4 @@
-"""Measure the cells of an experiment, one by one or in several processes, and save each when it is done.
+"""Measure the cells of an experiment: one by one, in processes, or on a cluster; save each when it is done.
 
 Cells that the file already has are not measured again. When the budget ends (a time limit or Ctrl-C), running
 cells are stopped and discarded, because an interrupted learner gives other numbers than a complete one.
@@ -12,21 +12,24 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.synchronize import Event as Switch
+from typing import Any
 
+from dagora.cluster import TaskBudget, workers_of
 from dagora.errors import DagoraError
 from dagora.events import Budget, Event, Observer
+from dagora.executing import answered
 from dagora.papers.cell import Measured, Numbers, Parameters, describe
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
 from dagora.run import Run
 from dagora.wording import option
 
-POLL_SECONDS = 0.2
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -44,13 +47,18 @@ class Harvest:
         return len(self.measured) == self.total
 
 
-def measure_cells(experiment: Experiment, file: CellFile, run: Run) -> Harvest:
-    """Measure the cells that the file does not have, `run.jobs` at a time; above 1, in processes."""
+def measure_cells(experiment: Experiment, file: CellFile, run: Run, cluster: object = None) -> Harvest:
+    """Measure the cells that the file does not have, `run.jobs` at a time; above 1, in processes.
+
+    A Dask cluster, given by its address or by a client, measures as many at a time as it has workers.
+    """
     file.repair()
     known = file.read()
     kept = sum(experiment.key(cell) in known for cell in experiment.cells)
     pending = [cell for cell in experiment.cells if experiment.key(cell) not in known]
     measure = measure_here if min(run.jobs, len(pending)) <= 1 else measure_in_processes
+    if cluster is not None and pending:
+        measure = partial(measure_on_cluster, cluster=cluster)
     done = kept
     if kept and pending:
         run.on_event(
@@ -103,37 +111,22 @@ def measure_in_processes(
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     workers = min(run.jobs, len(pending))
-    waiting = list(reversed(pending))
-    failure: BaseException | None = None
-    running: dict[Future[tuple[Numbers, float]], Parameters] = {}
+    bare = replace(experiment, cells=())
     with (
         one_thread_each(),
         ProcessPoolExecutor(
             workers, mp_context=context, initializer=stop_with_parent, initargs=(stop,)
         ) as pool,
     ):
+
+        def ask(cell: Parameters) -> Future[tuple[Numbers, float]]:
+            return pool.submit(measure_there, bare, cell)
+
+        tell = Telling(experiment, run, done)
         try:
-            while waiting or running:
-                while waiting and len(running) < workers:
-                    cell = waiting.pop()
-                    running[pool.submit(measure_there, experiment, cell)] = cell
-                finished, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                # Nothing has been told to stop yet, so every finished cell is complete.
-                for future in finished:
-                    cell = running.pop(future)
-                    error = future.exception()
-                    if error is not None:
-                        failure, waiting = failure or error, []
-                        continue
-                    numbers, seconds = future.result()
-                    yield cell, numbers, seconds
-                    done += 1
-                if run.budget.exhausted:
-                    return
-                under_way = f"{len(running)} under way"
-                run.on_event(Event("measuring", done, total=len(experiment.cells), message=under_way))
-            if failure is not None:
-                raise failure
+            for cell, measured in answered(ask, pending, lambda: workers, run.budget, tell.under_way):
+                yield cell, *measured
+                tell.done += 1
         except BrokenProcessPool:
             raise DagoraError(
                 f"{experiment.name}: a process ended without an answer (out of memory?): "
@@ -141,6 +134,36 @@ def measure_in_processes(
             ) from None
         finally:
             stop.set()
+
+
+def measure_on_cluster(
+    experiment: Experiment, pending: Sequence[Parameters], run: Run, done: int, *, cluster: object
+) -> Iterator[Finished]:
+    """Measure as many cells at a time as a Dask cluster has workers, yielded as they finish."""
+    bare = replace(experiment, cells=())
+    tell = Telling(experiment, run, done)
+    with workers_of(cluster) as workers:
+
+        def ask(cell: Parameters) -> tuple[Any, ...]:
+            return measure_on_worker, bare, cell
+
+        for cell, measured in workers.answers(ask, pending, run.budget, tell.under_way):
+            yield cell, *measured
+            tell.done += 1
+
+
+@dataclass
+class Telling:
+    """Says how many cells are measured, and how many are under way."""
+
+    experiment: Experiment
+    run: Run
+    done: int
+
+    def under_way(self, number: int) -> None:
+        """Report it."""
+        words = f"{number} under way"
+        self.run.on_event(Event("measuring", self.done, total=len(self.experiment.cells), message=words))
 
 
 _budget = Budget()
@@ -161,6 +184,19 @@ def measure_there(experiment: Experiment, cell: Parameters) -> tuple[Numbers, fl
     """Measure a cell in a process of the pool."""
     started = time.perf_counter()
     return attempt(experiment, cell, Run(budget=_budget)), time.perf_counter() - started
+
+
+_one_at_a_time = threading.Lock()
+
+
+def measure_on_worker(experiment: Experiment, cell: Parameters) -> tuple[Numbers, float]:
+    """Measure a cell on a worker of a cluster, as long as somebody waits for it.
+
+    Cells measure the CPU seconds of their process, so other threads of the worker wait until one is done.
+    """
+    with _one_at_a_time:
+        started = time.perf_counter()
+        return attempt(experiment, cell, Run(budget=TaskBudget())), time.perf_counter() - started
 
 
 def attempt(experiment: Experiment, cell: Parameters, run: Run) -> Numbers:

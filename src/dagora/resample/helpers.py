@@ -13,18 +13,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
 
 from dagora.events import Budget
-from dagora.preparing import Prepared
 from dagora.resample.one_sample import Learned, learn_sample
-from dagora.resample.sample_process import SCRIPT, Answered, Failed, Work, read, write
-from dagora.source import Source
-from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.stats.table import TableStatistics
+from dagora.resample.sample_process import SCRIPT, Answered, Failed, Work, learned_from, read, write
 from dagora.wording import option
 
 # Seconds of work that need no help.
@@ -57,7 +51,7 @@ class Helpers:
     """Processes that learn from the samples that wait; leaving the block ends them, whatever they do."""
 
     def __init__(self, work: Work, waiting: deque[int], budget: Budget, number: int) -> None:
-        self._work = replace(work, prepared=ready_to_send(work.prepared))
+        self._work = work.ready_to_send()
         self._waiting = waiting
         self._budget = budget
         self._done: SimpleQueue[tuple[int, Answered]] = SimpleQueue()
@@ -85,10 +79,9 @@ class Helpers:
             found = self._done.get(timeout=POLL) if idle else self._done.get_nowait()
             while True:
                 number, answered = found
-                if isinstance(answered, Failed):
-                    raise answered.kind(answered.message)
-                if answered is not None:
-                    yield number, answered
+                learned = learned_from(answered)
+                if learned is not None:
+                    yield number, learned
                 found = self._done.get_nowait()
 
     def _lead(self) -> None:
@@ -143,14 +136,3 @@ def lost(error: Exception) -> Failed:
         f"a process that learned from samples ended without an answer ({why}): run again with fewer "
         f"{option('jobs')}"
     )
-
-
-def ready_to_send(prepared: Prepared) -> Prepared:
-    """The same with nothing but rows in its statistics: no sums that were kept, no class from elsewhere."""
-    statistics = prepared.source.statistics
-    if isinstance(statistics, IncompleteStatistics):
-        return replace(prepared, source=Source(IncompleteStatistics(statistics.table)))
-    table = statistics.rows()
-    if isinstance(statistics, InterventionalStatistics):
-        return replace(prepared, source=Source(InterventionalStatistics(table, statistics.interventions)))
-    return replace(prepared, source=Source(TableStatistics(table)))

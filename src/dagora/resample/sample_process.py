@@ -9,14 +9,19 @@ import os
 import pickle
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from dagora.errors import DagoraError
 from dagora.events import Budget
 from dagora.preparing import Prepared
 from dagora.resample.one_sample import Learned, learn_sample
+from dagora.source import Source
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.statistics import Statistics
+from dagora.stats.table import TableStatistics
 
 # It imports from where its parent does, and never from the folder in which it is called.
 SCRIPT = """
@@ -34,6 +39,21 @@ class Work:
     prepared: Prepared
     way: str
     seed: int
+
+    def ready_to_send(self) -> Work:
+        """The same with nothing but rows in its statistics: no sums that were kept, no class of others."""
+        return replace(self, prepared=replace(self.prepared, source=Source(rows_only(self.prepared.source))))
+
+
+def rows_only(source: Source) -> Statistics:
+    """Statistics of the same rows that have counted nothing yet."""
+    statistics = source.statistics
+    if isinstance(statistics, IncompleteStatistics):
+        return IncompleteStatistics(statistics.table)
+    table = statistics.rows()
+    if isinstance(statistics, InterventionalStatistics):
+        return InterventionalStatistics(table, statistics.interventions)
+    return TableStatistics(table)
 
 
 @dataclass(frozen=True)
@@ -70,7 +90,8 @@ def serve() -> None:
     work = received.get()
     while True:
         asked = received.get()
-        write(answers, answer(work, asked))  # type: ignore[arg-type]
+        number, seconds = cast("Asked", asked)
+        write(answers, answer(cast("Work", work), number, Budget(seconds)))
 
 
 def listen(received: SimpleQueue[object]) -> None:
@@ -82,12 +103,18 @@ def listen(received: SimpleQueue[object]) -> None:
             os._exit(0)
 
 
-def answer(work: Work, asked: Asked) -> Answered:
+def answer(work: Work, number: int, budget: Budget) -> Answered:
     """The graph of a sample, None where time was up, or what went wrong."""
-    number, seconds = asked
     try:
-        return learn_sample(work.prepared, work.way, work.seed, number, Budget(seconds))
+        return learn_sample(work.prepared, work.way, work.seed, number, budget)
     except DagoraError as error:
         return Failed(str(error), type(error))
     except Exception as error:
         return Failed(f"sample {number} failed: {type(error).__name__}: {error}")
+
+
+def learned_from(answered: Answered) -> Learned | None:
+    """What another process answered; an error there is raised here."""
+    if isinstance(answered, Failed):
+        raise answered.kind(answered.message)
+    return answered

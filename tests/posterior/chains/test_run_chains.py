@@ -162,17 +162,17 @@ def test_a_run_that_breaks_within_a_round_is_taken_up_too(
 ) -> None:
     file = tmp_path / "chains.npz"
     whole = sampler(SCORE, Run(), draws=60, chains=3)
-    advance = chains_module.Rounds._run
+    advance = chains_module.ChainsHere._run
 
     def broken(self, k: int, target: int) -> None:
         if k == 2 and target > 1000:
             raise KeyboardInterrupt
         advance(self, k, target)
 
-    monkeypatch.setattr(chains_module.Rounds, "_run", broken)
+    monkeypatch.setattr(chains_module.ChainsHere, "_run", broken)
     with pytest.raises(KeyboardInterrupt):
         sampler(SCORE, Run(), draws=60, chains=3, checkpoint=file)
-    monkeypatch.setattr(chains_module.Rounds, "_run", advance)
+    monkeypatch.setattr(chains_module.ChainsHere, "_run", advance)
     assert same(whole, sampler(SCORE, Run(), draws=60, chains=3, checkpoint=file))
 
 

@@ -1,8 +1,6 @@
 """Dask frames: the counts and graphs of the rows in memory, whoever computes them, also when a worker dies."""
 
 import json
-import os
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,10 +8,12 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.data.writers import write_table
 from dagora.errors import DataError, OptionError
 from dagora.stats.partitions.merged_profiles import merged
 from dagora.stats.scan.profile import look_at_all, new_profiles
 from dagora.stats.table import TableStatistics
+from tests.dask_cluster import cluster_of_processes, kill, processes_of
 
 dask = pytest.importorskip("dask", reason="needs the extra dask")
 pd = pytest.importorskip("pandas")
@@ -157,8 +157,8 @@ CELLS = {
 @pytest.mark.parametrize("cells", CELLS)
 def test_csv_is_read_by_the_rules_in_memory(cells: str, tmp_path: Path) -> None:
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.partitions.cluster import frame_of
     from dagora.stats.partitions.dask_frames import open_dask
+    from dagora.stats.partitions.worker_files import frame_of
 
     written, said = CELLS[cells]
     column = [written[k * k % 61 % len(written)] for k in range(240)]
@@ -178,8 +178,8 @@ def test_csv_is_read_by_the_rules_in_memory(cells: str, tmp_path: Path) -> None:
 
 def test_a_word_in_the_last_row_and_an_empty_cell_are_told_as_of_a_file(tmp_path: Path) -> None:
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.partitions.cluster import frame_of
     from dagora.stats.partitions.dask_frames import open_dask
+    from dagora.stats.partitions.worker_files import frame_of
 
     for last in ("x", ""):
         file = tmp_path / "rows.csv"
@@ -197,13 +197,25 @@ def test_a_word_in_the_last_row_and_an_empty_cell_are_told_as_of_a_file(tmp_path
 
 
 def test_cells_beyond_the_header_and_a_separator_of_parquet_are_refused(tmp_path: Path) -> None:
-    from dagora.stats.partitions.cluster import frame_of
+    from dagora.stats.partitions.worker_files import frame_of
 
     (tmp_path / "rows.csv").write_text("a,b\n1,2,3\n4,5,6\n")
     with pytest.raises(DataError, match="more cells than its header has names"):
         frame_of(str(tmp_path / "rows.csv"))
     with pytest.raises(OptionError, match="separator is for CSV files"):
         frame_of("rows.parquet", ";")
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask, by pandas
+def test_categories_of_parquet_files_are_known_once_they_are_read(tmp_path: Path) -> None:
+    import dask.dataframe as dd
+
+    table = as_table(frame()[["sky", "heat"]].assign(wet=frame()["wet"].map("level {}".format)))
+    for number, rows in enumerate(np.array_split(np.arange(table.n_rows), 3)):
+        write_table(table.take(rows), tmp_path / f"{number}.parquet")
+    rows, known = dagora.open_rows(dd.read_parquet(tmp_path)), TableStatistics(table)
+    assert rows.schema == known.schema
+    assert rows.counts([(0, 2)]).values.tolist() == known.counts([(0, 2)]).values.tolist()
 
 
 @pytest.mark.parametrize("cut", [200, 10_100])
@@ -234,9 +246,10 @@ OTHERS = (
 
 @pytest.mark.parametrize("asked", OTHERS)
 def test_what_a_cluster_does_not_do_is_refused(asked: tuple[str, ...], run: Callable) -> None:
-    ran = run("learn", "rows.csv", "--dask", "tcp://127.0.0.1:1", *asked)
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert f"{asked[0]} does not go with --dask: leave one of them out" in ran.err
+    for line in (("learn", "rows.csv"), ("score", "rows.csv", "-o", "rows.jkl")):
+        ran = run(*line, "--dask", "tcp://127.0.0.1:1", *asked)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert f"{asked[0]} does not go with --dask: leave one of them out" in ran.err
 
 
 # --- a cluster of processes -----------------------------------------------------------------------------------
@@ -244,13 +257,7 @@ def test_what_a_cluster_does_not_do_is_refused(asked: tuple[str, ...], run: Call
 
 @pytest.fixture
 def client() -> Iterator[object]:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as connected,
-    ):
+    with cluster_of_processes() as connected:
         yield connected
 
 
@@ -261,13 +268,13 @@ def test_a_killed_worker_changes_nothing(client: object) -> None:
     with dask.config.set(scheduler="synchronous"):
         before = dagora.open_rows(in_parts(table[["heat", "ice"]], 8)).moments()
     first = rows.counts([(0,)])
-    lost = next(iter(client.run(os.getpid).values()))
-    os.kill(lost, signal.SIGKILL)
+    lost = min(processes_of(client))
+    kill({lost})
     known = TableStatistics(as_table(table[DISCRETE]))
     np.testing.assert_array_equal(rows.counts(SETS).values, known.counts(SETS).values)
     np.testing.assert_array_equal(rows.counts([(0,)]).values, first.values)
     np.testing.assert_array_equal(numbers.moments().scatter, before.scatter)
-    assert lost not in client.run(os.getpid).values()
+    assert lost not in processes_of(client)
 
 
 @pytest.mark.slow
@@ -281,18 +288,9 @@ def test_the_command_learns_on_a_cluster(client: object, run: Callable, tmp_path
     assert (ran.code, ran.err) == (0, "")
     whole = pd.concat([frame(200, number)[DISCRETE] for number in range(3)], ignore_index=True)
     assert json.loads(ran.out)["score"] == dagora.learn(whole, "hill-climb").score
-    ran = run("learn", folder, "--dask", address, "--bootstrap", 2)
-    assert ran.code == 2
-    assert "--bootstrap does not go with --dask" in ran.err
-
-
-def test_no_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
-    from dagora.stats.partitions import cluster
-
-    monkeypatch.setattr(cluster, "PATIENCE", "200ms")
-    with (
-        pytest.raises(OptionError, match=r"there is no Dask cluster at tcp://127\.0\.0\.1:1"),
-        cluster.cluster_at("tcp://127.0.0.1:1"),
-    ):
-        pass
+    written = []
+    for more in ((), ("--dask", address)):
+        file = tmp_path / f"sky{len(more)}.jkl"
+        assert run("score", folder, "--max-parents", 2, "-o", file, "--quiet", *more).code == 0
+        written.append(file.read_bytes())
+    assert written[0] == written[1]

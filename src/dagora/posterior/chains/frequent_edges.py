@@ -32,7 +32,7 @@ def frequent_edges(tables: FamilyTables, run: Run) -> NDArray[np.float64]:
     """Frequency of each edge among the draws, [i, j] is i → j; 1 for the edges of the best graph."""
     nodes = len(tables.starts)
     names = tuple(f"x{i}" for i in range(nodes))
-    quiet = replace(run, on_event=ignore)
+    quiet = replace(run, on_event=ignore, cluster=None)  # these chains are too short to be worth sending
     # The weights contain the prior already; the one named here is not used.
     target = SamplingTarget(tables, lookup_of(tables), prior_named("uniform"), Space((), (), ""), names)
     draws = sample_chains(

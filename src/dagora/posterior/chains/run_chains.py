@@ -1,23 +1,27 @@
 """Run many chains side by side: dispersed starts, warm-up, thinning, progress, time limits, checkpoints.
 
-Chains advance together in short rounds, on threads (the kernels release the interpreter lock). Between rounds
-the clock is read, progress is reported with R-hat and the effective number of draws of the log score, and
-every few seconds a checkpoint is written. The length of a round has no influence on the draws.
+Chains advance together in rounds: short ones on threads (the kernels release the interpreter lock), longer
+ones on the workers of a cluster. Between rounds the clock is read, progress is reported with R-hat and the
+effective number of draws of the log score, and every few seconds a checkpoint is written. The length of a
+round has no influence on the draws.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.cluster import workers_of
 from dagora.errors import KnowledgeError, OptionError
 from dagora.events import Event
 from dagora.posterior.chains.chain_state import ACCEPTED, KEPT, STEPS, Chain, Kept, Plan, new_chain, room_for
+from dagora.posterior.chains.chains_on_cluster import ChainsOnCluster
 from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.keep_graph import keep_graph
 from dagora.posterior.chains.order_kernels import start_order
@@ -28,8 +32,9 @@ from dagora.posterior.space.lookup import Lookup
 from dagora.run import Run
 from dagora.wording import counted
 
-# Seconds that a round takes, and seconds between two reports of progress.
-ROUND, TELL_EVERY = 0.1, 0.5
+# Seconds that a round takes here, and on a cluster, where states are sent to and fro; seconds between two
+# reports of progress.
+ROUND, ROUND_THERE, TELL_EVERY = 0.1, 2.0, 0.5
 # Steps of the first round; later rounds are adapted to `ROUND`.
 FIRST_ROUND = 200
 
@@ -64,10 +69,9 @@ def sample_chains(
     before = sum(int(state.counters[STEPS]) for state in states)
     total = plan.warmup + draws * plan.thin
     begun = run.budget.elapsed
-    rounds = Rounds(walk, target.lookup, plan, states, kept)
     progress = Progress(run, states, kept, plan, draws)
     try:
-        with rounds.threads(min(run.jobs, chains)):
+        with rounds_of(walk, target.lookup, plan, states, kept, run) as rounds:
             while not run.budget.exhausted and rounds.advance(total):
                 progress.tell()
                 if checkpoint and checkpoint.is_due:
@@ -145,26 +149,63 @@ def only_draw(walk: Walk, lookup: Lookup, chain: Chain) -> Kept:
     return spare
 
 
-class Rounds:
-    """Advances all chains by the same number of steps, as many as take about `ROUND` seconds."""
+@contextmanager
+def rounds_of(
+    walk: Walk, lookup: Lookup, plan: Plan, states: list[Chain], kept: list[Kept], run: Run
+) -> Iterator[Rounds]:
+    """Rounds on the cluster of a run, or on its threads."""
+    jobs = min(run.jobs, len(states))
+    if run.cluster is not None:
+        with workers_of(run.cluster) as workers:
+            there = ChainsOnCluster(workers, walk, lookup, plan, states, kept, run.budget)
+            yield Rounds(states, there.advance, ROUND_THERE)
+        return
+    with nullcontext() if jobs == 1 else ThreadPoolExecutor(jobs) as pool:
+        yield Rounds(states, ChainsHere(walk, lookup, plan, states, kept, pool).advance, ROUND)
 
-    def __init__(self, walk: Walk, lookup: Lookup, plan: Plan, states: list[Chain], kept: list[Kept]) -> None:
+
+class ChainsHere:
+    """Advances chains in this process, on threads where there is a pool of them."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        lookup: Lookup,
+        plan: Plan,
+        states: list[Chain],
+        kept: list[Kept],
+        pool: ThreadPoolExecutor | None,
+    ) -> None:
         self._walk = walk
         self._lookup = lookup
         self._plan = plan
         self._states = states
         self._kept = kept
-        self._few = FIRST_ROUND
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool = pool
 
-    @contextmanager
-    def threads(self, jobs: int) -> Iterator[None]:
-        """Run the chains on `jobs` threads inside the block."""
-        if jobs == 1:
-            yield
+    def advance(self, chosen: Sequence[int], target: int) -> None:
+        """Bring some chains to a number of steps."""
+        if self._pool is not None:
+            list(self._pool.map(self._run, chosen, repeat(target)))
             return
-        with ThreadPoolExecutor(jobs) as self._pool:
-            yield
+        for k in chosen:
+            self._run(k, target)
+
+    def _run(self, k: int, target: int) -> None:
+        state = self._states[k]
+        self._walk.steps(self._lookup, state, self._kept[k], self._plan, target - int(state.counters[STEPS]))
+
+
+class Rounds:
+    """Advances all chains to the same number of steps, by as many as take about some `seconds`."""
+
+    def __init__(
+        self, states: list[Chain], advance: Callable[[Sequence[int], int], None], seconds: float
+    ) -> None:
+        self._states = states
+        self._advance = advance
+        self._seconds = seconds
+        self._few = FIRST_ROUND
 
     def advance(self, total: int) -> bool:
         """Make one round; False where all chains are at their end."""
@@ -174,18 +215,10 @@ class Rounds:
         if not behind:
             return False
         begun = time.monotonic()
-        if self._pool is None:
-            for k in behind:
-                self._run(k, target)
-        else:
-            list(self._pool.map(self._run, behind, [target] * len(behind)))
+        self._advance(behind, target)
         taken = max(time.monotonic() - begun, 1e-6)
-        self._few = max(1, min(int(self._few * ROUND / taken), 4 * self._few))
+        self._few = max(1, min(int(self._few * self._seconds / taken), 4 * self._few))
         return True
-
-    def _run(self, k: int, target: int) -> None:
-        state = self._states[k]
-        self._walk.steps(self._lookup, state, self._kept[k], self._plan, target - int(state.counters[STEPS]))
 
 
 class Progress:

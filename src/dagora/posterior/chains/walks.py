@@ -62,3 +62,4 @@ ORDERS = Walk(
 PARTITIONS = Walk(
     "partition", partition_steps, in_blocks=True, usual_plan=partition_plan, from_order=start_partition
 )
+WALKS = {walk.name: walk for walk in (ORDERS, PARTITIONS)}

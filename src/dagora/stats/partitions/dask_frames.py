@@ -100,7 +100,12 @@ class DaskRows:
             if not all(isinstance(name, str) for name in names):
                 raise DataError(f"{self.title}: names of columns must be text")
             example = self._frame._meta_nonempty  # noqa: SLF001 - types without computing anything
-            self._types = run(lambda: pa.Schema.from_pandas(example, preserve_index=False))
+            known = run(lambda: pa.Schema.from_pandas(example, preserve_index=False))
+            # Dask does not know the categories of a Parquet file before it reads it: they are text.
+            unknown = pa.dictionary(pa.int8(), pa.null())
+            self._types = pa.schema(
+                [field.with_type(pa.string()) if field.type == unknown else field for field in known]
+            )
         return self._types
 
     def part(self, number: int) -> Any:  # noqa: ANN401

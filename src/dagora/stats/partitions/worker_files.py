@@ -1,9 +1,7 @@
-"""A Dask cluster that runs already: connect to it, and let its workers read files."""
+"""Files that the workers of a Dask cluster read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +12,7 @@ from dagora.errors import DataError, OptionError
 from dagora.extras import DISTRIBUTED
 from dagora.wording import option
 
-# Seconds to wait for the scheduler.
-PATIENCE = "10s"
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".tsv")
-
-
-@contextmanager
-def cluster_at(address: str) -> Iterator[None]:
-    """Whatever Dask computes within runs on the cluster whose scheduler has this address."""
-    DISTRIBUTED.require("a Dask cluster")
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=PATIENCE)
-    except Exception as problem:
-        raise OptionError(f"there is no Dask cluster at {address}: {one_line(problem)}") from None
-    with client:
-        yield
 
 
 def frame_of(data: str, separator: str | None = None) -> tuple[Any, bool]:
