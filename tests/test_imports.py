@@ -38,6 +38,7 @@ FLOORS = (
         "memory",
         "showing",
         "addresses",
+        "progress_bar",
     ),
     ("kernel_stamp",),
     ("kernel_cache",),

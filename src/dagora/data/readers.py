@@ -115,6 +115,12 @@ def look_at_file(file: Path, reading: ReadingOptions) -> Overview:
         return with_source(overview, file)
 
 
+def column_names(file: Path, reading: ReadingOptions) -> list[str]:
+    """The names of the columns of a file, whether or not all cells can be understood."""
+    with naming(file):
+        return read_raw(file, reading)[0]
+
+
 def read_raw(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray], bool]:
     """Names and raw columns of a file, and whether its cells are text."""
     refuse_password(str(file))
