@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -211,7 +210,7 @@ class Answers:
             while run is not None and not self._session.closed and not await request.is_disconnected():
                 state = run.to_dict(seen)
                 seen += len(state["trace"])
-                yield f"data: {json.dumps(state)}\n\n"
+                yield f"data: {json_text(state)}\n\n"
                 if state["over"]:
                     return
                 await asyncio.sleep(EVERY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 import threading
@@ -61,9 +62,9 @@ class Run:
     result: int | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Remember an event."""
-        self.last = event
-        score = event["score"]
+        """Remember an event; a score or bound that is no number yet, such as an infinite one, is none."""
+        self.last = {key: None if is_infinite(value) else value for key, value in event.items()}
+        score = self.last["score"]
         better = score is not None and (not self.trace or score > self.trace[-1][1])
         if better and len(self.trace) < MOST_POINTS:
             self.trace.append((event["seconds"], score))
@@ -83,6 +84,11 @@ class Run:
             "trace": self.trace[seen:],
             **{key: self.last.get(key) for key in wanted},
         }
+
+
+def is_infinite(value: object) -> bool:
+    """Whether a value is a float that JSON does not have."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 class Session:
