@@ -1,8 +1,8 @@
 """What is said to the user: options are named as the user writes them, and warnings point at the user's line.
 
-The same message may answer a command (`--missing drop`), a call in Python (`missing="drop"`), or a user of the
-live page, who sees neither. Messages therefore name options through `option` and `setting`; the command and the
-page say once that they are speaking.
+The same message may answer a command (`--missing drop`), a call in Python (`missing="drop"`), or a user of
+the live page, who sees neither. Messages therefore name options through `option` and `setting`; the command
+and the page say once that they are speaking.
 """
 
 from __future__ import annotations

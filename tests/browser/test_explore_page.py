@@ -183,7 +183,10 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
 
     # of very many levels some are shown, and any can be written; what cannot be understood is mended on the page
     many = tmp_path / "many.csv"
-    rows = [f"c{k % 60:02d},{'no' if k % 60 < 30 else 'yes'},{'unknown' if k == 9 else k * 0.37 % 7}" for k in range(600)]
+    rows = [
+        f"c{k % 60:02d},{'no' if k % 60 < 30 else 'yes'},{'unknown' if k == 9 else k * 0.37 % 7}"
+        for k in range(600)
+    ]
     many.write_text("\n".join(["code,ill,dose", *rows]) + "\n")
     page.set_input_files("#another-file", many)
     page.wait_for_selector("#problem:has-text('words that mean missing: unknown')")

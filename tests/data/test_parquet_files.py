@@ -52,6 +52,8 @@ def test_honest_files_are_read_as_they_were_written(tmp_path) -> None:
     expected = dagora.Table.from_frame(frame)
     assert table.schema == expected.schema
     assert all(np.array_equal(one, other) for one, other in zip(table.columns, expected.columns, strict=True))
-    views = pa.table({"v": pa.array(["x", "y"] * 5, pa.string_view()), "s": pa.array(["u", None] * 5, pa.large_string())})
+    views = pa.table(
+        {"v": pa.array(["x", "y"] * 5, pa.string_view()), "s": pa.array(["u", None] * 5, pa.large_string())}
+    )
     pq.write_table(views, file)
     assert dagora.read_table(file, missing="level").schema[1].levels == ("missing", "u")

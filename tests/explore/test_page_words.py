@@ -82,7 +82,9 @@ def learning_error(client: Client, **asked: object) -> str:
 
 
 def test_warnings_and_refusals_in_the_words_of_the_page(client: Client, garden) -> None:
-    content = table(smoker=["no", "yes"] * 20, age=["", *AGES[1:]], cough=["NA", *["low", "high", "high"] * 13])
+    content = table(
+        smoker=["no", "yes"] * 20, age=["", *AGES[1:]], cough=["NA", *["low", "high", "high"] * 13]
+    )
     assert client.upload(content).status == 200
     warned = " ".join(client.post("/api/look", {}).json["table"]["warnings"])
     assert "“missing cells: drop their rows”" in warned

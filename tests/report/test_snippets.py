@@ -87,7 +87,10 @@ def test_every_kind_of_object_shows_itself(table, what):
 
 
 def test_a_comparison_shows_both_graphs_and_colours_what_differs():
-    one, other = dagora.DAG("abc", [("a", "b"), ("b", "c")]), dagora.DAG("cab", [("b", "a"), ("a", "b")[::-1]])
+    one, other = (
+        dagora.DAG("abc", [("a", "b"), ("b", "c")]),
+        dagora.DAG("cab", [("b", "a"), ("a", "b")[::-1]]),
+    )
     page = shown(dagora.compare(one, other))
     assert page.tags.count("svg") == 2
     words = " ".join(page.words)

@@ -119,8 +119,11 @@ class SampleRequest(CommonRequest):
         files = Files()
         files.write(self.output, lambda path: write_posterior(posterior, path))
         files.write(self.picture, lambda path: write_probabilities(posterior, path, truth=truth))
-        shown = {"truth": truth, "source": source, "table": own_table(rows)}
-        files.write(self.report, lambda path: write_report(posterior, path, **shown))
+        table = own_table(rows)
+        files.write(
+            self.report,
+            lambda path: write_report(posterior, path, truth=truth, source=source, table=table),
+        )
         if self.as_json:
             content = posterior.to_dict(draws=False)
             if truth is not None:

@@ -1,8 +1,8 @@
 """Read a Parquet file that may have been written to do harm: it must not unpack to far more than its size.
 
 A file of a few hundred bytes can hold one text of a megabyte and say that a million rows have it. Texts are
-therefore read as dictionaries, which keep each text once; only when it is known how long the column becomes, it
-is written out. Groups of rows are read one after the other, so that what was not announced is seen early, too.
+therefore read as dictionaries, which keep each text once; only when it is known how long the column becomes,
+it is written out. Groups of rows are read one after the other: what was not announced is seen early, too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_parquet(file: Path, wanted: Collection[str], check: Check) -> pa.Table:
 
 
 def written_as(kind: pa.DataType) -> pa.DataType:
-    """The type that a column is given: as in the file, but for views of texts, which Arrow does not write out."""
+    """The type that a column is given: as in the file, but for views of texts, which are plain texts."""
     import pyarrow as pa
 
     return pa.string() if kind == pa.string_view() else kind

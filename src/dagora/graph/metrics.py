@@ -65,8 +65,8 @@ class Comparison(Shown):
     """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
 
     `raw` judges it as it was before edges were dropped to make it acyclic, where that is known; `within` and
-    `lagged` judge the edges within a step and from earlier steps of a graph in time. `graphs` are the estimate
-    and the truth, for pictures of them.
+    `lagged` judge the edges within a step and from earlier steps of a graph in time. `graphs` are the
+    estimate and the truth, for pictures of them.
 
     >>> comparison = compare(DAG("ab", [("b", "a")]), DAG("ab", [("a", "b")]))
     >>> comparison.shd, comparison.dag.reversed, comparison.cpdag.f1, comparison.to_dict()["skeleton"]["tpr"]

@@ -44,7 +44,7 @@ class MarkCounts:
 
 @dataclass(frozen=True, slots=True)
 class PAGComparison(Shown):
-    """A PAG judged by its edges, by its skeleton, and mark by mark; `graphs` are the estimate and the truth."""
+    """A PAG judged by its edges, its skeleton, and mark by mark; `graphs` are the estimate and the truth."""
 
     pag: Metrics
     skeleton: Metrics

@@ -57,9 +57,9 @@ def write_report(
 ) -> None:
     """Write a page about what `learn`, `sample` or `bootstrap` returned.
 
-    `truth` is a graph to compare with, `source` names the data. How the columns of a `table` are distributed is
-    shown as counts, never as rows. The page of a learned graph can also show the parameters of a `network`, and
-    the `strengths` of its edges.
+    `truth` is a graph to compare with, `source` names the data. How the columns of a `table` are distributed
+    is shown as counts, never as rows. The page of a learned graph can also show the parameters of a
+    `network`, and the `strengths` of its edges.
 
     >>> import dagora, tempfile
     >>> from pathlib import Path

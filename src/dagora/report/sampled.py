@@ -101,7 +101,9 @@ def consensus_section(posterior: Posterior, truth: Graph | None) -> Section:
         f"{counted(len(graph.edges), 'edge')} more probable than not, without a cycle; the numbers are "
         "probabilities."
     )
-    return Section("The consensus graph", f'<p class="soft">{text(note)}</p>{canvas([drawing], informed=True)}')
+    return Section(
+        "The consensus graph", f'<p class="soft">{text(note)}</p>{canvas([drawing], informed=True)}'
+    )
 
 
 def edge_section(posterior: Posterior, truth: Graph | None) -> Section:

@@ -66,9 +66,7 @@ def variables_of(strengths: Strengths, distributions: Mapping[str, Distribution]
     return [variable_section(agreed, distributions, class_only=False, summary=what)]
 
 
-def strength_sections(
-    strengths: Strengths, truth: Graph | None, *, informed: bool = False
-) -> list[Section]:
+def strength_sections(strengths: Strengths, truth: Graph | None, *, informed: bool = False) -> list[Section]:
     """The shares of all pairs, the graph that most samples agree on, and a table.
 
     The graph is `informed` on a page that has a part for each variable and no other picture beside which
@@ -87,7 +85,10 @@ def strength_sections(
     words = "Pairs that more than half of the samples join; the numbers are the shares that do."
     return [
         Section("Strengths of edges", note),
-        Section("What most samples agree on", f'<p class="soft">{text(words)}</p>{canvas([picture], informed=informed)}'),
+        Section(
+            "What most samples agree on",
+            f'<p class="soft">{text(words)}</p>{canvas([picture], informed=informed)}',
+        ),
         strength_table(strengths, agreed, truth),
     ]
 
