@@ -72,7 +72,8 @@ def test_what_cannot_be_understood_is_opened_and_can_be_mended_there(
         assert said in answer
         assert "--" not in answer
     assert client.post("/api/look", then).status == 200
-    assert client.learned(method="hill-climb", reading=then)
+    number = client.learned(method="hill-climb", reading=then)
+    assert client.ask("DELETE", f"/api/results/{number}").status == 200
     client.server.session.open(garden)
 
 
