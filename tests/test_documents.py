@@ -32,6 +32,7 @@ LANGUAGES = {"sh", "python", "text", "json"}
 ELSEWHERE = {
     "CONTRIBUTING.md": "tests/test_contributing.py",
     "docs/estimators.md": "tests/test_estimators.py",
+    "docs/hand-over.md": "tests/formats/test_hand_over.py",
     "docs/flower.md": "tests/flower/test_page.py",
     "docs/posterior.md": "tests/commands/test_sample_command.py",
     "docs/r-users.md": "tests/test_site_pages.py",

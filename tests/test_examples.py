@@ -181,4 +181,8 @@ def test_notebook(tmp_path: Path) -> None:
     for cell in cells:
         (output,) = cell.outputs  # nothing else is printed
         assert {"text/html", "image/svg+xml"} & set(output.data), cell.source
+    bar, result = (next(c for c in cells if c.source.startswith(start)) for start in ("with", "result"))
+    assert bar.outputs[0].data["text/html"].startswith("<progress")
+    score = re.search(r"best score -(\d+)", bar.outputs[0].data["text/plain"])[1]
+    assert score in re.sub(r"\D", "", result.outputs[0].data["text/html"]), "the last event was shown"
     assert {file.name for file in tmp_path.iterdir()} == {"network.svg", "network.html"}

@@ -40,6 +40,7 @@ FLOORS = (
         "addresses",
         "executing",
         "cluster",
+        "progress_bar",
     ),
     ("kernel_stamp",),
     ("kernel_cache",),

@@ -96,6 +96,7 @@ FILES: dict[str, str | bytes] = {
     "booleans.csv": column("ill", [str(i % 3 == 0) for i in range(40)]),
     "constant.csv": column("ward", ["7.5"] * 40),
     "one_row.csv": "a,b\n1,2\n",
+    "empty_column.csv": column("age", [""] * 40),
     **dict.fromkeys(
         ("s.dta", "s.sav", "s.sas7bdat", "s.rds", "s.RData", "s.npy", "s.json", "s.pkl", "s.sqlite", "s.duckdb"), b"?"
     ),
@@ -150,6 +151,9 @@ REFUSED: list[tuple[str, tuple[str, ...], str | None]] = [
     ("learn empty.csv", ("empty.csv", "a header and rows are needed"), None),
     ("learn header.csv", ("header.csv", "a line with names comes first, then a line per row"), None),
     ("learn one_row.csv", ("1 row", "at least 2 are needed"), None),
+    ("learn empty_column.csv", ("1 column", "'age' was left out (every cell is missing)"), None),
+    ("learn empty_column.csv --discrete age", ("all cells of column 'age' are missing", "--drop age"), None),
+    ("learn empty_column.csv --continuous age", ("all cells of column 'age' are missing", "--drop age"), None),
     ("learn twice.csv", ("two columns are named 'age'", "rename one of them"), None),
     ("learn no_header_twice.csv", ("two columns are named 'no'", "put a line with names first"), None),
     ("learn row_numbers.csv", ("5 cells", "4 names", "put a separator there in the header too"), None),

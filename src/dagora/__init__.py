@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from dagora.opening import open_rows as open_rows
     from dagora.posterior.summary.features import Estimate as Estimate
     from dagora.posterior.summary.posterior import Posterior as Posterior
+    from dagora.progress_bar import ProgressBar as ProgressBar
     from dagora.report import write_report as write_report
     from dagora.resample.strengths import Strengths as Strengths
     from dagora.resampling import bootstrap as bootstrap
@@ -120,6 +121,7 @@ _HOMES = {
     "Overview": "dagora.data.columns.overview:Overview",
     "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
     "Posterior": "dagora.posterior.summary.posterior:Posterior",
+    "ProgressBar": "dagora.progress_bar:ProgressBar",
     "ProtocolError": "dagora.errors:ProtocolError",
     "QueryError": "dagora.errors:QueryError",
     "Result": "dagora.result:Result",

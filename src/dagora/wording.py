@@ -1,7 +1,8 @@
 """What is said to the user: options are named as the user writes them, and warnings point at the user's line.
 
-The same message may answer a command (`--missing drop`) or a call in Python (`missing="drop"`). Messages
-therefore name options through `option` and `setting`; the command says once that it is speaking.
+The same message may answer a command (`--missing drop`), a call in Python (`missing="drop"`), or a user of
+the live page, who sees neither. Messages therefore name options through `option` and `setting`; the command
+and the page say once that they are speaking.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import shlex
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +33,11 @@ _counting = threading.Lock()
 _commands = 0  # how many commands this process is answering; several threads may
 _lacking: dict[str, str] = {}  # options that the command at work lacks, and what is said instead
 
+PageWords = Callable[[str, object], str]
+"""How a page names an option (as Python does) and its value; None stands for no value."""
+
+_pages: list[PageWords] = []  # of the answers to pages that this process is at
+
 
 @contextmanager
 def to_command_line() -> Iterator[None]:
@@ -44,6 +50,23 @@ def to_command_line() -> Iterator[None]:
     finally:
         with _counting:
             _commands -= 1
+
+
+@contextmanager
+def to_page(words: PageWords) -> Iterator[None]:
+    """Within this block, messages are for a user of a page, whose own `words` name what is chosen there.
+
+    >>> with to_page(lambda name, value: f"“{name}: {value}”"):
+    ...     option("missing", "drop"), setting("ess", 10)
+    ('“missing: drop”', '“options: ess = 10”')
+    """
+    with _counting:
+        _pages.append(words)
+    try:
+        yield
+    finally:
+        with _counting:
+            _pages.remove(words)
 
 
 def counted(number: int, noun: str) -> str:
@@ -81,6 +104,8 @@ def option(name: str, value: object = None) -> str:
     ...     print(option("missing", "drop"), option("drop", "a, b"), option("max_parents"))
     --missing drop --drop '"a, b"' --max-parents
     """
+    for words in _pages[-1:]:
+        return words(name, value)
     if name in _lacking:
         return _lacking[name]
     if not _commands:
@@ -103,6 +128,8 @@ def setting(name: str, value: object) -> str:
     ...     setting("ess", 10)
     '--option ess=10'
     """
+    if _pages:
+        return f"“options: {name} = {value}”"
     return f"--option {name}={value}" if _commands else option(name, value)
 
 
@@ -112,7 +139,7 @@ def spoken(*, python: str, command: str) -> str:
     >>> spoken(python="learn_federated", command="`dagora federate`")
     'learn_federated'
     """
-    return command if _commands else python
+    return command if _commands or _pages else python
 
 
 def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
@@ -180,7 +207,7 @@ def split_list(listed: str) -> list[str]:
 
 def announce(messages: Iterable[str]) -> None:
     """Give warnings to a user of Python, at the line that called the library; a command prints its own."""
-    if _commands:
+    if _commands or _pages:
         return
     depth, frame = 1, sys._getframe()  # noqa: SLF001 (`warnings` itself works this way)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):

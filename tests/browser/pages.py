@@ -68,13 +68,13 @@ def in_time(file: Path) -> Result:
 
 def posterior(file: Path) -> dagora.Posterior:
     found = dagora.sample(garden(), method="partition", draws=30, chains=2)
-    dagora.write_report(found, file)
+    dagora.write_report(found, file, table=garden())
     return found
 
 
 def strengths(file: Path) -> dagora.Strengths:
     found = dagora.bootstrap(garden(), "hill-climb", samples=5)
-    dagora.write_report(found, file)
+    dagora.write_report(found, file, table=garden())
     return found
 
 

@@ -69,7 +69,7 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
     semicolons = tmp_path / "semicolons.csv"
     semicolons.write_text(table.read_text().replace(",", ";"))
     page.set_input_files("#file", semicolons)
-    page.wait_for_selector("#problem:has-text('another choice of what separates the cells')")
+    page.wait_for_selector("#problem:has-text('cells of text files are separated by: semicolon')")
     page.select_option("#separator", ";")
     page.set_input_files("#file", semicolons)
     page.wait_for_selector("#heading:has-text('semicolons.csv: ')")
@@ -159,6 +159,13 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
     assert "tabu on garden.csv" in report
     assert HOSTILE not in report, "it is escaped"
 
+    # pictures and charts of a dark screen are dark
+    white = "() => [...document.querySelectorAll('.canvas > svg, .chart > svg')].filter((svg) => svg.getBoundingClientRect().width && getComputedStyle(svg).backgroundColor === 'rgb(255, 255, 255)').length"
+    page.emulate_media(color_scheme="dark")
+    assert page.locator(".chart > svg").count() == 1
+    assert page.evaluate(white) == 0
+    page.emulate_media(color_scheme="light")
+
     # what a bad option gets, and a page that is loaded again
     page.fill("[data-option='patience']", "-3")
     page.click("#learn")
@@ -173,6 +180,28 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
         f"blob:{origin}",
         "blob:",
     }
+
+    # of very many levels some are shown, and any can be written; what cannot be understood is mended on the page
+    many = tmp_path / "many.csv"
+    rows = [
+        f"c{k % 60:02d},{'no' if k % 60 < 30 else 'yes'},{'unknown' if k == 9 else k * 0.37 % 7}"
+        for k in range(600)
+    ]
+    many.write_text("\n".join(["code,ill,dose", *rows]) + "\n")
+    page.set_input_files("#another-file", many)
+    page.wait_for_selector("#problem:has-text('words that mean missing: unknown')")
+    assert page.locator("#columns tbody tr").count() == 3
+    page.locator("#columns tr", has_text="dose").locator("input").uncheck()
+    page.wait_for_selector("#heading:has-text('many.csv: 600 rows, 2 columns')")
+    page.select_option("#method", "hill-climb")
+    page.click("#learn")
+    page.wait_for_selector("#shown h2:has-text('many.csv')")
+    coded = page.locator(".card", has_text="code")
+    assert coded.locator(".level").count() == 12
+    coded.locator("input").fill("c59")
+    coded.locator("input").press("Enter")
+    page.wait_for_selector(".chips button.chip:has-text('code = c59')")
+    assert coded.locator(".level.on .text").inner_text() == "c59"
 
     stranger = browser.new_context()
     other = stranger.new_page()

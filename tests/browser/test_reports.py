@@ -300,6 +300,27 @@ def test_paper_shows_everything_in_light(opened, report):
     until(lambda: page.locator(f"{FIRST} svg").first.get_attribute("viewBox") != whole)
 
 
+@pytest.mark.parametrize("kind", ["posterior", "strengths"])
+def test_graphs_that_sum_up_others_show_what_is_known_of_a_variable(kind, opened, tmp_path):
+    found = KINDS[kind](tmp_path / "r.html")
+    page = opened(tmp_path / "r.html")
+    page.locator(".explorer.informed g[data-node=soil]").click()
+    panel = page.locator(".panel")
+    assert panel.locator("svg.distribution").count() == 1, "how it is distributed"
+    near = {name for edge in found.consensus().edges for name in edge if "soil" in edge} - {"soil"}
+    assert near <= set(panel.locator("a[data-choose]").all_inner_texts())
+
+
+def test_paper_cuts_no_table_and_no_list(opened, large):
+    """What scrolls on a screen is there in full on paper."""
+    page = opened(large[200][0])
+    cut = """() => [...document.querySelectorAll(".edges .wide, .listed, .canvas")].filter((part) =>
+      !part.hidden && part.scrollHeight > part.clientHeight + 1).map((part) => part.className)"""
+    assert page.evaluate(cut) != [], "or this would show nothing"
+    page.emulate_media(media="print")
+    until(lambda: page.evaluate(cut) == [])
+
+
 def test_mounting_again_does_no_harm_and_takes_a_new_picture(opened, report):
     """A live page puts a new picture into the same element."""
     page = opened(report[0])

@@ -129,7 +129,7 @@ def test_how_an_upload_is_read(client: Client, garden) -> None:
     session = client.server.session
     table = b"a;b\n1;x\n2;y\n1;y\n"
     refused = client.upload(table)
-    assert refused.error.endswith("try another choice of what separates the cells")
+    assert refused.error.endswith("try “cells of text files are separated by: semicolon”")
     found = client.upload(table, query="?separator=%3B").json
     assert found["reading"] == client.get("/api/state").json["reading"] == {"separator": ";"}
     assert len(client.post("/api/look", found["reading"]).json["table"]["columns"]) == 2

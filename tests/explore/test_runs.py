@@ -118,6 +118,20 @@ def test_what_is_said_of_another_run_is_not_believed(client: Client) -> None:
     session._worker.tell(do="stop", run=session.run.number)
 
 
+def test_what_is_no_number_is_not_told(client: Client) -> None:
+    """A browser cannot read it: an exact search may have no bound at first."""
+    session = client.server.session
+    assert client.post("/api/learn", ENDLESS).status == 200
+    client.wait_for_score()
+    run = session.run
+    run.take({**run.last, "score": float("-inf"), "bound": float("inf"), "seconds": 1.0})
+    told = run.to_dict()
+    assert (told["score"], told["bound"]) == (None, None)
+    assert all(score > float("-inf") for _, score in told["trace"])
+    json.dumps(told, allow_nan=False)
+    assert client.post("/api/stop", {"at_once": True}).status == 200
+
+
 def test_a_run_has_its_whole_time_and_hears_a_stop_before_its_turn() -> None:
     ear = Ear(StringIO())
     ear._stop(2)

@@ -1,20 +1,30 @@
-"""Networks handed over to pgmpy, pyAgrum and DoWhy, each in an environment of its own: they answer as we do."""
+"""Networks handed over to pgmpy, pyAgrum and DoWhy, each in an environment of its own: they answer as we do.
+
+`python benchmarks/peers.py pgmpy pyagrum dowhy` makes the environments. They hold the peers alone: dagora's own
+dependencies come from where these tests run, and count only where a peer brings none of that name.
+"""
 
 import json
 import os
+import re
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dagora import CPDAG, DAG, GraphError, OptionError
+from dagora.demo_network import greenhouse
 from dagora.formats.hand_over import to_dowhy, to_pgmpy, to_pyagrum
 from dagora.network.networks import DiscreteNetwork
+from dagora.network.sample import sample
 from tests.conftest import ROOT
 
-# One environment for each library, with dagora's own dependencies beside it (`make bench` makes them).
 PEERS = Path(os.environ.get("DAGORA_PEERS", ROOT / ".bench"))
+BESIDE = f"import sys; sys.path.append({sysconfig.get_path('purelib')!r})\n"
 MADE = """
 import json, sys
 import numpy as np
@@ -84,16 +94,22 @@ print(json.dumps([abs(effect - ours), float(effect), found.get_backdoor_variable
 }  # fmt: skip
 
 
-def ask(peer: str, tmp_path: Path) -> list:
-    python = PEERS / peer / "bin" / "python"
-    if not python.exists():
-        pytest.skip(f"needs {peer} and dagora's dependencies in {PEERS / peer}")
+def answers(python: Path | str, script: str, folder: Path, given: str = "") -> Any:
+    """What a script prints in its last line."""
     said = subprocess.run(
-        [python, "-c", SCRIPTS[peer]], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False, timeout=600,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        [python, "-c", BESIDE + script], cwd=folder, input=given, capture_output=True, encoding="utf-8", check=False,
+        timeout=600, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
     assert said.returncode == 0, said.stderr[-2000:]
     return json.loads(said.stdout.splitlines()[-1])
+
+
+def ask(peer: str, folder: Path, script: str | None = None, given: str = "") -> Any:
+    """The same in the environment of a peer."""
+    python = PEERS / peer / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"needs `python benchmarks/peers.py {peer}`, which makes {PEERS / peer}")
+    return answers(python, script or SCRIPTS[peer], folder, given)
 
 
 @pytest.mark.peer
@@ -118,6 +134,49 @@ def test_dowhy_finds_what_to_adjust_for(tmp_path):
     assert adjusted == ["age"]
     assert difference < 1e-6
     assert effect == pytest.approx(2.0, abs=0.1)
+
+
+# The lines of docs/hand-over.md, one by one: what each of its functions returned, or said of a library that is not there.
+PAGE = """
+import ast, json, sys, warnings
+warnings.simplefilter("ignore")
+from dagora.errors import OptionError
+names, said = {}, {}
+for line in ast.parse(sys.stdin.read()).body:
+    if not isinstance(line, ast.Expr):
+        exec(compile(ast.Module([line], []), "hand-over.md", "exec"), names)
+        continue
+    try:
+        answer = type(eval(compile(ast.Expression(line.value), "hand-over.md", "eval"), names)).__name__
+    except OptionError as error:
+        answer = str(error)
+    said[line.value.func.id] = answer
+print(json.dumps(said))
+"""
+MODELS = {"pgmpy": "DiscreteBayesianNetwork", "pyagrum": "BayesNet", "dowhy": "CausalModel"}
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> str:
+    """The block of the page, and the table that it reads."""
+    table = sample(greenhouse(), 300, seed=1).select(["season", "light", "growth"]).to_pandas()
+    table.set_axis(["smoker", "tar", "cough"], axis=1).to_csv(tmp_path / "patients.csv", index=False)
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/hand-over.md").read_text(), re.DOTALL)
+    return block
+
+
+def test_the_page_runs_where_no_peer_is_installed(lines, tmp_path):
+    said = answers(sys.executable, PAGE, tmp_path, lines)
+    assert sorted(said) == sorted(f"to_{peer}" for peer in MODELS)
+    for peer, model in MODELS.items():
+        assert said[f"to_{peer}"] == model or f"pip install {peer}" in said[f"to_{peer}"]
+
+
+@pytest.mark.peer
+@pytest.mark.slow
+@pytest.mark.parametrize("peer", MODELS)
+def test_the_page_hands_a_network_over(peer, lines, tmp_path):
+    assert ask(peer, tmp_path, PAGE, lines)[f"to_{peer}"] == MODELS[peer]
 
 
 def test_what_cannot_be_handed_over():

@@ -83,8 +83,23 @@ def test_every_kind_of_object_shows_itself(table, what):
         "lagged": lambda: dagora.LaggedGraph([HOSTILE, "b"], 1, [(HOSTILE, "b", 1)]),
     }
     page = shown(things[what]())
-    if what != "comparison":
-        assert any(HOSTILE in words for words in page.words)
+    assert any(HOSTILE in words for words in page.words)
+
+
+def test_a_comparison_shows_both_graphs_and_colours_what_differs():
+    one, other = (
+        dagora.DAG("abc", [("a", "b"), ("b", "c")]),
+        dagora.DAG("cab", [("b", "a"), ("a", "b")[::-1]]),
+    )
+    page = shown(dagora.compare(one, other))
+    assert page.tags.count("svg") == 2
+    words = " ".join(page.words)
+    assert "a → b (other direction)" in words
+    assert "b → c (only here)" in words
+    marked = dagora.PAG("ab", [("a", "o->", "b")])
+    assert shown(dagora.compare(marked, marked)).tags.count("svg") == 2
+    many = dagora.DAG([f"v{i}" for i in range(MOST_NODES + 1)])
+    assert "svg" not in shown(dagora.compare(many, many)).tags
 
 
 CHAIN = np.random.default_rng(5).random((500, 3))

@@ -118,6 +118,7 @@ class SampleRequest(CommonRequest):
         from dagora.commands.writing import Files
         from dagora.graph.metrics import compare
         from dagora.report import write_report
+        from dagora.result_parameters import own_table
 
         posterior = replace(posterior, command=command_line())
         self.warn(untold(posterior.warnings, rows))
@@ -127,7 +128,11 @@ class SampleRequest(CommonRequest):
         files = Files()
         files.write(self.output, lambda path: write_posterior(posterior, path))
         files.write(self.picture, lambda path: write_probabilities(posterior, path, truth=truth))
-        files.write(self.report, lambda path: write_report(posterior, path, truth=truth, source=source))
+        table = own_table(rows)
+        files.write(
+            self.report,
+            lambda path: write_report(posterior, path, truth=truth, source=source, table=table),
+        )
         if self.as_json:
             content = posterior.to_dict(draws=False)
             if truth is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.data.columns.column_type import Column, seen_cells
-from dagora.data.columns.hole_pattern import hole_pattern
+from dagora.data.columns.hole_pattern import hole_pattern, unseen
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Schema
 from dagora.data.table import Table
@@ -154,6 +154,9 @@ def table_of(columns: Sequence[Column], overview: Overview | None = None) -> Any
     >>> table_of([Column(Variable("x", Kind.CONTINUOUS), np.array([0.5]))])
     Table(1 rows, 1 columns)
     """
+    for column in columns:
+        if column.missing is not None and column.missing.all():
+            raise unseen(column.variable.name)
     if any(column.missing is not None for column in columns):
         return IncompleteTable.from_columns(columns, overview)
     return Table.from_columns(columns, overview)

@@ -20,6 +20,7 @@ from dagora.addresses import refuse_password
 from dagora.data.arrow_sizes import MAGIC, running_sizes
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import check_names, kept_positions
+from dagora.data.columns.column_type import check_type
 from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.columns.overview import Overview
@@ -33,6 +34,7 @@ from dagora.data.foreign_files import (
 )
 from dagora.data.header import Header, is_packed, open_bytes, read_header, suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
+from dagora.data.parquet_files import read_parquet
 from dagora.data.table import Table
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget
@@ -40,7 +42,7 @@ from dagora.wording import option
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -113,6 +115,12 @@ def look_at_file(file: Path, reading: ReadingOptions) -> Overview:
         names, columns, text = read_raw(file, reading)
         overview = look_at(names, columns, reading, text_cells=text, words_nulled=text)
         return with_source(overview, file)
+
+
+def column_names(file: Path, reading: ReadingOptions) -> list[str]:
+    """The names of the columns of a file, whether or not all cells can be understood."""
+    with naming(file):
+        return read_raw(file, reading)[0]
 
 
 def read_raw(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray], bool]:
@@ -339,30 +347,45 @@ def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[
     import pyarrow as pa
 
     if ending == ".parquet":
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(file) as source:
-            names = check_names(source.schema_arrow.names)
-            kept_positions(names, reading)  # refuses what cannot be used before it is read
-            check_cells(source.metadata.num_rows * len(names), file)
-            table = source.read()
-    else:
-        with pa.OSFile(str(file)) as handle:
-            magic = handle.read(len(MAGIC))
-            handle.seek(0)
-            if magic.startswith(b"FEA1"):
-                raise DataError(
-                    "this is a Feather file of version 1: write it again with a current pandas or Arrow"
-                )
-            source = pa.ipc.open_file(handle) if magic == MAGIC else pa.ipc.open_stream(handle)
-            names = check_names(source.schema.names)
-            kept_positions(names, reading)
-            check_sizes(file)
-            table = source.read_all()
-            # Arrow takes the places of words and levels as the file states them; wrong ones would crash it.
-            table.validate(full=True)
-    kept = [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
+        return read_checked_parquet(file, reading)
+    with pa.OSFile(str(file)) as handle:
+        magic = handle.read(len(MAGIC))
+        handle.seek(0)
+        if magic.startswith(b"FEA1"):
+            raise DataError(
+                "this is a Feather file of version 1: write it again with a current pandas or Arrow"
+            )
+        source = pa.ipc.open_file(handle) if magic == MAGIC else pa.ipc.open_stream(handle)
+        names = check_names(source.schema.names)
+        kept = columns_of(names, reading)
+        check_sizes(file)
+        table = source.read_all()
+        # Arrow takes the places of words and levels as the file states them; wrong ones would crash it.
+        table.validate(full=True)
     return [names[i] for i in kept], [table.column(i) for i in kept]
+
+
+def read_checked_parquet(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Read a Parquet file; what cannot be used, or becomes far larger than it is, is refused before that."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as source:
+        schema, rows = source.schema_arrow, source.metadata.num_rows
+    names = check_names(schema.names)
+    kept = columns_of(names, reading)
+    check_cells(rows * len(names), file)
+    for i in kept:
+        kind = schema.field(i).type
+        if not pa.types.is_temporal(kind):  # those are left out
+            check_type(names[i], kind)
+    table = read_parquet(file, [schema.names[i] for i in kept], lambda size: check_bytes(size, file))
+    return [names[i] for i in kept], list(table.columns)
+
+
+def columns_of(names: Sequence[str], reading: ReadingOptions) -> list[int]:
+    """Which columns are looked at; the unnamed index that pandas adds is none."""
+    return [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
 
 
 def check_sizes(file: Path) -> None:
@@ -372,8 +395,13 @@ def check_sizes(file: Path) -> None:
     with pa.memory_map(str(file)) as handle:
         for sizes in running_sizes(handle):
             check_cells(sizes.cells, file)
-            if sizes.bytes > BYTES_PER_CELL * most_cells(file):
-                raise too_large(f"{sizes.bytes >> 20} MiB")
+            check_bytes(sizes.bytes, file)
+
+
+def check_bytes(size: int, file: Path) -> None:
+    """Refuse a file that becomes far more bytes than it is."""
+    if size > BYTES_PER_CELL * most_cells(file):
+        raise too_large(f"{size >> 20} MiB")
 
 
 def check_cells(cells: int, file: Path) -> None:

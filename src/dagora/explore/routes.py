@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial, wraps
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -22,10 +21,11 @@ from dagora.explore.asking import asked_for, knowledge_of, reading_of
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper
 from dagora.explore.page_files import page_file
+from dagora.explore.page_words import page_words
 from dagora.explore.results import side_by_side
 from dagora.explore.session import BusyError, Session
 from dagora.files import json_text
-from dagora.wording import shown
+from dagora.wording import shown, to_page
 
 EVERY = 0.15  # seconds between two reports of progress
 FILE_NAME = "x-file-name"
@@ -97,6 +97,20 @@ def download(content: str, name: str, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
+Method = Callable[["Answers", Request], Awaitable[Response]]
+
+
+def for_the_page(answer: Method) -> Method:
+    """An answer whose errors name what the user sees on the page."""
+
+    @wraps(answer)
+    async def speaking(self: Answers, request: Request) -> Response:
+        with to_page(page_words):
+            return await answer(self, request)
+
+    return speaking
+
+
 class Answers:
     """The answers to requests, on a session."""
 
@@ -129,6 +143,7 @@ class Answers:
         return JSONResponse(
             {
                 "data": None if session.data is None else session.data.name,
+                "columns": session.columns,
                 "reading": session.reading,
                 "max_upload": self._most_upload,
                 "run": session.run.to_dict() if session.run is not None and session.running else None,
@@ -136,6 +151,7 @@ class Answers:
             }
         )
 
+    @for_the_page
     async def upload(self, request: Request) -> Response:
         """Take a file as the table; its name says its format, the query how to read it (`reading_of`)."""
         if self._session.running:
@@ -150,14 +166,16 @@ class Answers:
         except BaseException:
             self._session.forget(place)
             raise
-        await in_thread(self._session.open_upload, place, reading)
-        return JSONResponse({"name": place.name, "reading": reading})
+        await in_thread(self._session.open, place, reading)
+        return JSONResponse({"name": place.name, "reading": reading, "columns": self._session.columns})
 
+    @for_the_page
     async def look(self, request: Request) -> Response:
         """How the table is understood with these options, and which methods fit it."""
         reading = reading_of(await read_json(request))
         return JSONResponse(await in_thread(self._session.look, reading))
 
+    @for_the_page
     async def knowledge(self, request: Request) -> Response:
         """Check knowledge, and return it as the file that `--knowledge` takes."""
         known = knowledge_of(await read_json(request))
@@ -165,6 +183,7 @@ class Answers:
 
     # Runs
 
+    @for_the_page
     async def learn(self, request: Request) -> Response:
         """Begin a run."""
         asked = asked_for(await read_json(request), self._session.jobs)
@@ -191,7 +210,7 @@ class Answers:
             while run is not None and not self._session.closed and not await request.is_disconnected():
                 state = run.to_dict(seen)
                 seen += len(state["trace"])
-                yield f"data: {json.dumps(state)}\n\n"
+                yield f"data: {json_text(state)}\n\n"
                 if state["over"]:
                     return
                 await asyncio.sleep(EVERY)
@@ -210,6 +229,7 @@ class Answers:
         self._session.remove(request.path_params["number"])
         return JSONResponse({})
 
+    @for_the_page
     async def ask(self, request: Request) -> Response:
         """Distributions of variables, given levels and values of others."""
         kept = self._session.kept(request.path_params["number"])
@@ -231,6 +251,7 @@ class Answers:
         page = await in_thread(kept.report.read_text, "utf-8")
         return download(page, f"report-{kept.number}.html", "text/html")
 
+    @for_the_page
     async def compare(self, request: Request) -> Response:
         """Two results side by side."""
         first, second = (self._session.kept(request.path_params[key]) for key in ("first", "second"))

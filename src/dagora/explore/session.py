@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 import threading
@@ -12,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from dagora.data.columns.overview import Overview
-from dagora.data.readers import file_format, look_at_file
+from dagora.data.readers import column_names, file_format, look_at_file
 from dagora.errors import DagoraError, DataError, OptionError
 from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
 from dagora.explore.choosing import Fit
 from dagora.explore.cleaning import Cleaner
 from dagora.explore.results import Kept
 from dagora.explore.worker_process import WorkerProcess
-from dagora.wording import shown, without_option
+from dagora.wording import shown
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100
@@ -61,9 +62,9 @@ class Run:
     result: int | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Remember an event."""
-        self.last = event
-        score = event["score"]
+        """Remember an event; a score or bound that is no number yet, such as an infinite one, is none."""
+        self.last = {key: None if is_infinite(value) else value for key, value in event.items()}
+        score = self.last["score"]
         better = score is not None and (not self.trace or score > self.trace[-1][1])
         if better and len(self.trace) < MOST_POINTS:
             self.trace.append((event["seconds"], score))
@@ -85,6 +86,11 @@ class Run:
         }
 
 
+def is_infinite(value: object) -> bool:
+    """Whether a value is a float that JSON does not have."""
+    return isinstance(value, float) and not math.isfinite(value)
+
+
 class Session:
     """The table, the run and the results of one server; safe to use from several threads."""
 
@@ -94,6 +100,7 @@ class Session:
         self.jobs = jobs
         self.reading = dict(reading or {})  # as said to the command, then as the table was opened
         self.data: Data | None = None
+        self.columns: list[str] = []  # of the table as it was opened
         self.run: Run | None = None
         self.results: dict[int, Kept] = {}
         self.closed = False
@@ -125,25 +132,25 @@ class Session:
         place.mkdir(mode=0o700)
         return place / clean
 
-    def open_upload(self, path: Path, reading: Mapping[str, Any]) -> None:
-        """Take a file that was chosen on the page as the table; errors are worded for the page."""
-        with without_option("separator", "another choice of what separates the cells"):
-            self.open(path, reading)
-
     def open(self, path: Path, reading: Mapping[str, Any] | None = None) -> None:
-        """Take a file as the table, if it can be read; an uploaded one takes the place of the one before."""
+        """Take a file as the table, if it can be read; an uploaded one takes the place of the one before.
+
+        Of an uploaded one, cells may be hard to understand: the page says which, and what to choose there.
+        """
         data = Data(path, path.name, path.name if self._is_upload(path) else str(path))
         try:
-            self._look(data, reading or {})
+            columns = [column.name for column in self._look(data, reading or {}).columns]
         except DagoraError as error:
-            self.forget(path)
-            raise DataError(data.one_line(error)) from None
+            columns = self._columns_at_least(data, reading or {}) if self._is_upload(path) else []
+            if not columns:
+                self.forget(path)
+                raise DataError(data.one_line(error)) from None
         with self._lock:
             if self.running:
                 self.forget(path)
                 raise BusyError("a method is running: stop it before you open another table")
             before, self.data = self.data, data
-            self.reading = dict(reading or {})
+            self.reading, self.columns = dict(reading or {}), columns
         if before is not None and before.path != path:
             self.forget(before.path)
         self.warm_up()
@@ -173,6 +180,14 @@ class Session:
         fit = Fit(usual, numbers, reading.get("missing", "auto"))
         table = {**usual.to_dict(), "heading": usual.heading, "warnings": list(usual.warnings)}
         return {"name": data.name, "table": table, **fit.to_dict()}
+
+    @staticmethod
+    def _columns_at_least(data: Data, reading: Mapping[str, Any]) -> list[str]:
+        """The names of the columns of a file that can be read; none where it cannot."""
+        try:
+            return column_names(data.path, looking_at(reading))
+        except DagoraError:
+            return []
 
     @staticmethod
     def _look(data: Data, reading: Mapping[str, Any], **purpose: Any) -> Overview:  # noqa: ANN401

@@ -26,7 +26,8 @@ from dagora.compiling import compilation
 from dagora.errors import DagoraError
 from dagora.events import Budget, Event
 from dagora.explore.asking import Asked
-from dagora.wording import shown, to_command_line
+from dagora.explore.page_words import page_words
+from dagora.wording import shown, to_page
 
 if TYPE_CHECKING:
     from dagora.network.networks import Network
@@ -98,7 +99,7 @@ def work() -> None:
     ear = Ear(sys.stdin)
     ear.start()
     threading.Thread(target=tell_of_compiling, args=(voice,), daemon=True).start()
-    with to_command_line():
+    with to_page(page_words):
         while True:
             message = ear.waiting.get()
             asked = Asked.from_dict(message["asked"])

@@ -24,7 +24,7 @@ node count for their FPR.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -65,7 +65,8 @@ class Comparison(Shown):
     """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
 
     `raw` judges it as it was before edges were dropped to make it acyclic, where that is known; `within` and
-    `lagged` judge the edges within a step and from earlier steps of a graph in time.
+    `lagged` judge the edges within a step and from earlier steps of a graph in time. `graphs` are the
+    estimate and the truth, for pictures of them.
 
     >>> comparison = compare(DAG("ab", [("b", "a")]), DAG("ab", [("a", "b")]))
     >>> comparison.shd, comparison.dag.reversed, comparison.cpdag.f1, comparison.to_dict()["skeleton"]["tpr"]
@@ -78,6 +79,7 @@ class Comparison(Shown):
     raw: Metrics | None = None
     within: Metrics | None = None
     lagged: Metrics | None = None
+    graphs: tuple[Graph, Graph] | None = field(default=None, repr=False, compare=False)
 
     @property
     def shd(self) -> int:
@@ -156,6 +158,7 @@ def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None
         skeleton=measure(_judge(marks | marks.T, true_marks | true_marks.T)),
         cpdag=measure(_judge(class_marks, true_class)),
         raw=None if dropped is None else measure(_judge(_with_edges(aligned, dropped), true_marks)),
+        graphs=(aligned, truth),
     )
 
 
@@ -178,6 +181,7 @@ def _compare_in_time(
         lagged=_metrics(
             int((found & true).sum()), 0, int((found & ~true).sum()), int((true & ~found).sum()), found.size
         ),
+        graphs=(estimate, truth),
     )
 
 

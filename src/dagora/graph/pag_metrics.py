@@ -8,7 +8,7 @@ the truth does not have).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -44,11 +44,12 @@ class MarkCounts:
 
 @dataclass(frozen=True, slots=True)
 class PAGComparison(Shown):
-    """A PAG judged by its edges, by its skeleton, and mark by mark."""
+    """A PAG judged by its edges, its skeleton, and mark by mark; `graphs` are the estimate and the truth."""
 
     pag: Metrics
     skeleton: Metrics
     marks: MarkCounts
+    graphs: tuple[PAG, PAG] | None = field(default=None, repr=False, compare=False)
 
     @property
     def shd(self) -> int:
@@ -81,6 +82,7 @@ def compare_pags(estimate: object, truth: object) -> PAGComparison:
         marks=MarkCounts(
             int((shared & same).sum()), int(left_open.sum()), int((shared & ~same & ~left_open).sum())
         ),
+        graphs=(found, known),
     )
 
 

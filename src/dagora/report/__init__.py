@@ -57,9 +57,9 @@ def write_report(
 ) -> None:
     """Write a page about what `learn`, `sample` or `bootstrap` returned.
 
-    `truth` is a graph to compare with, `network` has parameters to show, `source` names the data. The page of
-    a learned graph can also show the `strengths` of its edges, and how the columns of a `table` are
-    distributed: as counts, never as rows.
+    `truth` is a graph to compare with, `source` names the data. How the columns of a `table` are distributed
+    is shown as counts, never as rows. The page of a learned graph can also show the parameters of a
+    `network`, and the `strengths` of its edges.
 
     >>> import dagora, tempfile
     >>> from pathlib import Path
@@ -82,6 +82,7 @@ def write_report(
 
     require_path(path)
     plain = None if truth is None or isinstance(truth, PAG) else truth
+    distributed = None if table is None else distributions(table)
     if isinstance(found, Result):
         shown = [] if strengths is None else strength_sections(strengths, plain)
         content = result_page(
@@ -90,16 +91,16 @@ def write_report(
             network=network,
             source=source,
             strengths=shown,
-            distributions=None if table is None else distributions(table),
+            distributions=distributed,
         )
     elif isinstance(truth, PAG):
         raise GraphError("the truth of a posterior or of strengths must be a DAG or CPDAG, not a PAG")
     elif isinstance(found, Strengths):
-        content = strengths_page(found, truth=truth, source=source)
+        content = strengths_page(found, truth=truth, source=source, distributions=distributed)
     elif not isinstance(found, Posterior):
         raise OptionError(
             f"a report shows what learn, sample or bootstrap returned, not a {type(found).__name__}"
         )
     else:
-        content = posterior_page(found, truth=truth, source=source)
+        content = posterior_page(found, truth=truth, source=source, distributions=distributed)
     write_whole(path, content)

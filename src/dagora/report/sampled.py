@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dagora.graph.cpdag import Graph
@@ -10,10 +12,12 @@ from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_wa
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.posterior.summary.posterior import Posterior
 from dagora.report.data_section import data_section
+from dagora.report.distribution import Distribution
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
 from dagora.report.repeating import repeating
+from dagora.report.variables import variable_section
 from dagora.wording import counted
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
@@ -26,8 +30,14 @@ VERDICTS = {
 }
 
 
-def posterior_page(posterior: Posterior, *, truth: Graph | None = None, source: str | None = None) -> str:
-    """A whole HTML document about a posterior."""
+def posterior_page(
+    posterior: Posterior,
+    *,
+    truth: Graph | None = None,
+    source: str | None = None,
+    distributions: Mapping[str, Distribution] | None = None,
+) -> str:
+    """A whole HTML document about a posterior; `distributions` are those of the variables, by name."""
     sections = [
         *warnings(posterior.warnings),
         edge_picture(posterior, truth),
@@ -38,6 +48,10 @@ def posterior_page(posterior: Posterior, *, truth: Graph | None = None, source: 
     sections += [edge_section(posterior, truth), graphs_section(posterior)]
     if not (posterior.draws.independent or posterior.draws.particles):
         sections.append(mixing_section(posterior))
+    agreed = posterior.consensus()
+    sections.append(
+        variable_section(agreed, distributions or {}, class_only=False, summary="the consensus graph")
+    )
     sections += data_section(posterior.data)
     sections.append(
         repeating(
@@ -87,7 +101,9 @@ def consensus_section(posterior: Posterior, truth: Graph | None) -> Section:
         f"{counted(len(graph.edges), 'edge')} more probable than not, without a cycle; the numbers are "
         "probabilities."
     )
-    return Section("The consensus graph", f'<p class="soft">{text(note)}</p>{canvas([drawing])}')
+    return Section(
+        "The consensus graph", f'<p class="soft">{text(note)}</p>{canvas([drawing], informed=True)}'
+    )
 
 
 def edge_section(posterior: Posterior, truth: Graph | None) -> Section:

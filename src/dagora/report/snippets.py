@@ -17,6 +17,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.graph.lagged_graph import LaggedGraph
 from dagora.graph.metrics import Comparison
 from dagora.graph.pag_metrics import PAGComparison
+from dagora.graph.side_by_side import draw_pair
 from dagora.posterior.summary.posterior import Posterior
 from dagora.report.learned import comparison_table, in_words, sentence
 from dagora.report.page import Content, number, table, text
@@ -83,8 +84,15 @@ def strengths_snippet(strengths: Strengths) -> str:
 @snippet.register(Comparison)
 @snippet.register(PAGComparison)
 def comparison_snippet(comparison: Comparison | PAGComparison) -> str:
-    """Distances and rates."""
-    return comparison_table(comparison)
+    """Both graphs side by side, what differs in colours; distances and rates."""
+    if comparison.graphs is None or len(comparison.graphs[0]) > MOST_NODES:
+        return comparison_table(comparison)
+    titles = ("estimate", "truth")
+    halves = "".join(
+        f'<div style="flex:1 1 20em;min-width:0"><b>{title}</b>{scrolling(drawing)}</div>'
+        for title, drawing in zip(titles, draw_pair(*comparison.graphs), strict=True)
+    )
+    return f'<div style="display:flex;flex-wrap:wrap;gap:1em">{halves}</div>' + comparison_table(comparison)
 
 
 @snippet.register(Table)

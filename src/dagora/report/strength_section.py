@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.report.data_section import data_section
+from dagora.report.distribution import Distribution
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
 from dagora.report.repeating import repeating
+from dagora.report.variables import variable_section
 from dagora.resample.strengths import Strengths
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
@@ -21,8 +25,14 @@ CAUTION = (
 )
 
 
-def strengths_page(strengths: Strengths, *, truth: Graph | None = None, source: str | None = None) -> str:
-    """A whole HTML document about strengths of edges."""
+def strengths_page(
+    strengths: Strengths,
+    *,
+    truth: Graph | None = None,
+    source: str | None = None,
+    distributions: Mapping[str, Distribution] | None = None,
+) -> str:
+    """A whole HTML document about strengths of edges; `distributions` are those of the variables, by name."""
     named = [
         ("variables", number(len(strengths.nodes))),
         ("method", strengths.method),
@@ -33,7 +43,8 @@ def strengths_page(strengths: Strengths, *, truth: Graph | None = None, source: 
     ]
     sections = [
         *warnings(strengths.warnings),
-        *strength_sections(strengths, truth),
+        *strength_sections(strengths, truth, informed=True),
+        *variables_of(strengths, distributions or {}),
         *data_section(strengths.data),
         repeating(
             strengths.settings,
@@ -47,8 +58,20 @@ def strengths_page(strengths: Strengths, *, truth: Graph | None = None, source: 
     return page(title, f"<p>{sentence(strengths.message)}</p>{facts(named)}", sections)
 
 
-def strength_sections(strengths: Strengths, truth: Graph | None) -> list[Section]:
-    """The shares of all pairs, the graph that most samples agree on, and a table."""
+def variables_of(strengths: Strengths, distributions: Mapping[str, Distribution]) -> list[Section]:
+    """A part for each variable, with its place in the graph that most samples agree on."""
+    if not strengths.samples:
+        return []
+    agreed, what = strengths.consensus(), "the graph that most samples agree on"
+    return [variable_section(agreed, distributions, class_only=False, summary=what)]
+
+
+def strength_sections(strengths: Strengths, truth: Graph | None, *, informed: bool = False) -> list[Section]:
+    """The shares of all pairs, the graph that most samples agree on, and a table.
+
+    The graph is `informed` on a page that has a part for each variable and no other picture beside which
+    these are shown.
+    """
     if not strengths.samples:
         return [Section("Strengths of edges", f"<p>{sentence(strengths.message)}</p>")]
     note = f'<p>{sentence(strengths.message)}</p><p class="soft">{text(CAUTION)}</p>'
@@ -62,7 +85,10 @@ def strength_sections(strengths: Strengths, truth: Graph | None) -> list[Section
     words = "Pairs that more than half of the samples join; the numbers are the shares that do."
     return [
         Section("Strengths of edges", note),
-        Section("What most samples agree on", f'<p class="soft">{text(words)}</p>{canvas([picture])}'),
+        Section(
+            "What most samples agree on",
+            f'<p class="soft">{text(words)}</p>{canvas([picture], informed=informed)}',
+        ),
         strength_table(strengths, agreed, truth),
     ]
 

@@ -28,12 +28,14 @@ IN_TIME = "Here it is meant among the steps that are shown."
 
 
 def variable_section(
-    graph: AnyGraph, distributions: Mapping[str, Distribution], *, class_only: bool
+    graph: AnyGraph, distributions: Mapping[str, Distribution], *, class_only: bool, summary: str = ""
 ) -> Section:
-    """A folded part for each variable."""
+    """A folded part for each variable; a graph that sums up others is one of none, and `summary` names it."""
     note = "" if isinstance(graph, PAG) else BLANKET
     in_time = LaggedGraph.of_window(graph) is not None
-    if note:
+    if summary:
+        note += f" Here it is that of {summary}."
+    elif note:
         note += f" {IN_TIME}" if in_time else f" {SAME}" * (class_only or not isinstance(graph, DAG))
     joined, through = _joined(graph)
     parts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.data.columns.identifiers import DATES
+from dagora.data.columns.identifiers import DATES, EMPTY
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
@@ -26,8 +26,9 @@ def check_learnable(schema: Schema, n_rows: int, overview: Overview | None = Non
         gone = [column for column in overview.columns if column.type == LEFT_OUT] if overview else []
         hint = "is the separator right?"
         if gone:
-            name, why = gone[0].name, gone[0].why
-            hint = f"'{name}' was left out ({why}); {keeping(name, why)} keeps it"
+            chosen = next((column for column in gone if column.why != EMPTY), gone[0])
+            name, why = chosen.name, chosen.why
+            hint = f"'{name}' was left out ({why})" + f"; {keeping(name, why)} keeps it" * (why != EMPTY)
         raise DataError(f"there is {len(schema)} column, a network needs 2: {hint}")
     if n_rows < 2:
         raise DataError(f"there is {n_rows} row: at least 2 are needed")

@@ -60,15 +60,18 @@ def holes_in_words(pattern: Mapping[str, Any]) -> str:
     )
 
 
+def unseen(name: str) -> DataError:
+    """The error about a column of which nothing was seen."""
+    return DataError(f"all cells of column '{name}' are missing: leave it out ({option('drop', name)})")
+
+
 def check_holes(names: Sequence[str], seen: NDArray[np.bool_]) -> None:
     """Refuse a column of which nothing was seen, and two columns that were never seen together."""
     numbers = seen.astype(np.float32)
     together = numbers @ numbers.T
     for name, count in zip(names, np.diag(together), strict=True):
         if count == 0:
-            raise DataError(
-                f"all cells of column '{name}' are missing: leave it out ({option('drop', name)})"
-            )
+            raise unseen(name)
     pairs = np.argwhere(np.triu(together == 0, 1))
     if len(pairs):
         one, other = (names[int(i)] for i in pairs[0])

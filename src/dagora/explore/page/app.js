@@ -9,12 +9,12 @@ import * as run from "./run.js";
 import * as tiers from "./tiers.js";
 
 const WAIT = 150; // milliseconds in which changes of columns are gathered
-let read = {}; // how the table was opened: what separates its cells, which words mean missing
+let read = {}; // how the table was opened: what separates its cells
 let most = 0;
 
 const reading = () => {
   const cut = byId("discretise").value;
-  return { ...columns.reading(), missing: byId("missing").value, na: read.na, separator: read.separator, discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
+  return { ...columns.reading(), missing: byId("missing").value, na: byId("na").value.trim() || null, separator: read.separator, discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
 };
 
 const knowledge = () => {
@@ -22,10 +22,14 @@ const knowledge = () => {
   return { ...edges.knowledge(), tiers: tiers.knowledge(), ...(most_parents === "" ? {} : { max_parents: Number(most_parents) }) };
 };
 
+let looks = 0; // a large table takes a while to look at: an answer to an earlier question may come late
 const look = () => trying(async () => {
   const cut = byId("discretise").value;
   show(byId("bins-label"), cut !== "" && cut !== "mean");
+  looks += 1;
+  const mine = looks;
   const found = await post("/api/look", reading());
+  if (mine !== looks) return;
   byId("heading").textContent = `${found.name}: ${found.table.heading}`;
   byId("warnings").textContent = found.table.warnings.join(" ");
   show(byId("warnings"), found.table.warnings.length > 0);
@@ -41,15 +45,16 @@ const soon = () => {
   waiting = setTimeout(look, WAIT);
 };
 
-const openTable = async (said) => {
+const openTable = async (said, names) => {
   show(byId("start"), false);
   show(byId("work"));
   show(byId("another"));
   read = said;
   byId("missing").value = said.missing ?? "auto";
   byId("discretise").value = said.discretise ?? "";
+  byId("na").value = said.na ?? "";
   if (said.bins) byId("bins").value = said.bins;
-  columns.begin(said, soon, tiers);
+  columns.begin(said, names, soon, tiers);
   tiers.begin(columns.used, columns.unticked, columns.drawTiers);
   edges.begin(columns.used, columns.unticked);
   await look();
@@ -67,7 +72,8 @@ const take = (file) => trying(async () => {
     byId("heading").textContent = before;
     throw error;
   }
-  await openTable(found.reading);
+  byId("heading").textContent = found.name;
+  await openTable(found.reading, found.columns);
 });
 
 const loadKnowledge = (file) => trying(async () => {
@@ -102,7 +108,7 @@ const start = () => trying(async () => {
   run.begin(results.add);
   results.begin(state.results, methods.refresh);
   if (state.data === null) show(byId("start"));
-  else await openTable(state.reading);
+  else await openTable(state.reading, state.columns);
   if (state.run) await run.goOn();
 });
 
@@ -115,7 +121,7 @@ for (const kind of ["dragover", "drop"]) {
     if (kind === "drop") take(event.dataTransfer.files[0]);
   });
 }
-for (const id of ["missing", "discretise", "bins"]) byId(id).addEventListener("change", soon);
+for (const id of ["missing", "na", "discretise", "bins"]) byId(id).addEventListener("change", soon);
 byId("learn").addEventListener("click", () => run.learn({ ...methods.asked(), reading: reading(), knowledge: knowledge() }));
 byId("save-knowledge").addEventListener("click", () => trying(() => save("/api/knowledge", "knowledge.json", knowledge())));
 byId("load-knowledge").addEventListener("change", (event) => { loadKnowledge(event.target.files[0]); event.target.value = ""; });

@@ -34,7 +34,7 @@ export const unticked = () => new Set([...chosen].filter(([, { use }]) => !use).
 const row = (column) => {
   const { use, type } = choice(column.name);
   const kind = make("select", { "aria-label": `type of ${column.name}`, onchange: (event) => choose(column.name, { type: event.target.value, use: true }) });
-  const understood = column.type === LEFT_OUT ? "left out" : `auto: ${column.type}`;
+  const understood = column.type === LEFT_OUT ? "left out" : column.type ? `auto: ${column.type}` : "auto";
   fill(kind, [["", type ? "auto" : understood], ["discrete", "discrete"], ["continuous", "continuous"]], type);
   const tier = make("select", { class: "tier", "aria-label": `tier of ${column.name}`, data: { name: column.name }, onchange: (event) => tiers.put(column.name, Number(event.target.value)) });
   const without = !use || column.type === LEFT_OUT;
@@ -74,12 +74,15 @@ export const draw = (table) => {
   drawTiers();
 };
 
-// What the command line said about columns is where the page starts.
-export const begin = (said, onChange, tierList) => {
+// What the command line said about columns is where the page starts, those that it leaves out included. Until the table
+// has been looked at, and where its cells cannot be understood, there are names alone.
+export const begin = (said, names, onChange, tierList) => {
   chosen.clear();
   columns = [];
   changed = onChange;
   tiers = tierList;
   for (const type of ["discrete", "continuous"]) for (const name of said[type] ?? []) chosen.set(name, { use: true, type });
   for (const name of said.drop ?? []) chosen.set(name, { use: false, type: "" });
+  const all = [...new Set([...names, ...(said.drop ?? [])])];
+  draw({ columns: all.map((name) => ({ name, type: "", values: "", why: "", missing: 0 })) });
 };

@@ -70,7 +70,7 @@ export const asked = () => {
   const limit = byId("time-limit").value;
   const seed = byId("seed").value;
   return {
-    method: method.value,
+    method: method.value || "auto",
     score: score.value || null,
     options: Object.fromEntries(given),
     seed: seed === "" ? 0 : Number(seed),

@@ -4,6 +4,8 @@ import { make, number, trying } from "./dom.js";
 
 const MOST = 60; // variables at a time
 const FIRST = 12; // of more variables than that
+const MOST_LEVELS = 20; // of a variable; of more, the most probable ones are shown
+const SOME_LEVELS = 12;
 
 export const questions = (result) => {
   const known = new Map(); // name → {value, set}
@@ -34,13 +36,27 @@ export const questions = (result) => {
       filled, make("span", { class: "text" }, level), make("span", { class: "share" }, `${(100 * share).toFixed(1)} %`));
   };
 
+  // The most probable levels, in their own order.
+  const probable = (levels, share) => {
+    const first = new Set([...levels].sort((one, other) => share(other) - share(one)).slice(0, SOME_LEVELS));
+    return levels.filter((level) => first.has(level));
+  };
+
+  const others = (name, count) => [
+    make("p", { class: "soft" }, `and ${count} less probable levels`),
+    make("input", { type: "text", placeholder: "known: a level", "aria-label": `level of ${name}`, onchange: (event) => { if (event.target.value) know(name, event.target.value); } }),
+  ];
+
   const card = (name, answer) => {
     const { levels } = variables.get(name);
     const now = known.get(name);
     const title = make("h3", {}, name, now ? make("span", { class: "soft" }, now.set ? " set" : " seen") : "");
     if (levels.length) {
       const shares = answer ? new Map(answer.probabilities.map((one) => [one.levels[0], one.probability])) : null;
-      return make("div", { class: now ? "card known" : "card" }, title, ...levels.map((level) => bar(name, level, shares ? shares.get(level) : Number(now.value === level))));
+      const share = (level) => (shares ? shares.get(level) : Number(now.value === level));
+      const shown = levels.length <= MOST_LEVELS ? levels : probable(levels, share);
+      return make("div", { class: now ? "card known" : "card" }, title, ...shown.map((level) => bar(name, level, share(level))),
+        ...(shown.length < levels.length ? others(name, levels.length - shown.length) : []));
     }
     const value = make("input", { type: "number", step: "any", class: "short", placeholder: "known: a value", "aria-label": `value of ${name}`, value: now ? now.value : "",
       onchange: (event) => know(name, event.target.value === "" ? null : Number(event.target.value)) });

@@ -15,7 +15,7 @@ const svg = (tag, attributes, text = "") => {
 };
 
 // The best score against time, from the start of the run on.
-const spark = (seconds) => {
+const spark = (seconds, best) => {
   if (trace.length < 2) return [];
   const [width, height, left, low] = [560, 120, 4, 100];
   const scores = trace.map(([, score]) => score);
@@ -32,7 +32,7 @@ const spark = (seconds) => {
     svg("path", { d: path, class: "line" }),
     svg("text", { x: left, y: height - 6 }, "0 s"),
     svg("text", { x: width - left, y: height - 6, "text-anchor": "end" }, `${seconds.toFixed(1)} s`),
-    svg("text", { x: width - left, y: 12, "text-anchor": "end" }, `best score ${number(most, 7)}`),
+    svg("text", { x: width - left, y: 12, "text-anchor": "end" }, `best score ${number(best ?? most, 7)}`),
   );
   return [chart];
 };
@@ -45,7 +45,7 @@ const draw = (state) => {
   const bar = byId("bar");
   show(bar, Boolean(state.total));
   if (state.total) { bar.max = state.total; bar.value = Math.min(state.step, state.total); }
-  byId("spark").replaceChildren(...spark(Math.max(state.seconds, 0.1)));
+  byId("spark").replaceChildren(...spark(Math.max(state.seconds, 0.1), state.score));
 };
 
 const watch = async () => {

@@ -1,0 +1,54 @@
+"""How the page names what is chosen there: the library's messages speak of it in these words.
+
+What cannot be chosen on the page is named as the command names it, with the command.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+TITLES = {
+    "missing": "missing cells",
+    "na": "words that mean missing",
+    "discretise": "cut numbers",
+    "bins": "into",
+    "separator": "cells of text files are separated by",
+    "max_parents": "most parents",
+    "method": "method",
+    "score": "score",
+    "seed": "seed",
+    "time_limit": "seconds at most",
+}
+"""What stands before a field of the page, by the option that it sets."""
+
+CHOICES = {
+    "missing": {
+        "model": "model",
+        "drop": "drop their rows",
+        "level": "make them a level",
+        "error": "refuse",
+    },
+    "discretise": {"quantile": "at quantiles", "width": "into equal widths", "mean": "at the mean"},
+    "separator": {",": "comma", ";": "semicolon", "\\t": "tab", "|": "bar", " ": "blank"},
+}
+"""How the page calls the values of an option."""
+
+
+def page_words(name: str, value: object = None) -> str:
+    """Name an option as the page does, with a value if there is one to choose.
+
+    >>> page_words("missing", "drop"), page_words("drop", "age"), page_words("discrete", "ward")
+    ('“missing cells: drop their rows”', "untick 'age'", '“type of ward: discrete”')
+    >>> page_words("time_limit"), page_words("drop"), page_words("lags", 2)
+    ('“seconds at most”', 'untick them', '`dagora learn --lags 2`')
+    """
+    if name == "drop":
+        return "untick them" if value is None else f"untick '{value}'"
+    if name in {"discrete", "continuous"}:
+        return f"“type: {name}”" if value is None else f"“type of {value}: {name}”"
+    if name not in TITLES:
+        said = "" if value is None else f" {shlex.quote(str(value))}"
+        return f"`dagora learn --{name.replace('_', '-')}{said}`"
+    if value is None:
+        return f"“{TITLES[name]}”"
+    return f"“{TITLES[name]}: {CHOICES.get(name, {}).get(str(value), value)}”"
