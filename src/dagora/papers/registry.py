@@ -194,7 +194,7 @@ ITEMS = (
         "kernel PC, DiBS+ and the empty graph on the tables of figures 1 and 2, n = 10",
         "dagora.papers.gpn.others:fig1_others",
         GPN,
-        quick="20 graphs per row, DiBS+ 1",
+        quick="12 graphs per row, DiBS+ 1",
         full="100 graphs per row, DiBS+ 10",
     ),
     Item(

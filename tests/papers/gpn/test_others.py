@@ -31,7 +31,9 @@ def test_sizes() -> None:
     assert sum(cell.get("resample") == "half-rows" for cell in full) == 2 * 3 * others.FULL_GRAPHS
 
 
-def test_the_page_says_how_far_the_paper_is() -> None:
+def test_the_page_says_how_far_the_paper_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(others, "draw_boxes", lambda panels, **_: drawn.append(panels) or "")
     numbers = {"shd": 8.2, "tp": 3.0, "fp": 2.0, "class_shd": 6.0, "edges": 5.0, "cpu_seconds": 1.0}
     cells = [
         Measured({**options, **others.table_parameters(decay, 0)}, {**numbers, "true_edges": 9})
@@ -51,6 +53,9 @@ def test_the_page_says_how_far_the_paper_is() -> None:
     first = dict(zip(times.columns, times.rows[0], strict=True))
     assert first["paper / ours"] == pytest.approx(first["paper, s"])
     assert set(page.pictures) == {"shd", "seconds"}
+    distance, seconds = ({box.label for panel in panels for box in panel.boxes} for panels in drawn)
+    assert distance - seconds == {"empty graph"}
+    assert "kPC-DC (paper)" in seconds
 
 
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

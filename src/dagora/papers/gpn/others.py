@@ -30,7 +30,7 @@ from dagora.papers.tables import Entry, ResultTable
 from dagora.run import Run
 
 NODES, LAMBDAS = 10, (0.0, 0.5, 1.0)
-QUICK_GRAPHS, FULL_GRAPHS = 20, 100
+QUICK_GRAPHS, FULL_GRAPHS = 12, 100
 QUICK_DIBS, FULL_DIBS = 1, 10
 KERNEL_PC: Parameters = {"samples": 100, "max_given": 4}
 Paper = Mapping[tuple[float, str, str], Simulated]
