@@ -39,9 +39,9 @@ DAGs as RL-BIC drew graphs, cyclic ones counted, pruned in the same way: what do
 nothing. GHC is one climb from the empty graph. A* and order-search have the parent sets given, RL-BIC and GHC
 have rows and need none.
 
-CPU seconds are of one process, compilation excluded; “wall s” has it. Where “network on” is no processor of
-this machine, CPU seconds leave out what the network took. The paper's are CPU seconds on a 2.1 GHz Xeon
-E5-2620.
+CPU seconds are of one process, less those of compiling, which are by the clock: on a busy machine too much is
+taken off. “Wall s” has compiling in it. Where “network on” is no processor of this machine, CPU seconds leave
+out what the network took. The paper's are CPU seconds on a 2.1 GHz Xeon E5-2620.
 
 Rows with missing cells are kept, a missing cell being a level of its own, as the row counts of the paper's
 table 1 say.
