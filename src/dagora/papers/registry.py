@@ -191,12 +191,11 @@ ITEMS = (
     ),
     Item(
         "gpn/fig1-others",
-        "kernel PC, DiBS+ and the empty graph on the tables of figure 1, n = 10",
+        "kernel PC, DiBS+ and the empty graph on the tables of figures 1 and 2, n = 10",
         "dagora.papers.gpn.others:fig1_others",
         GPN,
-        quick="3 graphs per row, DiBS+ 1",
+        quick="12 graphs per row, DiBS+ 1",
         full="100 graphs per row, DiBS+ 10",
-        needs=(),
     ),
     Item(
         "gpn/equivalence",
@@ -221,6 +220,15 @@ ITEMS = (
         GPN,
         quick="853 rows, GP and BGe",
         full="853 rows, GP² too",
+    ),
+    Item(
+        "gpn/table1-others",
+        "kernel PC, DiBS+ and the empty graph on the proteins of table 1",
+        "dagora.papers.gpn.table1_others:table1_others",
+        GPN,
+        quick="853 rows, 50 samples of them",
+        full="853 rows, 200 samples of them",
+        needs=(),
     ),
     Item(
         "private-k2/scaling",
@@ -266,6 +274,15 @@ ITEMS = (
         quick="to 56 variables, 60 s an exact search, 2 seeds",
         full="19 of 20 data sets, to 1024 variables; 10 seeds, from 500 variables on 1",
         needs=(MATPLOTLIB, SCIP, JAX),
+    ),
+    Item(
+        "rbnets/table2-rl-bic",
+        "BIC and seconds of RL-BIC on the data sets of table 2, beside as many random DAGs",
+        "dagora.papers.rbnets.table2_rl_bic:table2_rl_bic",
+        RBNETS,
+        quick="to 56 variables, 200 rounds of 64 graphs, 1 seed",
+        full="to 56 variables, 20,000 rounds of 64 graphs or 1800 s, 1 seed",
+        needs=(JAX,),
     ),
     Item(
         "rbnets/table3",

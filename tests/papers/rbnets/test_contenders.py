@@ -95,7 +95,9 @@ def test_rl_bic_stands_beside_as_many_random_dags(tiny: Path) -> None:
     network = {"rounds": 20, "hidden": 2, "heads": 1, "blocks": 1}
     (cell,) = entered(DATA, {"RL-BIC": {**POLICY["RL-BIC"], **network}}, limit=60.0, seed=1)
     numbers = measured(cell, Run())
-    assert (numbers["status"], numbers["graphs"]) == ("finished", 1280)
+    assert (numbers["status"], numbers["graphs"], numbers["rounds"]) == ("finished", 1280, 20)
+    assert 0 < numbers["acyclic"] <= 1280
+    assert numbers["device"]
     assert max(numbers["bic"], numbers["random_dags"]) <= optimum() + 1e-6
     assert numbers["compile_seconds"] > 0
 

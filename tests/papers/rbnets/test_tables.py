@@ -12,7 +12,7 @@ import pytest
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.rbnets import categories, contenders, differences, table2
-from dagora.papers.rbnets.contenders import CLIMB, EXACT, POLICY, RANDOMISED, SETS, entered
+from dagora.papers.rbnets.contenders import CLIMB, EXACT, RANDOMISED, SETS, entered
 from dagora.papers.rbnets.published import UNKNOWN_STRUCTURES
 from dagora.papers.rbnets.spreads import by_data_set
 from tests.papers.rbnets.tiny import tiny
@@ -42,11 +42,11 @@ def test_full_sizes() -> None:
     assert len({c["data"] for c in cells}) == 19
     assert len({(c["data"], c["reading"]) for c in cells}) == 24
     per_set = Counter(c["contender"] for c in cells if c["data"] == "voting" and c["reading"] == "kept")
-    assert per_set == {**dict.fromkeys([*SETS, *EXACT, *CLIMB, *POLICY], 1), **dict.fromkeys(RANDOMISED, 10)}
+    assert per_set == {**dict.fromkeys([*SETS, *EXACT, *CLIMB], 1), **dict.fromkeys(RANDOMISED, 10)}
     wide = Counter(c["contender"] for c in cells if c["data"] == "androgen")
     assert wide == dict.fromkeys([*SETS, *CLIMB, *RANDOMISED], 1)
     assert {c["limit"] for c in cells if c["data"] == "androgen" and "limit" in c} == {43_200.0}
-    exact = [c for c in table2.table2(Size()).cells if c["contender"] not in {**EXACT, **POLICY}]
+    exact = [c for c in table2.table2(Size()).cells if c["contender"] not in EXACT]
     assert all(cell in cells for cell in exact)  # the full size goes on from the quick one
     halves = differences.table3(Size(full=True)).cells
     found = {(c["data"], c["reading"], c["half"]) for c in halves}

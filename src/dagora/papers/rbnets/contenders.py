@@ -158,7 +158,7 @@ def measured(parameters: Parameters, run: Run) -> Numbers:
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
     numbers = judged(ended, score, candidates) if isinstance(ended, Outcome) else ended
     if method == "rl-bic" and isinstance(ended, Outcome):
-        numbers = {**numbers, **random_dags(score, own, int(ended.stats["graphs"]))}
+        numbers = {**numbers, **drawing(ended), **random_dags(score, own, int(ended.stats["graphs"]))}
     return {**numbers, **compiling, "seconds": seconds, "cpu_seconds": cpu_seconds}
 
 
@@ -187,6 +187,14 @@ def described(found: Found, score: LocalScore) -> Numbers:
         "seconds": found.seconds,
         "cpu_seconds": found.cpu_seconds,
     }
+
+
+def drawing(outcome: Outcome) -> Numbers:
+    """How much RL-BIC drew, and what its network ran on, which decides how much that is in a given time."""
+    import jax
+
+    told = ("rounds", "acyclic", "best_round")
+    return {**{name: outcome.stats[name] for name in told}, "device": jax.devices()[0].device_kind}
 
 
 def random_dags(score: LocalScore, run: Run, graphs: int) -> Numbers:

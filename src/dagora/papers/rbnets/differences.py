@@ -50,7 +50,7 @@ episodes do; the last table has the CPU seconds.
 Read the three lines of RBNets alone against “300 random orders”, which tries as many orders and learns
 nothing, and RBNets improved against “300 descents” and order-search, which do without a network.
 
-RL-BIC is not run here (table 2 has it); its column is the paper's. Columns of the paper are those of its
+RL-BIC is in `rbnets/table2-rl-bic`; its column is the paper's. Columns of the paper are those of its
 tables 3 and 4.
 """)
 TABLE3_NOTES = paragraphs("""

@@ -16,7 +16,6 @@ from dagora.papers.rbnets.contenders import (
     EXACT,
     IMPROVED,
     PARENT_SETS,
-    POLICY,
     PUBLISHED,
     RANDOMISED,
     SETS,
@@ -39,7 +38,6 @@ from dagora.papers.rbnets.spreads import (
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
-from dagora.scores.digraph_scores import MOST_NODES
 
 QUICK_VARIABLES = 56
 QUICK_RUNS, FULL_RUNS = 2, 10
@@ -49,8 +47,7 @@ WIDE_LIMIT = 43_200.0  # the paper's 12 h (section 4.5), from 500 variables on
 QUICK_LIMIT = 60.0  # of an exact search
 QUICK_MEMORY, FULL_MEMORY = 2.0, 8.0  # GiB of an exact search
 SHORTEST = 1e-3  # seconds that the chart shows
-POLICY_LIMIT = 120.0  # of RL-BIC without --full
-METHODS = {**EXACT, **CLIMB, **RANDOMISED, **POLICY}
+METHODS = {**EXACT, **CLIMB, **RANDOMISED}
 
 NOTES = paragraphs("""
 CPU seconds of one core, compilation excluded: medians over seeds, with the range where runs differ (A*, ILP
@@ -80,11 +77,9 @@ Rows kept: a missing cell is a level of its own, which gives the row counts of t
 removed: as the paper's text says, which leaves voting 232, sponge 54 and horse colic 6 rows. Numbers
 are split at their mean into two states. Networks (*) are sampled with seed 0 at the paper's numbers of rows.
 
-RL-BIC: at most 20 000 rounds of 64 graphs, one run, on data sets of up to 62 variables, ended after 1800 s
-(without --full 120 s); it takes rows and the score, no parent sets, and the last column of the BIC table is
-the best of as many random DAGs as it drew graphs. GOBNILP's column stands beside our ILP, which is the
-same kind of program on another solver. Columns of the paper are those of its table 2. Of its 20 rows 19 can
-be had (with --full): wikipedia is not among the data.
+RL-BIC has an item of its own, `rbnets/table2-rl-bic`: its column here is the paper's. GOBNILP's column stands
+beside our ILP, which is the same kind of program on another solver. Columns of the paper are those of its
+table 2. Of its 20 rows 19 can be had (with --full): wikipedia is not among the data.
 """)
 
 
@@ -112,8 +107,6 @@ def compared(data: str, reading: str, size: Size) -> list[Parameters]:
     cells += entered(given, CLIMB, limit=limit, seed=size.seed)
     for seed in size.seeds(QUICK_RUNS, WIDE_RUNS if wide else FULL_RUNS):
         cells += entered(given, RANDOMISED, limit=limit, seed=seed)
-    if DATA_SETS[data].variables <= MOST_NODES:
-        cells += entered(given, POLICY, limit=LIMIT if size.full else POLICY_LIMIT, seed=size.seed)
     return cells
 
 
@@ -172,6 +165,8 @@ def seconds_table(found: dict[Key, Contenders]) -> ResultTable:
     columns = ["data", "n", "m", "parent sets"]
     for label in METHODS:
         columns += [label, *([f"{label}, paper"] if label in SECONDS_COLUMNS else [])]
+    elsewhere = [label for label in SECONDS_COLUMNS if label not in METHODS]
+    columns += [f"{label}, paper" for label in elsewhere]
     rows: list[tuple[Entry, ...]] = []
     for key, contenders in found.items():
         row: list[Entry] = [name_of(key), *size_of(contenders)]
@@ -179,6 +174,7 @@ def seconds_table(found: dict[Key, Contenders]) -> ResultTable:
             row.append(seconds_entry(contenders.get(label, [])))
             if label in SECONDS_COLUMNS:
                 row.append(seconds_in_paper(str(key[0]), label) if key[1] == KEPT else None)
+        row += [seconds_in_paper(str(key[0]), label) if key[1] == KEPT else None for label in elsewhere]
         rows.append(tuple(row))
     return ResultTable("seconds", "Seconds, parent sets given", tuple(columns), tuple(rows), digits=1)
 
@@ -202,7 +198,7 @@ def with_sets_table(found: dict[Key, Contenders]) -> ResultTable:
             continue
         row: list[Entry] = [name_of(key), sets.median]
         row += [
-            seconds_entry(contenders.get(label, []), 0.0 if label in {**CLIMB, **POLICY} else sets.median)
+            seconds_entry(contenders.get(label, []), 0.0 if label in CLIMB else sets.median)
             for label in METHODS
         ]
         rows.append(tuple(row))
@@ -228,15 +224,8 @@ def quality_table(found: dict[Key, Contenders]) -> ResultTable:
             None if cell.numbers.get("greedy") is None else max(0.0, best[0] - cell.numbers["greedy"])
             for cell in contenders.get(PUBLISHED, [])
         )
-        drawn = spread(
-            None
-            if cell.numbers.get("random_dags") is None
-            else max(0.0, best[0] - cell.numbers["random_dags"])
-            for label in POLICY
-            for cell in contenders.get(label, [])
-        )
-        rows.append((*row, *(None if some is None else some.shown(1) for some in (greedy, drawn))))
-    columns = ("data", "best BIC", "proved", *METHODS, "RBNets, greedy policy", "as many random DAGs")
+        rows.append((*row, None if greedy is None else greedy.shown(1)))
+    columns = ("data", "best BIC", "proved", *METHODS, "RBNets, greedy policy")
     return ResultTable("quality", "BIC below the best known", columns, tuple(rows), digits=1)
 
 

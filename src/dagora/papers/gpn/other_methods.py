@@ -1,0 +1,113 @@
+"""What GP networks are compared with: graphs of kernel PC and DiBS+, the empty graph, and how all are judged.
+
+Kernel PC is no Bayesian method: the paper runs it on samples of the rows, half as many drawn with
+replacement, and takes the graphs as draws. That is the way `half-rows`; `halves` draws without replacement,
+which is the library's default for methods that test. DiBS+ is `sample` with the method dibs on BGe.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.data.table import Table
+from dagora.errors import DagoraError
+from dagora.graph.dag import DAG
+from dagora.graph.equivalence import cpdag_matrix
+from dagora.papers.cell import Measured, Parameters
+from dagora.posterior.summary.posterior import Posterior
+from dagora.resample.strengths import Strengths
+from dagora.resampling import bootstrap
+from dagora.run import Run
+from dagora.sampling import sample
+
+Marks = NDArray[np.bool_]
+
+EMPTY, DIBS = "empty", "dibs"
+PUBLISHED_WAY = "half-rows"
+PAPER_NAMES = {"kpc-dc": "kPC-DC", "kpc-hsic": "kPC-HSIC", DIBS: "DiBS+"}
+NEAR = 1.0  # a published E-SHD counts as met within this distance
+
+
+def timed_graphs(parameters: Parameters, table: Table, run: Run) -> tuple[Marks, NDArray[np.float64], float]:
+    """The graphs of a method, the share of each, and CPU seconds without compilation."""
+    if parameters["method"] != EMPTY:
+        graphs_of({**parameters, "samples": 2, "particles": 2, "steps": 2}, table, run)  # compiles kernels
+    started = time.process_time()
+    graphs, shares = graphs_of(parameters, table, run)
+    return graphs, shares, time.process_time() - started
+
+
+def graphs_of(parameters: Parameters, table: Table, run: Run) -> tuple[Marks, NDArray[np.float64]]:
+    """Distinct graphs that a method found, `[graphs, nodes, nodes]`, and the share of each."""
+    method, seed = str(parameters["method"]), int(parameters["seed"])
+    nodes = len(table.names)
+    if method == EMPTY:
+        return np.zeros((1, nodes, nodes), dtype=np.bool_), np.ones(1)
+    options: dict[str, Any] = {"seed": seed, "budget": run.budget}
+    found: Posterior | Strengths
+    if method == DIBS:
+        options |= {"draws": int(parameters["particles"])}
+        options |= {"steps": int(parameters["steps"])} if "steps" in parameters else {}
+        found = sample(table, DIBS, score="bge", **options)
+    else:
+        options |= {name: parameters[name] for name in ("samples", "resample", "alpha", "max_given")}
+        found = bootstrap(table, method, **options)
+    if found.status != "finished":
+        raise DagoraError(f"{method} did not finish: {found.message}")
+    listed = found.graphs()
+    return np.array([graph.to_numpy() for graph, _ in listed]), np.array([share for _, share in listed])
+
+
+def judged(graphs: Marks, shares: NDArray[np.float64], truth: DAG) -> dict[str, float]:
+    """E-SHD, E-TP, E-FP against the true DAG, and E-SHD of classes; `[i, j]` and `[j, i]` is i — j.
+
+    >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
+    >>> backward = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)  # b → a, b → c
+    >>> numbers = judged(backward[None], np.ones(1), truth)
+    >>> numbers["shd"], numbers["tp"], numbers["fp"], numbers["class_shd"]
+    (1.0, 1.5, 0.5, 0.0)
+    """
+    true = truth.to_numpy()
+    classes = np.array([class_of(graph) for graph in graphs])
+    joined, truly = graphs | graphs.transpose(0, 2, 1), true | true.T
+    pairs = np.triu(np.ones_like(true), 1).astype(np.bool_)
+    same = (graphs == true) & (graphs == true).transpose(0, 2, 1)
+    right = (joined & truly & same & pairs).sum(axis=(1, 2))
+    turned = (joined & truly & ~same & pairs).sum(axis=(1, 2))
+    extra = (joined & ~truly & pairs).sum(axis=(1, 2))
+    true_class = cpdag_matrix(true)
+    alike = (classes == true_class) & (classes == true_class).transpose(0, 2, 1)
+    return {
+        "shd": float(shares @ (len(truth.edges) - right + extra)),
+        "tp": float(shares @ (right + turned / 2)),
+        "fp": float(shares @ (extra + turned / 2)),
+        "class_shd": float(shares @ (~alike & pairs).sum(axis=(1, 2))),
+        "edges": float(shares @ (joined & pairs).sum(axis=(1, 2))),
+    }
+
+
+def class_of(graph: Marks) -> Marks:
+    """The class of a DAG; a graph with undirected edges stands for itself."""
+    return graph if (graph & graph.T).any() else cpdag_matrix(graph)
+
+
+def like(measured: Sequence[Measured], wanted: Parameters) -> list[Measured]:
+    """Cells whose parameters have the values that are wanted."""
+    return [
+        cell for cell in measured if all(cell.parameters.get(name) == value for name, value in wanted.items())
+    ]
+
+
+def versus(ours: float, theirs: float) -> str:
+    """Two E-SHDs, and whether they are near each other.
+
+    >>> versus(6.0, 7.05), versus(16.9, 16.87)
+    ('6.00 against 7.05, not within ±1', '16.90 against 16.87, within ±1')
+    """
+    verdict = "within" if abs(ours - theirs) <= NEAR else "not within"
+    return f"{ours:.2f} against {theirs:.2f}, {verdict} ±{NEAR:g}"
