@@ -86,6 +86,7 @@ NULLS = {
     "x2": (("levels", levels),),
     "g2": (("levels", levels),),
     "g2-seen": (("levels", levels),),
+    "cells": (("both kinds", kinds),),
     "mixed": (("both kinds", kinds),),
     "features": (("curves", curves),),
     "hsic": (("curves", curves),),
@@ -103,6 +104,15 @@ def spread_by_level(*spreads: float) -> Callable[..., Columns]:
         return [rng.normal(size=rows) * np.array(spreads)[level] for _ in range(2)] + [level]
 
     return drawn
+
+
+def level_by_both(rng: np.random.Generator, rows: int, size: int) -> Columns:
+    """A discrete x, a continuous y; three levels, each with its own spread, and a number are given."""
+    assert size == 2
+    level, z = rng.integers(0, 3, rows), rng.normal(size=rows)
+    spread = np.array([0.5, 1, 2])[level]
+    x, y = (rng.normal(size=3)[level] + rng.uniform(-1, 1) * z + spread * rng.normal(size=rows) for _ in "xy")
+    return [np.digitize(x, [-0.5, 0.7]), y, level, z]
 
 
 def spread_by_number(rng: np.random.Generator, rows: int, size: int) -> Columns:
@@ -126,12 +136,16 @@ def heavy_and_rare(rng: np.random.Generator, rows: int, size: int) -> Columns:
 
 # What tests are not made for: test, what is drawn in words, how, and how many columns are given.
 HARD: tuple[tuple[str, str, Callable[..., Columns], int], ...] = (
+    ("cells", "numbers, spread 1, 1.5, 2 by a given level", spread_by_level(1, 1.5, 2), 1),
     ("mixed", "numbers, spread 1, 1.5, 2 by a given level", spread_by_level(1, 1.5, 2), 1),
+    ("cells", "numbers, spread 0.5, 1, 2 by a given level", spread_by_level(0.5, 1, 2), 1),
     ("mixed", "numbers, spread 0.5, 1, 2 by a given level", spread_by_level(0.5, 1, 2), 1),
+    ("cells", "a level and a number, spread by a given level, and a number given", level_by_both, 2),
+    ("mixed", "a level and a number, spread by a given level, and a number given", level_by_both, 2),
     ("fisher-z", "numbers, spread exp(z/2), z given", spread_by_number, 1),
     ("features", "numbers, spread exp(z/2), z given", spread_by_number, 1),
     ("gcm", "numbers, spread exp(z/2), z given", spread_by_number, 1),
-    ("mixed", "a log-normal number and a rare level", heavy_and_rare, 0),
+    ("cells", "a log-normal number and a rare level", heavy_and_rare, 0),
     ("fisher-z", "two log-normal numbers", heavy_tails, 0),
     ("features", "two log-normal numbers", heavy_tails, 0),
     ("gcm", "two log-normal numbers", heavy_tails, 0),

@@ -121,7 +121,7 @@ def test_nothing_to_be_tested():
 def test_pc_over_sites_as_on_pooled_rows():
     truth = dagora.random_dag("er", 6, 1.5, seed=1)
     table = dagora.simulate(truth, "mixed", 600, seed=2, relations="shift").table
-    pooled = dagora.learn(table, "pc")
+    pooled = dagora.learn(table, "pc", test="mixed")
     assert "by mixed" in pooled.message
     sites = {f"s{k}": part for k, part in enumerate(split_rows(table, 3))}
     assert learn_federated(sites, "pc").graph == pooled.graph

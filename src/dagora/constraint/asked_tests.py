@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from dagora.constraint.gaussian_sets import GaussianSets
 from dagora.constraint.skeleton import LevelSearch, Skeleton, TestedSets
-from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.data.schema import Kind
+from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
 from dagora.graph.knowledge import Knowledge
+from dagora.independence.cells import CellTest
 from dagora.independence.counted import CountTest
 from dagora.independence.features import FeatureTest
 from dagora.independence.fisher_z import FisherZ
@@ -19,12 +20,15 @@ from dagora.result import SeparatingSet
 from dagora.stats.statistics import Statistics
 from dagora.wording import option
 
+# Tests for tables with both kinds of columns.
+FOR_BOTH_KINDS = ("cells", "mixed")
 # By name, what makes a test for an owner, whom errors name.
 TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
     "fisher-z": FisherZ,
     "x2": lambda statistics, owner: CountTest(statistics, "x2", owner),
     "g2": lambda statistics, owner: CountTest(statistics, "g2", owner),
     "g2-seen": lambda statistics, owner: CountTest(statistics, "g2-seen", owner),
+    "cells": CellTest,
     "mixed": MixedTest,
     "features": FeatureTest,
     "hsic": lambda statistics, owner: ResidualTest(statistics, "hsic", owner),
@@ -34,17 +38,29 @@ TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
 
 
 def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, IndependenceTest]:
-    """A test by name, with the name of what it is: "auto" looks at the columns, and so does "mixed"."""
-    chosen = default_test(statistics.schema) if name in {"auto", "mixed"} else name
+    """A test by name, with the name of what it is: "auto" looks at the columns.
+
+    So do tests for both kinds of columns where there is one kind.
+    """
+    one_kind = len({variable.kind for variable in statistics.schema}) == 1
+    by_columns = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
+    chosen = default_test(statistics) if by_columns else name
     return chosen, TESTS[chosen](statistics, owner)
 
 
-def default_test(schema: Schema) -> str:
-    """The test for some columns: partial correlations of numbers, X² of levels, `mixed` for both."""
-    kinds = {variable.kind for variable in schema}
-    if len(kinds) > 1:
+def default_test(statistics: Statistics) -> str:
+    """The test for some columns: partial correlations of numbers, X² of levels; both kinds by cells of rows.
+
+    Without rows both kinds are tested by `mixed`, which needs only sums.
+    """
+    kinds = {variable.kind for variable in statistics.schema}
+    if len(kinds) == 1:
+        return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
+    try:
+        statistics.rows()
+    except RowsUnavailableError:
         return "mixed"
-    return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
+    return "cells"
 
 
 def level_search(test: IndependenceTest, owner: str, *, largest: bool) -> LevelSearch:

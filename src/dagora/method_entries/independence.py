@@ -13,21 +13,22 @@ TEST = Option(
     "auto",
     "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
     "freedom, g2-seen those of levels seen); for numbers in bent relations features, which needs "
-    "only sums, or on rows hsic, dcov or gcm; mixed for both kinds, which on a table of one kind is "
-    "fisher-z or x2, as auto is",
+    "only sums, or on rows hsic, dcov or gcm; for both kinds cells, on rows, or mixed, which needs only "
+    "sums; on a table of one kind these are fisher-z or x2, as auto is",
     choices=(
         "auto",
         "fisher-z",
         "x2",
         "g2",
         "g2-seen",
+        "cells",
         "mixed",
         "features",
         "hsic",
         "dcov",
         "gcm",
     ),
-    needs_rows=("hsic", "dcov", "gcm"),
+    needs_rows=("cells", "hsic", "dcov", "gcm"),
 )
 
 LEVEL = Option(
