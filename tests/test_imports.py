@@ -72,7 +72,7 @@ FLOORS = (
     ("choices",),
     ("searching",),
     ("preparing",),
-    ("resample",),
+    ("resample", "site_tasks"),
     ("learning", "opening", "resampling", "fitting", "imputing"),
     ("sampling",),
     ("estimators",),

@@ -13,9 +13,9 @@ from dagora.method_registry import METHODS
 from dagora.options import Option
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import TASKS
 from dagora.result import Result
 from dagora.scores.registry import SCORES
+from dagora.site_tasks.tasks import TASKS
 from dagora.stats.table import TableStatistics
 
 

@@ -20,7 +20,7 @@ from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.site_series import in_series
-from dagora.parties.horizontal.tasks import TASKS
+from dagora.site_tasks.tasks import TASKS
 
 TIMING = Timing("t", "series")
 IN_TIME = {"time": "t", "series": "series", "lags": 2}

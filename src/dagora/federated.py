@@ -32,12 +32,12 @@ from dagora.parties.horizontal.session.federation import Federation, OpenFederat
 from dagora.parties.horizontal.session.site_series import in_series
 from dagora.parties.horizontal.statistics.secure_series import SecureSeriesStatistics
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import TASKS, shown_by
 from dagora.parties.transport.transport import check_name
 from dagora.privacy.terms import PrivacyTerms, agree_on_terms, parse_options
 from dagora.result import Result
 from dagora.scores.registry import default_score
 from dagora.scores.usable_moments import refuse_discrete
+from dagora.site_tasks.tasks import TASKS, shown_by
 from dagora.wording import option
 
 if TYPE_CHECKING:

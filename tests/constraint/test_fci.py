@@ -17,8 +17,8 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import TASKS
 from dagora.run import Run
+from dagora.site_tasks.tasks import TASKS
 from tests.constraint.separation_oracle import SeparationOracle
 from tests.graph.ancestral.all_mags import classes
 

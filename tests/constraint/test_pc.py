@@ -18,8 +18,8 @@ from dagora.independence.counted import CountTest
 from dagora.independence.fisher_z import FisherZ
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import TASKS
 from dagora.run import Run
+from dagora.site_tasks.tasks import TASKS
 from dagora.stats.table import TableStatistics
 from tests.constraint.separation_oracle import SeparationOracle
 

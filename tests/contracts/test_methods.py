@@ -35,9 +35,9 @@ from dagora.method_registry import METHODS
 from dagora.network.sample import sample
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import TASKS
 from dagora.result import STATUSES, Result
 from dagora.scores.registry import SCORES, Score
+from dagora.site_tasks.tasks import TASKS
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import CellCounts, Contingency, Moments

@@ -6,7 +6,12 @@ from dataclasses import replace
 
 from dagora.extras import JAX
 from dagora.method import Method
+from dagora.method_entries.independence import INDEPENDENCE
+from dagora.method_entries.nongaussian import NONGAUSSIAN
+from dagora.method_entries.policies import POLICIES
+from dagora.method_entries.searches import SEARCHES
 from dagora.method_entries.time import IN_TIME
+from dagora.method_entries.weights import WEIGHTS
 from dagora.options import Option
 
 ADMM = (
@@ -46,6 +51,15 @@ SITE_ALONE = (
     *PENALISED,
     Option("model", "text", "linear", "model that each site fits", choices=("linear", "mlp")),
 )
+
+# Methods that a site may learn a graph by, alone, for a vote: those for one table that end in edges.
+ALONE = tuple(
+    method
+    for method in (*SEARCHES, *POLICIES, *WEIGHTS, *INDEPENDENCE, *NONGAUSSIAN)
+    if method.returns != "pag" and not method.in_time
+)
+VOTERS = tuple(method.name for method in ALONE)
+OF_ANY_KIND = tuple(method.name for method in ALONE if method.any_kind or not method.own_objective)
 
 SITES = (
     Method(
@@ -117,7 +131,7 @@ SITES = (
     ),
     Method(
         name="vote",
-        summary="each site runs NOTEARS, PC or a search alone; keeps the edges that most found",
+        summary="each site learns alone, by NOTEARS or any method; keeps the edges that most found",
         takes="federation",
         returns="dag",
         promise="a baseline; every site's weights or graph are shown to the coordinator",
@@ -129,10 +143,10 @@ SITES = (
                 "model",
                 "text",
                 "linear",
-                "what each site fits: weights of NOTEARS (linear or mlp), or a graph by pc or a search on "
-                "BIC (ges, hill-climb, tabu), for columns of any kind",
-                choices=("linear", "mlp", "pc", "ges", "hill-climb", "tabu"),
-                any_kind=("pc", "ges", "hill-climb", "tabu"),
+                "what each site fits: weights of NOTEARS (linear or mlp), or a graph by any method for one "
+                "table, such as pc, ges, boss or auto, on BIC where it takes a score",
+                choices=("linear", "mlp", *VOTERS),
+                any_kind=OF_ANY_KIND,
             ),
             Option(
                 "alpha",
@@ -142,7 +156,7 @@ SITES = (
                 low=0.0,
                 high=1.0,
                 open_low=True,
-                only_with=("model", ("pc",)),
+                only_with=("model", tuple(method.name for method in ALONE if method.by_tests)),
             ),
         ),
     ),

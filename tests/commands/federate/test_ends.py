@@ -17,7 +17,7 @@ from dagora.data.table import Table
 from dagora.data.writers import write_table
 from dagora.formats.registry import write_graph
 from dagora.graph.dag import DAG
-from dagora.parties.horizontal.tasks import TASKS
+from dagora.site_tasks.tasks import TASKS
 from tests.commands.federate.consortium import (
     COORDINATOR,
     ENDLESS,

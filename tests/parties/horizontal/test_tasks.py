@@ -4,7 +4,7 @@ from dagora.loading import load
 from dagora.method_registry import METHODS
 from dagora.parties.horizontal.plan.plan import SHOWN_BY
 from dagora.parties.horizontal.row_sums.answers import SUMMED
-from dagora.parties.horizontal.tasks import PLACES, TASKS, shown_by
+from dagora.site_tasks.tasks import PLACES, TASKS, shown_by
 
 
 def test_only_these_are_shown():

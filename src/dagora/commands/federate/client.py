@@ -94,9 +94,9 @@ def client(
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
     from dagora.parties.horizontal.session.federation import Site
     from dagora.parties.horizontal.session.serving import serve_site
-    from dagora.parties.horizontal.tasks import TASKS
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.tcp import connect as connect_to
+    from dagora.site_tasks.tasks import TASKS
 
     if [connect, serving.serve, plan_file].count(None) != 2:
         raise OptionError(

@@ -99,8 +99,8 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     from dagora.parties.horizontal.plan.drafting import draft_plan
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
-    from dagora.parties.horizontal.tasks import shown_by
     from dagora.parties.transport.certificates import Credentials
+    from dagora.site_tasks.tasks import shown_by
 
     if planning.sites is not None:
         check_number("--sites", len(site_names(planning.sites)), planning.minimum)

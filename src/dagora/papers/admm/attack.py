@@ -37,8 +37,8 @@ from dagora.parties.horizontal.session.federation import (
     Site,
 )
 from dagora.parties.horizontal.statistics.columns import ask_columns
-from dagora.parties.horizontal.tasks import TASKS
 from dagora.run import Run
+from dagora.site_tasks.tasks import TASKS
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments

@@ -26,7 +26,7 @@ from dagora.learning import learn
 from dagora.network.simulate import Simulation, simulate
 from dagora.papers.cell import Numbers, Parameters
 from dagora.parties.horizontal.learners.voted_graph import majority
-from dagora.parties.horizontal.plan.plan import GRAPH_MODELS
+from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
 from dagora.result import Result
 from dagora.run import Run
 
@@ -104,7 +104,7 @@ def judged(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Number
     started = time.process_time()
     result = learned(parameters, table, truth, run)
     seconds = time.process_time() - started
-    on_graphs = parameters.get("model") in GRAPH_MODELS
+    on_graphs = votes_on_graphs(parameters)
     graph = voted(result) if on_graphs else result.plain_graph
     comparison = compare(graph, truth, None if on_graphs else result.dropped)
     found, raw = comparison.dag, comparison.raw
@@ -130,11 +130,16 @@ def voted(result: Result) -> CPDAG:
     return CPDAG.from_numpy(majority(result.raw_weights), result.graph.nodes)
 
 
+def votes_on_graphs(parameters: Parameters) -> bool:
+    """Whether sites show graphs, not weights."""
+    return str(parameters.get("model", WEIGHT_MODELS[0])) not in WEIGHT_MODELS
+
+
 def learned(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Result:
     """Run one of the methods."""
     method, sites = str(parameters["method"]), int(parameters["sites"])
     known: tuple[str, ...] = () if method in UNPENALISED else OPTIONS
-    if parameters.get("model") in GRAPH_MODELS:
+    if votes_on_graphs(parameters):
         known = tuple(name for name in OPTIONS if name not in OF_WEIGHTS)
     settings: dict[str, Any] = {name: parameters[name] for name in known if name in parameters}
     if method == "best":

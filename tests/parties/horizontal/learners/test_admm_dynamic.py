@@ -13,8 +13,8 @@ from dagora.parties.horizontal.learners.admm_dynamic import admm_dynamic
 from dagora.parties.horizontal.learners.admm_dynamic_site import loss, step
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.site_series import in_series
-from dagora.parties.horizontal.tasks import TASKS
 from dagora.run import Run
+from dagora.site_tasks.tasks import TASKS
 
 TIMING = Timing("t", "series")
 

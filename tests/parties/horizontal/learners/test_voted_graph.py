@@ -7,7 +7,7 @@ import dagora
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.demo_network import greenhouse
-from dagora.errors import KnowledgeError, OptionError, ProtocolError
+from dagora.errors import DataError, KnowledgeError, OptionError, ProtocolError
 from dagora.events import Budget
 from dagora.federated import learn_federated
 from dagora.graph.cpdag import CPDAG
@@ -18,15 +18,14 @@ from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
 from dagora.network.sample import sample
 from dagora.parties.horizontal.learners.baselines import vote
-from dagora.parties.horizontal.learners.local_graph import learned_marks
 from dagora.parties.horizontal.learners.voted_graph import SHOWN_GRAPHS, as_dag, majority
-from dagora.parties.horizontal.plan.plan import GRAPH_MODELS
 from dagora.parties.horizontal.session.federation import OpenFederation
 from dagora.result import Result
 from dagora.run import Run
+from dagora.site_tasks.local_graph import learned_marks
 from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of
 
-each_model = pytest.mark.parametrize("model", GRAPH_MODELS)
+each_model = pytest.mark.parametrize("model", ["pc", "ges", "hill-climb", "auto"])
 
 
 def federation_with(*graphs: object, names: str = "abc", silent: int = 0) -> Recording:
@@ -129,6 +128,27 @@ def test_one_site_is_the_learner_itself(model):
     central = dagora.learn(table, model).graph
     assert np.array_equal(majority(result.raw_weights), central.to_numpy())
     assert result.graph == (central.extension() if isinstance(central, CPDAG) else central)
+
+
+@pytest.mark.parametrize("model", ["boss", "order-search", "lingam", "notears", "dual-pc", "k2", "ilp"])
+def test_any_method_may_be_that_of_the_sites(model):
+    _, table = simulated(5, 300, 3)
+    found = learned_marks(table, model, 0.05, Run(seed=1))
+    central = dagora.learn(table, model, seed=1).plain_graph
+    assert np.array_equal(found, central.to_numpy())
+
+
+def test_what_cannot_vote_is_refused():
+    discrete = dict(zip("abc", split_rows(sample(greenhouse(), 60, seed=2), 3), strict=True))
+    with pytest.raises(DataError, match="continuous"):
+        learn_federated(discrete, "vote", model="lingam")
+    numbers = dict(zip("abc", split_rows(simulated(3, 60, 1)[1], 3), strict=True))
+    for model in ("fci", "dynotears", "admm", "vote"):
+        with pytest.raises(OptionError, match="model"):
+            learn_federated(numbers, "vote", model=model)
+    honest = {"alpha": 0.01, "knowledge": {}, "seconds": -1.0, "seed": 0}
+    with pytest.raises(ProtocolError, match="model"):
+        TASKS["local-graph"](sites_of([simulated(3, 30, 1)[1]])[0], {"model": "fci", **honest})
 
 
 def tables_of(kind: str) -> tuple[DAG, dict[str, Table]]:

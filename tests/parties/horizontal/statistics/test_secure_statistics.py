@@ -8,7 +8,7 @@ from dagora.errors import DataError, RowsUnavailableError
 from dagora.parties.horizontal.session.federation import LargestTable, OpenFederation, Site
 from dagora.parties.horizontal.statistics import secure_statistics as module
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.horizontal.tasks import TASKS
+from dagora.site_tasks.tasks import TASKS
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, random_continuous, random_discrete
 

@@ -28,7 +28,7 @@ from dagora.options import find
 from dagora.parties.horizontal.checked_fields import check_names, choice, real, shown_reals
 from dagora.parties.horizontal.learners.site_alone import circumstances, ending, read_run
 from dagora.parties.horizontal.learners.voted_graph import vote_on_graphs
-from dagora.parties.horizontal.plan.plan import GRAPH_MODELS
+from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
 from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
 from dagora.parties.horizontal.statistics.columns import continuous_columns
 from dagora.result import Outcome
@@ -37,7 +37,6 @@ from dagora.scores.usable_moments import refuse_unusable
 
 Vector = NDArray[np.float64]
 
-MODELS = ("linear", "mlp")
 FIELDS = ("model", "lambda1", "threshold", "knowledge", "seconds", "seed")
 # The most that a coordinator may ask a site for: larger numbers mean nothing, or overflow.
 LARGEST_PENALTY = 1e100
@@ -54,7 +53,7 @@ def vote(
     alpha: float = 0.01,
 ) -> Outcome:
     """Keep the edges that more than half of the sites have; weights are the means over all sites."""
-    if model in GRAPH_MODELS:
+    if model not in WEIGHT_MODELS:
         return vote_on_graphs(federation, run, model, alpha)
     names, learned = ask_weights(federation, run, "vote", lambda1, threshold, model)
     share = tally(learned)
@@ -144,7 +143,7 @@ def ask_weights(
 ) -> tuple[tuple[str, ...], Vector]:
     """Names of the columns, and the weights that each site learned, in the order of the sites' names."""
     refuse_parent_limit(run.knowledge, method)
-    find("model", model, dict.fromkeys(MODELS))
+    find("model", model, dict.fromkeys(WEIGHT_MODELS))
     schema = federation.schema
     refuse_discrete(schema.names, [not variable.levels for variable in schema], method)
     run.knowledge.check_nodes(schema.names)
@@ -175,7 +174,7 @@ def local_weights(site: Site, question: Question) -> Answer:
     """Task `local-weights`: learn from this site's rows alone; the weights are acyclic."""
     task = "local-weights"
     check_names(task, question, FIELDS)
-    model = choice(task, question, "model", MODELS)
+    model = choice(task, question, "model", WEIGHT_MODELS)
     lambda1 = real(task, question, "lambda1", high=LARGEST_PENALTY)
     threshold = real(task, question, "threshold")
     run = read_run(task, question, site.table.names)

@@ -17,9 +17,9 @@ from dagora.errors import KnowledgeError, OptionError, ProtocolError
 from dagora.events import Event
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import consistent_extension
+from dagora.graph.knowledge import Knowledge
 from dagora.optimise.acyclic_support import acyclic_support
 from dagora.parties.horizontal.checked_fields import shown_truths
-from dagora.parties.horizontal.learners.local_graph import TASK, Marks, check_directions
 from dagora.parties.horizontal.learners.site_alone import circumstances, ending
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.result import Outcome
@@ -27,6 +27,9 @@ from dagora.run import Run
 from dagora.wording import option
 
 Vector = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+
+TASK = "local-graph"
 
 SHOWN_GRAPHS = "the graph that every site learned from its own rows was shown to the coordinator"
 
@@ -52,6 +55,12 @@ def vote_on_graphs(federation: Federation, run: Run, model: str, alpha: float) -
     learned = [bool(value[0]) for value in shown_truths(shown, "learned", (1,)).values()]
     share: Vector = np.stack(list(graphs.values())).mean(axis=0)
     return counted(names, run, share, len(learned), learned.count(False))
+
+
+def check_directions(model: str, knowledge: Knowledge, names: tuple[str, ...]) -> None:
+    """Refuse knowledge about directions to a model that learns none."""
+    if model == "ges":
+        knowledge.forbidden_pairs(names, "the model ges")
 
 
 def majority(share: Vector) -> Marks:

@@ -32,8 +32,8 @@ SHOWN_BY = {
     "best": ("local-weights",),
     "admm-dynamic": ("admm-lagged-step", "admm-lagged-loss"),
 }
-# Models of a vote that are graphs, not weights.
-GRAPH_MODELS = ("pc", "ges", "hill-climb", "tabu")
+# Models of a vote that are weights; all others are methods that find a graph.
+WEIGHT_MODELS = ("linear", "mlp")
 COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
 LAGGED = "lagged"
 QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, LAGGED, RELEASE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dagora.loading import load
-from dagora.parties.horizontal.plan.plan import GRAPH_MODELS, SHOWN_BY
+from dagora.parties.horizontal.plan.plan import SHOWN_BY, WEIGHT_MODELS
 from dagora.parties.horizontal.session.federation import Answer, Question, Site, Task
 
 GRAPH = "local-graph"
@@ -24,7 +24,7 @@ PLACES = {
     "admm-lagged-step": f"{LEARNERS}.admm_dynamic_site:step",
     "admm-lagged-loss": f"{LEARNERS}.admm_dynamic_site:loss",
     "local-weights": f"{LEARNERS}.baselines:local_weights",
-    GRAPH: f"{LEARNERS}.local_graph:local_graph",
+    GRAPH: "dagora.site_tasks.local_graph:local_graph",
 }
 
 
@@ -50,5 +50,5 @@ def shown_by(method: str, settings: Mapping[str, object] | None = None) -> tuple
     tasks = SHOWN_BY.get(method, ())
     if GRAPH not in tasks:
         return tasks
-    asked = (settings or {}).get("model") in GRAPH_MODELS
+    asked = (settings or {}).get("model", WEIGHT_MODELS[0]) not in WEIGHT_MODELS
     return tuple(task for task in tasks if (task == GRAPH) is asked)

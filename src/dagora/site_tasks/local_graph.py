@@ -1,4 +1,4 @@
-"""Task `local-graph`: a site learns a graph from its own rows, by tests or by a search, and shows it.
+"""Task `local-graph`: a site learns a graph from its own rows, by any method for one table, and shows it.
 
 The answer is a matrix of marks: [i, j] alone is i → j, with [j, i] it is i — j. A site that cannot learn says
 so and marks nothing: it has too few rows, columns that are copies of each other, or no time to end its tests.
@@ -10,54 +10,41 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DagoraError, DataError
+from dagora.errors import DataError, KnowledgeError
 from dagora.graph.knowledge import Knowledge
-from dagora.loading import load
+from dagora.method_entries.sites import VOTERS
+from dagora.method_registry import method_named
 from dagora.parties.horizontal.checked_fields import check_names, choice, real, refuse
 from dagora.parties.horizontal.learners.site_alone import read_run
-from dagora.parties.horizontal.plan.plan import GRAPH_MODELS
+from dagora.parties.horizontal.learners.voted_graph import TASK, Marks, check_directions
 from dagora.parties.horizontal.session.federation import Answer, Question, Site
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.registry import default_score
+from dagora.searching import Searching
+from dagora.source import Source
 from dagora.stats.table import TableStatistics
 
-Marks = NDArray[np.bool_]
-
-TASK = "local-graph"
 FIELDS = ("model", "alpha", "knowledge", "seconds", "seed")
-PC = "pc"
-SEARCHES = {
-    "ges": "dagora.search.ges.ges:ges",
-    "hill-climb": "dagora.search.greedy.hill_climb:hill_climb",
-    "tabu": "dagora.search.greedy.hill_climb:tabu_search",
-}
 BELOW_1 = 1 - 2.0**-53
 
 
 def local_graph(site: Site, question: Question) -> Answer:
     """Learn from this site's rows alone."""
     check_names(TASK, question, FIELDS)
-    model = choice(TASK, question, "model", GRAPH_MODELS)
+    model = choice(TASK, question, "model", VOTERS)
     alpha = real(TASK, question, "alpha", high=BELOW_1, open_low=True)
     run = read_run(TASK, question, site.table.names)
     try:
         check_directions(model, run.knowledge, site.table.names)
-    except DagoraError:
+        marks = learned_marks(site.table, model, alpha, run)
+    except KnowledgeError:
         raise refuse(TASK, f"'knowledge' is not for the model {model}") from None
-    marks = learned_marks(site.table, model, alpha, run)
     nothing = np.zeros((len(site.table.names),) * 2, dtype=np.bool_)
     return {"graph": nothing if marks is None else marks, "learned": np.array([marks is not None])}
-
-
-def check_directions(model: str, knowledge: Knowledge, names: tuple[str, ...]) -> None:
-    """Refuse knowledge about directions to a model that learns none."""
-    if model == "ges":
-        knowledge.forbidden_pairs(names, "the model ges")
 
 
 def learned_marks(table: Table, model: str, alpha: float, run: Run) -> Marks | None:
@@ -74,24 +61,26 @@ def learned_marks(table: Table, model: str, alpha: float, run: Run) -> Marks | N
         outcome = learn_graph(table.select(kept), model, alpha, replace(run, knowledge=about(run, kept)))
     except DataError:
         return None
-    if model == PC and outcome.status == "time-limit":
-        # Pairs that are still to be tested are joined in such a graph.
+    if outcome.status == "failed" or (method_named(model).by_tests and outcome.status == "time-limit"):
+        # Pairs that are still to be tested are joined in a graph by tests.
         return None
     marks = np.zeros((len(names), len(names)), dtype=np.bool_)
-    places = [names.index(name) for name in outcome.graph.nodes]
-    marks[np.ix_(places, places)] = outcome.graph.to_numpy()
+    graph = outcome.plain_graph
+    places = [names.index(name) for name in graph.nodes]
+    marks[np.ix_(places, places)] = graph.to_numpy()
     return marks
 
 
 def learn_graph(table: Table, model: str, alpha: float, run: Run) -> Outcome:
-    """PC at a level, or a search on BIC for the columns at hand."""
+    """Run a method on a table; a search takes BIC for the columns at hand, tests take the level `alpha`."""
+    method = method_named(model)
+    method.check_width(len(table.names))
+    score = None if method.own_objective else default_score(table.schema)
+    options = {"alpha": alpha} if any(option.name == "alpha" for option in method.options) else {}
+    searching = Searching(method, score, options, {})
     statistics = TableStatistics(table)
-    if model == PC:
-        from dagora.constraint.pc import pc
-
-        return pc(statistics, run, alpha=alpha)
-    found: Outcome = load(SEARCHES[model])(default_score(table.schema).make(statistics), run)
-    return found
+    local = None if score is None else searching.make(statistics)
+    return searching.once(Source(statistics), local, run)[0]
 
 
 def about(run: Run, names: tuple[str, ...]) -> Knowledge:
