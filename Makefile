@@ -55,6 +55,7 @@ bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/orders.py
 	$(BIN)/python benchmarks/boss.py
+	$(BIN)/python benchmarks/direct_lingam.py
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/notears.py
 	$(BIN)/python benchmarks/dynotears.py

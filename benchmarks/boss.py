@@ -1,13 +1,11 @@
-"""BOSS and DirectLiNGAM against causal-learn and lingam, in one run.
+"""BOSS against causal-learn's BOSS, GRaSP and GES, in one run.
 
     OMP_NUM_THREADS=1 python benchmarks/boss.py [--tables 3] [--limit 900] [--output FILE.md]
 
 BOSS: random graphs of 50 nodes and 2 edges a node, linear relations, normal noise, 1000 rows; CPU seconds of
 BOSS with one start and with ten, and of causal-learn's BOSS, GRaSP and GES with the same penalty (BIC's); and
 the BIC that each reaches, all computed by us. A peer that is not done after `--limit` CPU seconds is ended,
-and its cell says so. DirectLiNGAM: 50 columns with exponential noise, 1000 rows; CPU seconds and whether the
-orders are equal. Peers are in `.bench/independence` and `.bench/lingam`
-(`python benchmarks/peers.py independence lingam`).
+and its cell says so. The peer is in `.bench/independence` (`python benchmarks/peers.py independence`).
 """
 
 from __future__ import annotations
@@ -25,18 +23,14 @@ import numpy as np
 
 import dagora
 from dagora.graph.cpdag import CPDAG
-from dagora.nongaussian.causal_fit import read_columns
-from dagora.nongaussian.direct_lingam import direct_order
-from dagora.run import Run
 from dagora.scores.local_score import TIE
-from dagora.stats.table import TableStatistics
 from peers import pinned, require
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import one_thread, run_worker
 
-PEERS = ["independence", "lingam"]
+PEERS = ["independence"]
 NODES, ROWS, REPEATS = 50, 1000, 3
-FASTER, FASTER_LINGAM = 50.0, 15.0
+FASTER = 50.0
 
 
 def timed(job: Callable[[], Any]) -> tuple[Any, float]:
@@ -57,7 +51,7 @@ def table_of(seed: int, noise: str) -> dagora.Table:
 def by_peer(method: str, table: dagora.Table, file: Path, limit: float) -> dict[str, Any] | None:
     """What a peer found in a process of its own; None where it was not done after `limit` CPU seconds."""
     np.save(file, np.column_stack(table.columns))
-    peer = PEERS[method == "lingam"]
+    peer = "lingam" if method == "lingam" else "independence"
     return run_worker("orders_of_peers.py", method, file, limit, peer=peer, **one_thread())
 
 
@@ -97,28 +91,8 @@ def orders_searched(tables: int, file: Path, limit: float) -> tuple[list[list[st
     return lines, kept
 
 
-def first_causes(file: Path, limit: float) -> tuple[str, list[str]]:
-    """DirectLiNGAM in both packages: a sentence, and the promise."""
-    table = table_of(1, "exponential")
-    columns = read_columns(TableStatistics(table), dagora.Knowledge(), "lingam")
-    direct_order(columns, Run())
-    order, ours = timed(lambda: direct_order(columns, Run()))
-    found = by_peer("lingam", table, file, limit)
-    if found is None:
-        said = f"DirectLiNGAM: {digits(ours)} s for the order; lingam was not done after {limit:.0f} s."
-        return said, ["DirectLiNGAM", f"≥ {FASTER_LINGAM:.0f}×, same order", "lingam not done", "open"]
-    same = "the same order" if order == found["order"] else "another order"
-    ratio = found["cpu"] / ours
-    said = (
-        f"DirectLiNGAM, {NODES} columns, {ROWS} rows: {digits(ours)} s for the order, "
-        f"lingam {digits(found['cpu'])} s with its weights; {same}."
-    )
-    met = verdict(ratio >= FASTER_LINGAM and order == found["order"])
-    return said, ["DirectLiNGAM", f"≥ {FASTER_LINGAM:.0f}×, same order", f"{ratio:.0f}×, {same}", met]
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="BOSS and DirectLiNGAM against their peers.")
+    parser = argparse.ArgumentParser(description="BOSS against its peers.")
     parser.add_argument("--tables", type=int, default=3)
     parser.add_argument("--limit", type=float, default=900.0, help="CPU seconds of a peer's run")
     parser.add_argument("--output", type=Path, help="write the report to this file too")
@@ -126,14 +100,13 @@ def main() -> None:
     require(PEERS)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.npy"
-        said, promise = first_causes(file, arguments.limit)
         lines, kept = orders_searched(arguments.tables, file, arguments.limit)
     header = [
         "table", "boss, one start, s", "BIC", "ten starts, s", "BIC", "causal-learn BOSS, s", "BIC",
         "GRaSP, s", "BIC", "GES, s", "BIC",
     ]  # fmt: skip
     intro = "CPU seconds; the BIC of every graph is computed by dagora, higher is better."
-    parts = [intro, markdown_table(header, lines), said, promises([*kept, promise]), pinned(PEERS)]
+    parts = [intro, markdown_table(header, lines), promises(kept), pinned(PEERS)]
     deliver("\n\n".join([*parts, machine("dagora", "numpy", "scipy")]), arguments.output)
 
 
