@@ -1,6 +1,6 @@
 """DirectLiNGAM: time against the package lingam, and how far its graphs are from the truth.
 
-    OMP_NUM_THREADS=1 python benchmarks/direct_lingam.py [--tables 3] [--graphs 20] [--limit 300] [--output FILE.md]
+    OMP_NUM_THREADS=1 python benchmarks/direct_lingam.py [--tables 3] [--graphs 20] [-h]
 
 Time: random graphs of 50 nodes and 2 edges a node, linear relations, exponential noise, 1000 rows; CPU
 seconds of our whole method and of lingam's, and whether the orders of the columns are equal. Truth: random
