@@ -56,7 +56,9 @@ def settings() -> list[tuple[str, dict[str, object], str]]:
                         continue
                     # The losses of zeros and ones and of counts, and tests of counts, take discrete columns.
                     discrete = {"logistic", "poisson", "x2", "g2", "g2-seen"}
-                    kind = "discrete" if choice in discrete else "continuous"
+                    kind = (
+                        "discrete" if choice in discrete else "mixed" if choice == "cells" else "continuous"
+                    )
                     found.append((entry.name, {option.name: choice}, kind))
     return found
 

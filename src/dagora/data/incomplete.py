@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from dagora.data.columns.column_type import Column, seen_cells
 from dagora.data.columns.hole_pattern import hole_pattern, unseen
 from dagora.data.columns.overview import Overview
-from dagora.data.schema import Schema
+from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.showing import Shown
@@ -155,7 +155,7 @@ def table_of(columns: Sequence[Column], overview: Overview | None = None) -> Any
     Table(1 rows, 1 columns)
     """
     for column in columns:
-        if column.missing is not None and column.missing.all():
+        if column.variable.kind is Kind.DISCRETE and not column.variable.levels:
             raise unseen(column.variable.name)
     if any(column.missing is not None for column in columns):
         return IncompleteTable.from_columns(columns, overview)
