@@ -1,5 +1,7 @@
 """Counts by blocks of rows against the kernel that counts one set after the other, bit for bit."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,6 +99,16 @@ def test_sets_with_more_cells_than_short_labels_tell_apart(monkeypatch):
         sizes = [levels[column] for column in columns]
         cells = np.ravel_multi_index(tuple(codes[list(columns)].astype(np.int64)), sizes)
         assert together.table(k).tolist() == np.bincount(cells, minlength=np.prod(sizes)).tolist()
+
+
+def test_levels_that_whole_blocks_lack():
+    """Rows in the order of a column: what a block before had in a cell must not stay."""
+    rows = 3 * BLOCK_ROWS + 5
+    codes = np.random.default_rng(4).integers(0, 2, (5, rows)).astype(np.uint8)
+    codes[0] = np.arange(rows) >= BLOCK_ROWS
+    codes[1] = np.arange(rows) < 2 * BLOCK_ROWS
+    data = coded_columns(codes, np.full(5, 2))
+    assert_same(data, [list(each) for each in combinations(range(5), 4)])
 
 
 def test_threads_change_nothing(monkeypatch):
