@@ -197,6 +197,7 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
     page.click("#learn")
     page.wait_for_selector("#shown h2:has-text('many.csv')")
     coded = page.locator(".card", has_text="code")
+    coded.locator(".level").nth(11).wait_for()
     assert coded.locator(".level").count() == 12
     coded.locator("input").fill("c59")
     coded.locator("input").press("Enter")

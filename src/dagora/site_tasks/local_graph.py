@@ -17,7 +17,7 @@ from dagora.errors import DataError, KnowledgeError
 from dagora.graph.knowledge import Knowledge
 from dagora.method_entries.sites import VOTERS
 from dagora.method_registry import method_named
-from dagora.parties.horizontal.checked_fields import check_names, choice, real, refuse
+from dagora.parties.horizontal.checked_fields import check_names, real, refuse
 from dagora.parties.horizontal.learners.site_alone import read_run
 from dagora.parties.horizontal.learners.voted_graph import TASK, Marks, check_directions
 from dagora.parties.horizontal.session.federation import Answer, Question, Site
@@ -35,7 +35,9 @@ BELOW_1 = 1 - 2.0**-53
 def local_graph(site: Site, question: Question) -> Answer:
     """Learn from this site's rows alone."""
     check_names(TASK, question, FIELDS)
-    model = choice(TASK, question, "model", VOTERS)
+    model = question["model"]
+    if type(model) is not str or model not in VOTERS:
+        raise refuse(TASK, "'model' must be a method that learns a graph from one table")
     alpha = real(TASK, question, "alpha", high=BELOW_1, open_low=True)
     run = read_run(TASK, question, site.table.names)
     try:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dagora.data.table import Table
-from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.errors import DataError, KnowledgeError, OptionError, ProtocolError
 from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -134,5 +134,5 @@ def test_limits_and_refusals():
     mixed = Table.from_numpy([[0, 0.5], [1, 1.5], [0, 2.5], [1, 0.1]], "ab", discrete=["a"])
     with pytest.raises(DataError, match="the method vote needs continuous columns, but 'a' is discrete"):
         vote(open_federation(mixed, 2), Run())
-    with pytest.raises(OptionError, match="no model named 'cubic'"):
+    with pytest.raises(ProtocolError, match="'model' must be a method that learns a graph from one table"):
         vote(open_federation(table, 2), Run(), model="cubic")

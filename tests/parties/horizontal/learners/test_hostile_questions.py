@@ -61,7 +61,7 @@ WRONG = [
     ("local-weights", {"knowledge": {"max_parents": 1}}, "'knowledge' is not valid for the columns"),
     ("local-weights", {"knowledge": "all"}, "'knowledge' must be a dict"),
     ("local-weights", {"model": "pc"}, "'model' must be one of linear, mlp"),
-    ("local-graph", {"model": "linear"}, "'model' must be one of pc, ges, hill-climb, tabu"),
+    ("local-graph", {"model": "linear"}, "'model' must be a method that learns a graph"),
     ("local-graph", {"alpha": 0.0}, "'alpha' must be a finite number above 0"),
     ("local-graph", {"alpha": 1.0}, "'alpha' must be a finite number"),
     ("local-graph", {"lambda1": 0.1}, "the fields must be alpha, knowledge, model, seconds, seed"),
