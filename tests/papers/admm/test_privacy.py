@@ -35,7 +35,7 @@ def covariances(tables: dict) -> list:
 
 def test_the_published_round_is_equation_10() -> None:
     tables = tables_of(CELL)
-    found = shown(tables, Run())
+    found = shown(tables)
     assert found.rho == 0.001
     for name, table in tables.items():
         x = centred(table)

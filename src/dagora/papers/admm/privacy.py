@@ -82,7 +82,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     from_sums = covariances_from(summed(tables, min(2 * sites, MOST_ROUNDS), run), sites)
     mean: Matrix = np.mean(list(truth.values()), axis=0)
     views: dict[str, Mapping[str, Matrix]] = {
-        "shown": shown(tables, run).covariances(),
+        "shown": shown(tables).covariances(),
         "sums": {name: nearest(from_sums, S) for name, S in truth.items()},
         "total": dict.fromkeys(truth, mean),
     }
