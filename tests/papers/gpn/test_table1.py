@@ -12,7 +12,8 @@ from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import table1
 from dagora.papers.gpn.contest import PRIORS
-from dagora.papers.gpn.published import SACHS, published_proteins
+from dagora.papers.gpn.published import published_proteins
+from tests.papers.gpn.proteins import write_proteins
 
 
 @pytest.fixture
@@ -22,13 +23,8 @@ def few_proteins(tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
     pka = rng.standard_normal(40)
     erk = np.cos(2 * pka) + 0.3 * rng.standard_normal(40)
     akt = erk + 0.3 * rng.standard_normal(40)
-    lines = ["Erk,Akt,PKA", *(f"{2**a},{2**b},{2**c}" for a, b, c in zip(erk, akt, pka, strict=True))]
     folder = tmp_path / "data"
-    (folder / "sachs").mkdir(parents=True)
-    (folder / "sachs" / "sachs_observational.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    (folder / "sachs" / "sachs_consensus_edges.csv").write_text("from,to\nErk,Akt\nPKA,Erk\n")
-    (folder / SACHS).parent.mkdir(parents=True)
-    (folder / SACHS).write_bytes((data_dir / SACHS).read_bytes())
+    write_proteins(folder, data_dir, pka, erk, akt)
     monkeypatch.setenv("DAGORA_DATA", str(folder))
     return folder
 

@@ -1,6 +1,5 @@
 """Kernel PC, DiBS+ and the empty graph on the proteins: settings, what the page says, and a stand-in of few."""
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import table1_others
-from dagora.papers.gpn.published import SACHS
+from tests.papers.gpn.proteins import write_proteins
 
 
 @pytest.fixture
@@ -21,13 +20,8 @@ def few_proteins(tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
     pka = rng.standard_normal(60)
     erk = pka + 0.5 * rng.standard_normal(60)
     akt = erk + 0.5 * rng.standard_normal(60)
-    lines = ["Erk,Akt,PKA", *(f"{2**a},{2**b},{2**c}" for a, b, c in zip(erk, akt, pka, strict=True))]
     folder = tmp_path / "data"
-    (folder / "sachs").mkdir(parents=True)
-    (folder / "sachs" / "sachs_observational.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    (folder / "sachs" / "sachs_consensus_edges.csv").write_text("from,to\nErk,Akt\nPKA,Erk\n")
-    (folder / SACHS).parent.mkdir(parents=True)
-    (folder / SACHS).write_bytes((data_dir / SACHS).read_bytes())
+    write_proteins(folder, data_dir, pka, erk, akt)
     monkeypatch.setenv("DAGORA_DATA", str(folder))
 
 
