@@ -2,15 +2,17 @@
 
     python building/compile_kernels.py FOLDER
 
-Every method, score and sampler runs once on tables of a few hundred rows; whatever numba compiles meanwhile
-is left in FOLDER, from where `hatch_build.py` puts it into the wheel. A kernel that no such run needs is
-compiled when somebody needs it. Two processes share the work, as numba compiles one kernel at a time in each.
+Every method, score and sampler runs on an easy and on a tangled table of a few hundred rows, as some kernels
+are only reached where a problem is hard; whatever numba compiles meanwhile is left in FOLDER, from where
+`hatch_build.py` puts it into the wheel. A kernel that no such run needs is compiled when somebody needs it;
+those are listed at the end. Two processes share the work, as numba compiles one kernel at a time in each.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -19,13 +21,25 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kernel_tag import TAG_FILE, made_for
+from numba.core import event
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src"
 # A process reads and writes the same files as its sibling, which compiles the other jobs.
 PROCESSES = 2
+ROWS = 300
+TANGLED_NODES, TANGLED_DEGREE = 17, 6
+# Enough rows for an integer program whose relaxation has no whole solution.
+DENSE_ROWS = 2000
+# Enough columns for the moves of wide problems.
+WIDE = 220
 # Enough rows for the counts of long tables, which have kernels of their own.
 LONG = 60_000
 # Seconds for a run: all its kernels are compiled long before.
@@ -47,12 +61,19 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
     rng = np.random.default_rng(1)
 
-    def columns(rows: int, kind: str) -> dict[str, object]:
-        noise = rng.standard_normal((rows, 8))
-        for i in range(1, 8):
-            noise[:, i] += noise[:, i - 1]
-        numbers = {f"x{i}": noise[:, i] for i in range(8)}
-        levels = {f"c{i}": np.digitize(noise[:, i], [-1, 0, 1][: 1 + i % 3]).astype(str) for i in range(8)}
+    def chain(rows: int) -> NDArray[np.float64]:
+        return rng.standard_normal((rows, 8)).cumsum(axis=1)
+
+    def tangle(rows: int) -> NDArray[np.float64]:
+        graph = dagora.random_dag("er", TANGLED_NODES, TANGLED_DEGREE, seed=1)
+        table = dagora.simulate(graph, "gaussian", rows, seed=1).table
+        cells = np.column_stack([table.values(place) for place in range(TANGLED_NODES)])
+        return (cells - cells.mean(axis=0)) / cells.std(axis=0)
+
+    def columns(cells: NDArray[np.float64], kind: str) -> dict[str, object]:
+        places = range(cells.shape[1])
+        numbers = {f"x{i}": cells[:, i] for i in places}
+        levels = {f"c{i}": np.digitize(cells[:, i], [-1, 0, 1][: 1 + i % 3]).astype(str) for i in places}
         if kind == "mixed":
             return {
                 **{name: levels[name] for name in ("c0", "c3", "c5")},
@@ -61,17 +82,18 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
             }
         return numbers if kind == "continuous" else levels
 
-    def holed(rows: int, kind: str) -> dict[str, object]:
-        whole = columns(rows, kind)
+    def holed(kind: str) -> dict[str, object]:
+        whole = columns(chain(ROWS), kind)
         return {
             name: [None if rng.random() < 0.1 else cell for cell in np.asarray(cells).tolist()]
             for name, cells in whole.items()
         }
 
     kinds = ("discrete", "continuous", "mixed")
-    tables = {kind: pa.table(columns(300, kind)) for kind in kinds}
-    holes = {kind: pa.table(holed(300, kind)) for kind in kinds}
-    long = {kind: pa.table(columns(LONG, kind)) for kind in kinds}
+    easy = {kind: pa.table(columns(chain(ROWS), kind)) for kind in kinds}
+    tangled = {kind: pa.table(columns(tangle(ROWS), kind)) for kind in kinds}
+    holes = {kind: pa.table(holed(kind)) for kind in kinds}
+    long = {kind: pa.table(columns(chain(LONG), kind)) for kind in kinds}
 
     def limit(name: str) -> int:
         return 1 if name in ON_JAX else LIMIT
@@ -87,27 +109,62 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
     for kind in kinds:
         yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=LIMIT)
-        for learner in METHODS:
-            yield (
-                f"{learner.name} {kind}",
-                trying(dagora.learn, tables[kind], method=learner.name, time_limit=limit(learner.name)),
-            )
+        for name, table in ((kind, easy[kind]), (f"{kind} tangled", tangled[kind])):
+            for learner in METHODS:
+                yield (
+                    f"{learner.name} {name}",
+                    trying(dagora.learn, table, method=learner.name, time_limit=limit(learner.name)),
+                )
+            for sampler in SAMPLERS:
+                yield (
+                    f"sample {sampler.name} {name}",
+                    trying(dagora.sample, table, method=sampler.name, time_limit=limit(sampler.name)),
+                )
         for score in SCORES:
             for method in ("auto", "hill-climb", "dynamic"):
                 yield (
                     f"{method} {score.name} {kind}",
-                    trying(dagora.learn, tables[kind], method=method, score=score.name, time_limit=LIMIT),
+                    trying(dagora.learn, easy[kind], method=method, score=score.name, time_limit=LIMIT),
                 )
-        for sampler in SAMPLERS:
             yield (
-                f"sample {sampler.name} {kind}",
-                trying(dagora.sample, tables[kind], method=sampler.name, time_limit=limit(sampler.name)),
+                f"sample order {score.name} {kind}",
+                trying(dagora.sample, easy[kind], "order", score=score.name, draws=10, time_limit=LIMIT),
             )
         yield f"holes {kind}", trying(dagora.learn, holes[kind], time_limit=LIMIT)
+    dense = pa.table(columns(tangle(DENSE_ROWS), "discrete"))
+    yield "ilp dense", trying(dagora.learn, dense, method="ilp", time_limit=LIMIT)
+    yield "candidates bdeu", trying(dagora.candidates, dense, score="bdeu", budget=dagora.Budget(LIMIT))
+    yield "rows", trying(lambda: dagora.learn(dagora.open_rows(lambda: dense), "hill-climb"))
+    wide = pa.table(columns(rng.standard_normal((ROWS, WIDE)), "continuous"))
+    yield "notears wide", trying(dagora.learn, wide, method="notears", time_limit=LIMIT)
+    keys = pa.array([f"p{row}" for row in range(ROWS)])
+    owners = [
+        easy["discrete"].select(names).append_column("key", keys) for names in (["c0", "c3"], ["c1", "c4"])
+    ]
+    yield "two owners", trying(dagora.learn_private, *owners, "key")
+    sites = {name: easy["discrete"].slice(100 * place, 100) for place, name in enumerate("abc")}
+    yield "three sites", trying(dagora.learn_federated, sites, "hill-climb")
 
 
-def compile_share(share: int) -> None:
-    """Run every `PROCESSES`-th job; what one process has compiled the other finds."""
+class Compiled(event.Listener):  # type: ignore[misc]  # numba has no types
+    """The kernels that a process compiles."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def on_start(self, event: Any) -> None:  # noqa: ANN401
+        """Note a kernel."""
+        function = event.data["dispatcher"].py_func
+        self.names.add(f"{function.__module__}.{function.__name__}")
+
+    def on_end(self, event: Any) -> None:  # noqa: ANN401
+        """Nothing to note."""
+
+
+def compile_share(share: int, seen: Path) -> None:
+    """Run every `PROCESSES`-th job and list what it compiled; one process finds what the other compiled."""
+    compiled = Compiled()
+    event.register("numba:compile", compiled)
     warnings.simplefilter("ignore")
     for number, (name, job) in enumerate(jobs()):
         if number % PROCESSES != share:
@@ -115,6 +172,17 @@ def compile_share(share: int) -> None:
         begun = time.monotonic()
         job()
         print(f"{name}: {time.monotonic() - begun:.1f} s", flush=True)
+    seen.write_text("\n".join(compiled.names))
+
+
+def all_kernels() -> set[str]:
+    """The names of all kernels in the sources."""
+    found = set()
+    for file in SOURCES.rglob("*.py"):
+        module = ".".join(file.relative_to(SOURCES).with_suffix("").parts)
+        for name in re.findall(r"^@(?:kernel|inlined)\n(?:@.*\n)*def (\w+)", file.read_text(), re.MULTILINE):
+            found.add(f"{module}.{name}")
+    return found
 
 
 def main(folder: Path) -> None:
@@ -133,23 +201,26 @@ def main(folder: Path) -> None:
             "PYTHONPATH": str(SOURCES),
             "OMP_NUM_THREADS": "1",
         }
+        seen = [Path(cache) / f"seen-{share}" for share in range(PROCESSES)]
         started = [
-            subprocess.Popen([sys.executable, __file__, "--share", str(share)], env=environment)  # noqa: S603
-            for share in range(PROCESSES)
+            subprocess.Popen([sys.executable, __file__, "--share", str(share), str(file)], env=environment)  # noqa: S603
+            for share, file in enumerate(seen)
         ]
         if max(process.wait() for process in started):
             sys.exit("compiling failed")
+        compiled = {name for file in seen for name in file.read_text().split()}
         (kept,) = Path(cache).glob("dagora-*")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(kept, folder)
         (folder / TAG_FILE).write_text(made_for(ROOT))
     files = [file for file in folder.rglob("*") if file.is_file()]
     size = sum(file.stat().st_size for file in files)
+    print("not reached: " + ", ".join(sorted(all_kernels() - compiled)))
     print(f"{sum(file.suffix == '.nbc' for file in files)} kernels, {size / 1e6:.0f} MB in {folder}")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--share":
-        compile_share(int(sys.argv[2]))
+        compile_share(int(sys.argv[2]), Path(sys.argv[3]))
     else:
         main(Path(sys.argv[1]))

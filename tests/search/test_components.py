@@ -93,13 +93,15 @@ def test_a_missing_empty_set_is_hopeless_but_there():
     assert problem.score(np.array([0, 1, 2])) < problem.score(np.array([2, 1, 0])) - 1.0
 
 
-def test_undominated_keeps_what_no_earlier_subset_beats():
+@pytest.mark.parametrize(("sets", "members", "shares"), [(15, 70, (0.03, 0.97)), (60, 6, (0.3, 0.7))])
+def test_undominated_keeps_what_no_earlier_subset_beats(sets, members, shares):
     rng = np.random.default_rng(1)
+    assert (members << members <= sets**2) is (members == 6), "one case by pairs and one by a table"
     for _ in range(20):
-        matrix = rng.random((15, 70)) < rng.choice([0.03, 0.97])
-        sets = [frozenset(np.flatnonzero(row)) for row in matrix]
-        kept = [not any(sets[j] <= sets[i] for j in range(i)) for i in range(15)]
-        assert undominated(pack(matrix)).tolist() == kept
+        matrix = rng.random((sets, members)) < rng.choice(shares)
+        listed = [frozenset(np.flatnonzero(row)) for row in matrix]
+        kept = [not any(listed[j] <= listed[i] for j in range(i)) for i in range(sets)]
+        assert undominated(pack(matrix), members).tolist() == kept
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -77,7 +77,7 @@ class LocalProblem:
             # Sort again: of two sets with the same score, the larger one may now have become the smaller.
             turn = np.lexsort((inside.sum(axis=1), -self.scores[own]))
             within = pack(inside[turn])
-            kept = undominated(within)
+            kept = undominated(within, len(positions))
             masks.append(within[kept])
             scores.append(self.scores[own][turn[kept]])
             rows.append(self.rows[own][turn[kept]])
@@ -223,9 +223,45 @@ def why_cyclic(candidates: Candidates) -> str:
     return f"no acyclic graph can be made of the candidate parent sets: {names} always need each other"
 
 
+def undominated(masks: Rows, members: int) -> NDArray[np.bool_]:
+    """Which of one child's sets, given best first, are no superset of (nor equal to) an earlier one.
+
+    >>> undominated(pack(np.array([[0, 1, 1], [1, 1, 1], [1, 0, 0]], dtype=bool)), 3)
+    array([ True, False,  True])
+    """
+    if members << members <= len(masks) ** 2:
+        return undominated_by_table(masks.ravel(), members)
+    return undominated_by_pairs(masks)
+
+
 @kernel
-def undominated(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which of one child's sets, given best first, are no superset of (nor equal to) an earlier one."""
+def undominated_by_table(masks: NDArray[np.uint64], members: int) -> NDArray[np.bool_]:
+    """The same for few members: a table of all sets says which are a superset of one that is kept."""
+    useless = np.zeros(1 << members, dtype=np.bool_)
+    waiting = np.empty(1 << members, dtype=np.int64)
+    flags = np.zeros(len(masks), dtype=np.bool_)
+    for row in range(len(masks)):
+        if useless[masks[row]]:
+            continue
+        flags[row] = True
+        useless[masks[row]] = True
+        waiting[0] = masks[row]
+        count = 1
+        while count:
+            count -= 1
+            each = waiting[count]
+            for member in range(members):
+                larger = each | (1 << member)
+                if not useless[larger]:  # else so are all its supersets
+                    useless[larger] = True
+                    waiting[count] = larger
+                    count += 1
+    return flags
+
+
+@kernel
+def undominated_by_pairs(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """The same for many members: each set is compared with all that are kept."""
     kept = np.empty_like(masks)
     count = 0
     flags = np.zeros(len(masks), dtype=np.bool_)

@@ -166,6 +166,18 @@ def test_a_time_limit_gives_a_graph_and_a_gap(any_root, no_search):
     assert outcome.message.startswith("enough")
 
 
+def test_what_would_take_too_long_to_hand_over_is_not(no_root, no_search, monkeypatch):
+    import dagora.search.exact.ilp as module
+    from dagora.search.exact import ilp_program
+
+    candidates = competing_lists(np.random.default_rng(2), 9)
+    optimum = best_by_subsets(candidates)
+    check_optimal(ilp(candidates, Run(budget=Budget(60.0))), candidates, optimum)
+    monkeypatch.setattr(module, "HAND_OVER", 10.0)
+    monkeypatch.setattr(ilp_program, "IlpProgram", None)
+    check_stopped(ilp(candidates, Run(budget=Budget(60.0))), candidates, optimum, "time-limit")
+
+
 def test_more_sets_than_memory_allows():
     candidates = competing_lists(np.random.default_rng(2), 9)
     check_stopped(

@@ -170,11 +170,10 @@ class IlpProgram:
                 self.model.setSolVal(solution, self.arcs[i, j], 1.0)
         return solution
 
-    def solve(self) -> str:
-        """Run SCIP and return its status; an exception from a callback is raised here."""
-        left = self.watch.run.budget.left
-        if math.isfinite(left):
-            self.model.setParam("limits/time", left)
+    def solve(self, seconds: float) -> str:
+        """Run SCIP for so long, and return its status; an exception from a callback is raised here."""
+        if math.isfinite(seconds):
+            self.model.setParam("limits/time", max(0.0, seconds))
         self.model.optimizeNogil()
         if self.error is not None:
             raise self.error

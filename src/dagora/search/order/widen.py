@@ -170,7 +170,7 @@ def merge(child: ParentSets, found: Sequence[tuple[frozenset[int], float]]) -> P
     masks = np.concatenate([child.masks, pack(members)])
     scores = np.concatenate([child.scores, np.array([score for _, score in listed])])
     merged = best_first(child.child, masks, scores, child.columns)
-    kept = undominated(merged.masks)
+    kept = undominated(merged.masks, child.columns)
     if kept.sum() == len(child) and (merged.masks[kept] == child.masks).all():
         return child
     return ParentSets(child.child, merged.masks[kept], merged.scores[kept], child.columns)
