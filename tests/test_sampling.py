@@ -39,13 +39,21 @@ A, B, C, D = TABLE.names
 each_sampler = pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda entry: entry.name)
 # Those that promise a distribution; what DiBS+ comes to is measured in tests/posterior/dibs.
 each_faithful_sampler = pytest.mark.parametrize(
-    "sampler", [entry for entry in SAMPLERS if entry.name != "dibs"], ids=lambda entry: entry.name
+    "sampler",
+    [entry for entry in SAMPLERS if not entry.name.startswith("dibs")],
+    ids=lambda entry: entry.name,
 )
+
+
+def table_for(sampler: Sampler) -> Table:
+    """A table that the sampler takes."""
+    return NUMBERS if sampler.own_model else TABLE
 
 
 def quickly(sampler: Sampler) -> dict[str, int]:
     """Options that make a sampler quick where nothing is asked of its distribution."""
-    return {"draws": 20, "chains": 2, "steps": 60} if sampler.name == "dibs" else {"draws": 50, "chains": 2}
+    few = {"dibs": {"draws": 20, "steps": 60}, "dibs-neural": {"draws": 3, "steps": 20}}
+    return {"draws": 50, "chains": 2, **few.get(sampler.name, {})}
 
 
 @pytest.fixture
@@ -69,7 +77,8 @@ def test_entries_are_complete(sampler: Sampler) -> None:
     options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     given = {option.name: option.default for option in sampler.options}
     assert {key: value for key, value in options.items() if key not in {"draws", "chains"}} == given
-    assert [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == ["score", "run"]
+    given_first = "table" if sampler.own_model else "score"
+    assert [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == [given_first, "run"]
     for option in sampler.options:
         assert option.summary
         assert option.check(option.default) == option.default
@@ -113,7 +122,9 @@ def test_linear_extensions() -> None:
 
 @each_sampler
 def test_same_seed_same_draws(sampler: Sampler) -> None:
-    one, again, other = (sample(TABLE, sampler.name, **quickly(sampler), seed=seed) for seed in (5, 5, 6))
+    one, again, other = (
+        sample(table_for(sampler), sampler.name, **quickly(sampler), seed=seed) for seed in (5, 5, 6)
+    )
     assert np.array_equal(one.draws.parents, again.draws.parents)
     assert np.array_equal(one.draws.log_scores, again.draws.log_scores)
     assert not np.array_equal(one.draws.parents, other.draws.parents)
@@ -121,34 +132,42 @@ def test_same_seed_same_draws(sampler: Sampler) -> None:
 
 @each_sampler
 def test_knowledge_is_obeyed(sampler: Sampler) -> None:
+    table = table_for(sampler)
+    limit = None if sampler.own_model else 2
+    a, b, c, d = table.names
     knowledge = dagora.Knowledge(
-        required=[(D, A)], forbidden=[(A, B), (B, A)], tiers=[(D, B), (A, C)], max_parents=2
+        required=[(d, a)], forbidden=[(a, b), (b, a)], tiers=[(d, b), (a, c)], max_parents=limit
     )
-    found = sample(TABLE, sampler.name, **{**quickly(sampler), "draws": 200}, knowledge=knowledge)
+    many = {} if sampler.own_model else {"draws": 200}
+    found = sample(table, sampler.name, **{**quickly(sampler), **many}, knowledge=knowledge)
     graphs = [graph for graph, _ in found.graphs()]
     assert len(graphs) > 1
     assert not [line for graph in graphs for line in knowledge.violations(graph)]
     assert found.settings["knowledge"] == knowledge.to_dict()
     assert found.edge_probability[3, 0] == pytest.approx(1.0)
     with pytest.raises(KnowledgeError, match="'zebra'"):
-        sample(TABLE, sampler.name, knowledge={"forbidden": [[A, "zebra"]]})
+        sample(table, sampler.name, knowledge={"forbidden": [[a, "zebra"]]})
+    if sampler.own_model:
+        with pytest.raises(OptionError, match="no limit on parents"):
+            sample(table, sampler.name, **quickly(sampler), max_parents=1)
+        return
     limited = sample(TABLE, sampler.name, **quickly(sampler), max_parents=1)
     assert max(int(np.bitwise_count(limited.draws.parents).max()), 0) <= 1
 
 
 @each_sampler
 def test_json_round_trip(sampler: Sampler) -> None:
-    found = sample(TABLE, sampler.name, **quickly(sampler))
+    found = sample(table_for(sampler), sampler.name, **quickly(sampler))
     again = Posterior.from_json(found.to_json())
     assert again.to_dict() == found.to_dict()
     assert np.array_equal(again.draws.parents, found.draws.parents)
     assert {option.name for option in sampler.options} <= set(found.settings)
     assert found.settings.keys() >= {"draws", "chains", "reweight", "knowledge", "time_limit"}
-    assert found.stats["rows"] == TABLE.n_rows
+    assert found.stats["rows"] == table_for(sampler).n_rows
     assert found.prior
     assert found.space
     assert found.seconds > 0
-    assert json.loads(found.to_json())["nodes"] == list(TABLE.names)
+    assert json.loads(found.to_json())["nodes"] == list(table_for(sampler).names)
 
 
 @each_sampler
@@ -159,8 +178,8 @@ def test_a_stopped_run_says_so(sampler: Sampler) -> None:
         if event.phase != "scoring":
             budget.stop("it was interrupted")
 
-    most = 200 if sampler.name == "dibs" else 200_000
-    found = sample(TABLE, sampler.name, draws=most, chains=2, budget=budget, on_event=stop)
+    most = {"dibs": 200, "dibs-neural": 5}.get(sampler.name, 200_000)
+    found = sample(table_for(sampler), sampler.name, draws=most, chains=2, budget=budget, on_event=stop)
     assert found.status == "time-limit"
     assert found.draws.per_chain < most
     assert "interrupted" in found.message

@@ -129,7 +129,7 @@ class Catalogue(Sequence[Entry]):
 
     >>> everything = methods()
     >>> [entry.name for entry in everything.samplers], everything["bdeu"].options[0].name
-    (['partition', 'order', 'exact', 'dibs'], 'ess')
+    (['partition', 'order', 'exact', 'dibs', 'dibs-neural'], 'ess')
     >>> "hill-climb" in everything, "zebra" in everything
     (True, False)
     >>> everything.scores["k2"].takes, everything["k2"].kind

@@ -23,7 +23,8 @@ from dagora.wording import spoken
 class Sampler:
     """A sampler's entry, with its default numbers; `sampler` is imported only when it is used.
 
-    `on_cluster` says that its chains can run on the workers of a Dask cluster.
+    `on_cluster` says that its chains can run on the workers of a Dask cluster, `own_model` that it has a
+    model of its own instead of a score, and is given the rows.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Sampler:
     draws: int = 1000
     chains: int = 4
     on_cluster: bool = False
+    own_model: bool = False
 
     def load(self) -> Callable[..., Draws]:
         """Import the sampler."""
@@ -118,6 +120,29 @@ SAMPLERS = (
         options=(*PRIOR, Option("steps", "int", 2000, "steps that each particle takes", low=1)),
         draws=30,
         chains=1,
+    ),
+    Sampler(
+        name="dibs-neural",
+        summary="DiBS+ with a neural network for each variable in place of a score; a baseline",
+        promise="none: as dibs, and each graph is weighed by one set of weights of its networks",
+        reference="Lorch, Rothfuss, Schölkopf & Krause 2021; one hidden layer, as in Giudice et al. 2023",
+        sampler="dagora.posterior.dibs.neural_dibs:neural_dibs",
+        options=(
+            Option("steps", "int", 2000, "steps that each particle takes", low=1),
+            Option("hidden", "int", 5, "hidden units of each network", low=1, high=1000),
+            Option(
+                "noise",
+                "float",
+                0.1,
+                "variance of the noise, of standardised columns",
+                low=0.0,
+                open_low=True,
+            ),
+            Option("edge_penalty", "float", 0.0, "penalty for each edge, in nats"),
+        ),
+        draws=10,
+        chains=1,
+        own_model=True,
     ),
 )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Budget, Observer, ignore
 from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.posterior.draws import Draws
 from dagora.posterior.summary.mixing import diagnose, mixing_warnings
 from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
@@ -25,6 +27,7 @@ from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import check_possible
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.source import read_source
+from dagora.stats.statistics import Statistics
 from dagora.version import versions
 from dagora.wording import announce, option
 
@@ -62,13 +65,13 @@ def sample(
     """Draw graphs from their posterior given data of any kind that `learn` takes.
 
     From `discrete` to `separator`, the options say how the data are to be understood; `read_table` explains
-    them. Each of `chains` chains keeps `draws` graphs, 4 × 1000 by default (dibs: 1 × 30). Options of the
-    sampler and of the score are keyword arguments; `dagora methods NAME` lists them. The default `score` is
-    bge for continuous, bdeu for discrete and bic-mixed for columns of both kinds. With `reweight` (qmc or
-    bridge) graphs are drawn under the Laplace approximation of a Gaussian-process score, and weighted by that
-    more accurate estimator. `interventions` is that of `learn`. `dask`, a client of Dask or the address of a
-    scheduler, lets the workers of that cluster run the chains: the same draws. What the result's `warnings`
-    say is also given to Python's `warnings`.
+    them. Each of `chains` chains keeps `draws` graphs, 4 × 1000 by default (dibs: 1 × 30, dibs-neural:
+    1 × 10). Options of the sampler and of the score are keyword arguments; `dagora methods NAME` lists them.
+    The default `score` is bge for continuous, bdeu for discrete and bic-mixed for columns of both kinds. With
+    `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a Gaussian-process score,
+    and weighted by that more accurate estimator. `interventions` is that of `learn`. `dask`, a client of Dask
+    or the address of a scheduler, lets the workers of that cluster run the chains: the same draws. What the
+    result's `warnings` say is also given to Python's `warnings`.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -79,6 +82,8 @@ def sample(
     draws = entry.draws if draws is None else draws
     chains = entry.chains if chains is None else chains
     check_numbers(draws, chains)
+    if entry.own_model and (score is not None or reweight is not None):
+        raise OptionError(f"the sampler {entry.name} has a model of its own and takes no score")
     if dask is not None:
         check_on_cluster(entry)
         check_cluster(dask)
@@ -94,7 +99,7 @@ def sample(
         bins,
         separator,
         wanted=known.mentioned,
-        numbers_for=numbers_for(None, score),
+        numbers_for=f"the sampler {entry.name}" if entry.own_model else numbers_for(None, score),
         clock=clock,
         constants=False,
     )
@@ -108,22 +113,21 @@ def sample(
     statistics = source.rows
     check_rows(statistics.n_rows)
     known.check_nodes(source.names)
-    chosen = sampled_score(score, statistics.schema)
-    notes = check_score(chosen)
-    if reweight is not None:
+    chosen = None if entry.own_model else sampled_score(score, statistics.schema)
+    if reweight is not None and chosen is not None:
         options = laplace_options(chosen, reweight, options)
     sampler_options, score_options = split_options(entry, chosen, options)
-    local = asked = chosen.make(statistics, **score_options)
-    check_possible(local, known)
     with connected(dask) as cluster:  # before families are scored, which may take long
         run = Run(known, seed, clock, jobs, on_event, cluster)
-        found = entry.load()(local, run, draws=draws, chains=chains, **sampler_options)
-    told = (found.message, *told_of(local), source.dropped_rows, source.rows_set)
+        asking = partial(entry.load(), run=run, draws=draws, chains=chains, **sampler_options)
+        notes: list[str] = []
+        errors: dict[str, float] = {}
+        if chosen is None:
+            found = asking(statistics.rows())
+        else:
+            found, notes, errors = scored_draws(asking, chosen, statistics, score_options, reweight, run)
+    told = (found.message, source.dropped_rows, source.rows_set)
     found = replace(found, message="; ".join(filter(None, told)))
-    if reweight is not None and found.log_scores.size:
-        asked = chosen.make(statistics, **{**score_options, "estimator": reweight})
-        found = reweight_draws(found, local, asked, run)
-    errors, doubts = estimation(asked)
     judged = diagnose(found)
     mixed = mixing_warnings(judged) if found.log_scores.size else []
     settings = {
@@ -139,17 +143,38 @@ def sample(
         draws=found,
         diagnostics=judged,
         method=entry.name,
-        score_name=chosen.name,
+        score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
         seed=seed,
         stats={"rows": float(statistics.n_rows), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions=versions(),
         data=source.account,
-        warnings=(*source.reading_warnings, *source.data_warnings, *notes, *doubts, *found.warnings, *mixed),
+        warnings=(*source.reading_warnings, *source.data_warnings, *notes, *found.warnings, *mixed),
     )
     announce(posterior.warnings[len(source.reading_warnings) :])  # the first ones were given already
     return posterior
+
+
+def scored_draws(
+    asking: Callable[..., Draws],
+    chosen: Score,
+    statistics: Statistics,
+    options: dict[str, Any],
+    reweight: str | None,
+    run: Run,
+) -> tuple[Draws, list[str], dict[str, float]]:
+    """Draws under a score, what there is to say about that, and numbers about its estimates."""
+    notes = check_score(chosen)
+    local = asked = chosen.make(statistics, **options)
+    check_possible(local, run.knowledge)
+    found = asking(local)
+    found = replace(found, message="; ".join(filter(None, (found.message, *told_of(local)))))
+    if reweight is not None and found.log_scores.size:
+        asked = chosen.make(statistics, **{**options, "estimator": reweight})
+        found = reweight_draws(found, local, asked, run)
+    errors, doubts = estimation(asked)
+    return found, [*notes, *doubts], errors
 
 
 def check_rows(number: int) -> None:

@@ -162,9 +162,13 @@ def sample_options(command: F) -> F:
             help="Log marginal likelihood; default: bdeu for discrete columns, bge for others.",
         ),
         click.option(
-            "--draws", type=click.IntRange(1), help="Graphs kept per chain.  [default: 1000; dibs: 30]"
+            "--draws",
+            type=click.IntRange(1),
+            help="Graphs kept per chain.  [default: 1000; dibs: 30, dibs-neural: 10]",
         ),
-        click.option("--chains", type=click.IntRange(1), help="Independent chains.  [default: 4; dibs: 1]"),
+        click.option(
+            "--chains", type=click.IntRange(1), help="Independent chains.  [default: 4; dibs, dibs-neural: 1]"
+        ),
         click.option("--prior", metavar="NAME", help="Prior over graphs: uniform, fair, sparse or gpn."),
         click.option(
             "--reweight",

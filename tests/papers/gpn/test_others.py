@@ -27,7 +27,8 @@ def test_the_paper_counts_as_we_do() -> None:
 def test_sizes() -> None:
     quick, full = (others.fig1_others(Size(full=full)).cells for full in (False, True))
     assert all(cell in full for cell in quick)
-    assert sum(cell["method"] == "dibs" for cell in full) == 3 * others.FULL_DIBS
+    for method in ("dibs", "dibs-neural"):
+        assert sum(cell["method"] == method for cell in full) == 3 * others.FULL_DIBS
     assert sum(cell.get("resample") == "half-rows" for cell in full) == 2 * 3 * others.FULL_GRAPHS
 
 
@@ -62,7 +63,7 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     few = {
         label: {**options, **({"samples": 4} if "samples" in options else {})}
         for label, options in others.METHODS.items()
-        if options["method"] != "dibs"
+        if not options["method"].startswith("dibs")
     }
     for name, value in (("QUICK_GRAPHS", 1), ("LAMBDAS", (0.0,)), ("METHODS", few)):
         monkeypatch.setattr(others, name, value)

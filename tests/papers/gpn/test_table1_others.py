@@ -32,7 +32,9 @@ def test_the_full_size_has_the_samples_of_the_paper(few_proteins: None) -> None:
     assert sum(cell["samples"] for cell in published) == 200
     assert len({cell["seed"] for cell in published}) == len(published), "no sample twice"
     assert all((cell["alpha"], cell["max_given"]) == (0.1, 4) for cell in published)
-    assert sum(cell["method"] == "dibs" for cell in full) == 1
+    for method, in_quick in (("dibs", 1), ("dibs-neural", 0)):
+        assert sum(cell["method"] == method for cell in full) == 1
+        assert sum(cell["method"] == method for cell in quick) == in_quick
 
 
 def test_lines_are_means_of_their_parts(few_proteins: None) -> None:
@@ -57,7 +59,7 @@ def test_end_to_end(
     few = {
         label: {**options, **({"samples": 4} if "samples" in options else {})}
         for label, options in table1_others.METHODS.items()
-        if options["method"] != "dibs"
+        if not options["method"].startswith("dibs")
     }
     monkeypatch.setattr(table1_others, "METHODS", few)
     ran = run("reproduce", "gpn/table1-others", "-o", tmp_path / "out", "--json", "--quiet")

@@ -2,7 +2,8 @@
 
 Kernel PC is no Bayesian method: the paper runs it on samples of the rows, half as many drawn with
 replacement, and takes the graphs as draws. That is the way `half-rows`; `halves` draws without replacement,
-which is the library's default for methods that test. DiBS+ is `sample` with the method dibs on BGe.
+which is the library's default for methods that test. DiBS+ is `sample` with the method dibs-neural, as the
+paper has it, and with the method dibs on BGe.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from dagora.sampling import sample
 
 Marks = NDArray[np.bool_]
 
-EMPTY, DIBS = "empty", "dibs"
+EMPTY, DIBS, NEURAL = "empty", "dibs", "dibs-neural"
+PARTICLES = (DIBS, NEURAL)  # methods that have particles, and no samples of the rows
 PUBLISHED_WAY = "half-rows"
-PAPER_NAMES = {"kpc-dc": "kPC-DC", "kpc-hsic": "kPC-HSIC", DIBS: "DiBS+"}
+PAPER_NAMES = {"kpc-dc": "kPC-DC", "kpc-hsic": "kPC-HSIC", DIBS: "DiBS+", NEURAL: "DiBS+"}
 NEAR = 1.0  # a published E-SHD counts as met within this distance
 
 
@@ -50,10 +52,10 @@ def graphs_of(parameters: Parameters, table: Table, run: Run) -> tuple[Marks, ND
         return np.zeros((1, nodes, nodes), dtype=np.bool_), np.ones(1)
     options: dict[str, Any] = {"seed": seed, "budget": run.budget}
     found: Posterior | Strengths
-    if method == DIBS:
+    if method in PARTICLES:
         options |= {"draws": int(parameters["particles"])}
         options |= {"steps": int(parameters["steps"])} if "steps" in parameters else {}
-        found = sample(table, DIBS, score="bge", **options)
+        found = sample(table, method, score="bge" if method == DIBS else None, **options)
     else:
         options |= {name: parameters[name] for name in ("samples", "resample", "alpha", "max_given")}
         found = bootstrap(table, method, **options)

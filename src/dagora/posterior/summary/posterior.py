@@ -383,7 +383,8 @@ class Posterior(Shown):
         )
         verdict = self.diagnostics.verdict if self.draws.log_scores.size else ""
         doubt = f", {verdict}" if verdict in {NOT_MIXED, UNKNOWN} and self.status != "not-mixed" else ""
-        return f"Posterior({self.method}, {self.score_name}: {kind}, {self.status}{doubt})"
+        score = "" if self.score_name is None else f", {self.score_name}"
+        return f"Posterior({self.method}{score}: {kind}, {self.status}{doubt})"
 
 
 SCALARS = ("method", "score_name", "seconds", "seed", "stats", "settings", "versions")

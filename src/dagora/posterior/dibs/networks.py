@@ -1,0 +1,189 @@
+"""The model of DiBS+ with neural networks: each variable is a network of its parents, plus normal noise.
+
+x_j = b₂ + w₂ · relu(W₁ (parents of j) + b₁) + noise, with a network of its own for every j; all weights have
+a standard normal prior, those of the first layer only where there is an edge (Lorch, Rothfuss, Schölkopf &
+Krause 2021, section 6.1, and the authors' package). A soft graph, with numbers between 0 and 1 for edges,
+weighs the parents, so that there are gradients by edges too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from dagora.posterior.dibs.stein import KEPT, LEAST
+
+HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
+
+
+class Weights(NamedTuple):
+    """The weights of one network for each node: `[node, hidden, input]`, `[node, hidden]` (twice), `[node]`.
+
+    Those of several particles have one axis more, in front.
+    """
+
+    inner: Array
+    inner_bias: Array
+    outer: Array
+    outer_bias: Array
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, particles: int, nodes: int, hidden: int) -> Weights:
+        """Weights from their prior."""
+        shapes = ((nodes, hidden, nodes), (nodes, hidden), (nodes, hidden), (nodes,))
+        return cls(
+            *(jnp.asarray(rng.normal(size=(particles, *shape)).astype(np.float32)) for shape in shapes)
+        )
+
+
+class Particles(NamedTuple):
+    """Where the particles are, and the running mean squares of their steps; tails, then heads, in front."""
+
+    latents: Array  # [2, particle, node, length]
+    weights: Weights
+    latent_squares: Array
+    weight_squares: Weights
+
+
+class Terms(NamedTuple):
+    """What does not change: the rows, which edges are free or required, and the numbers of the model."""
+
+    rows: Array
+    free: Array
+    required: Array
+    noise: Array
+    edge_penalty: Array
+    spread: Array
+
+
+class Pace(NamedTuple):
+    """What a step depends on: how sharp edges and how dear cycles are by now, the size of a step, widths."""
+
+    sharpness: Array | np.floating[Any]
+    cycle_penalty: Array | np.floating[Any]
+    step: float
+    latent_width: float
+    weight_width: float
+
+
+def log_joint(graph: Array, weights: Weights, terms: Terms) -> Array:
+    """Ln p(D, Θ | G) and the prior of the number of edges, for one graph, soft or not.
+
+    >>> nobody = Weights(*(jnp.zeros(shape) for shape in ((2, 1, 2), (2, 1), (2, 1), (2,))))
+    >>> rows, ones, none = jnp.ones((3, 2)), jnp.ones((2, 2), bool), jnp.zeros((2, 2), bool)
+    >>> terms = Terms(rows, ones, none, jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1.0))
+    >>> round(float(log_joint(jnp.zeros((2, 2)), nobody, terms)), 3)  # 6 cells off by 1, and 6 weights of 0
+    -14.027
+    """
+    masked = weights.inner * graph.T[:, None, :]
+    before = jnp.einsum("ni,jhi->njh", terms.rows, masked) + weights.inner_bias
+    means = jnp.einsum("njh,jh->nj", jax.nn.relu(before), weights.outer) + weights.outer_bias
+    misses = (terms.rows - means) ** 2 / terms.noise + jnp.log(terms.noise)
+    likelihood = -0.5 * misses.sum() - HALF_LOG_TWO_PI * terms.rows.size
+    prior = (log_normal(weights.inner) * graph.T[:, None, :]).sum()
+    prior += sum(log_normal(each).sum() for each in weights[1:])
+    return likelihood + prior - terms.edge_penalty * graph.sum()
+
+
+def log_normal(values: Array) -> Array:
+    """The logarithm of the standard normal density."""
+    return -0.5 * values**2 - HALF_LOG_TWO_PI
+
+
+def edge_logits(latents: Array, terms: Terms, sharpness: Array | np.floating[Any]) -> Array:
+    """Logits of all edges of one particle; ±∞ where knowledge settles an edge."""
+    products = sharpness * (latents[0] @ latents[1].T)
+    return jnp.where(terms.free, products, jnp.where(terms.required, jnp.inf, -jnp.inf))
+
+
+def climbed(latents: Array, weights: Weights, noise: Array, cycles: Array, terms: Terms, pace: Pace) -> Array:
+    """What a particle climbs by its tails and heads: ln p(Z) + ln E[p(D, Θ | G)] − β E[h(G)].
+
+    Graphs are soft. `noise` and `cycles` are logistic noise, [graph, node, node], for the two expectations.
+    """
+    logits = edge_logits(latents, terms, pace.sharpness)
+    values = jax.vmap(lambda graph: log_joint(graph, weights, terms))(jax.nn.sigmoid(logits + noise))
+    cyclic = jax.vmap(how_cyclic)(jax.nn.sigmoid(logits + cycles)).mean()
+    prior = -0.5 * ((latents / terms.spread) ** 2).sum()
+    return prior + jax.nn.logsumexp(values) - pace.cycle_penalty * cyclic
+
+
+def fitted(weights: Weights, latents: Array, noise: Array, terms: Terms, pace: Pace) -> Array:
+    """What a particle climbs by its weights: ln E[p(D, Θ | G)], with graphs drawn by the same noise."""
+    graphs = (edge_logits(latents, terms, pace.sharpness) + noise > 0).astype(jnp.float32)
+    return jax.nn.logsumexp(jax.vmap(lambda graph: log_joint(graph, weights, terms))(graphs))
+
+
+def how_cyclic(graph: Array) -> Array:
+    """h(G) = tr (I + G/d)^d − d of a soft graph."""
+    nodes = len(graph)
+    return (
+        jnp.trace(jnp.linalg.matrix_power(jnp.eye(nodes, dtype=graph.dtype) + graph / nodes, nodes)) - nodes
+    )
+
+
+@jax.jit
+def moved(particles: Particles, noise: Array, cycles: Array, terms: Terms, pace: Pace) -> Particles:
+    """One step of all particles: gradients, Stein's direction under a sum of two kernels, RMSprop."""
+    latents = jnp.swapaxes(particles.latents, 0, 1)
+    by_latents = jax.vmap(jax.grad(climbed), (0, 0, 0, 0, None, None))(
+        latents, particles.weights, noise, cycles, terms, pace
+    )
+    by_weights = jax.vmap(jax.grad(fitted), (0, 0, 0, None, None))(
+        particles.weights, latents, noise, terms, pace
+    )
+    number = len(latents)
+    flat = latents.reshape(number, -1)
+    all_weights = jnp.concatenate([each.reshape(number, -1) for each in particles.weights], axis=1)
+    near = kernel(flat, pace.latent_width)
+    alike = kernel(all_weights, pace.weight_width)
+    both = near + alike
+    latent_step = both @ by_latents.reshape(number, -1) + push(flat, near, pace.latent_width)
+    pushed = push(all_weights, alike, pace.weight_width)
+    slopes = jnp.concatenate([each.reshape(number, -1) for each in by_weights], axis=1)
+    weight_step = both @ slopes + pushed
+    latent_step = jnp.swapaxes((latent_step / number).reshape(latents.shape), 0, 1)
+    squares = KEPT * particles.latent_squares + (1 - KEPT) * latent_step**2
+    moved_latents = particles.latents + pace.step * latent_step / jnp.sqrt(squares + LEAST)
+    steps = split_like(weight_step / number, particles.weights)
+    weight_squares = Weights(
+        *(
+            KEPT * old + (1 - KEPT) * step**2
+            for old, step in zip(particles.weight_squares, steps, strict=True)
+        )
+    )
+    weights = Weights(
+        *(
+            weight + pace.step * step / jnp.sqrt(square + LEAST)
+            for weight, step, square in zip(particles.weights, steps, weight_squares, strict=True)
+        )
+    )
+    return Particles(moved_latents, weights, squares, weight_squares)
+
+
+def kernel(positions: Array, width: float) -> Array:
+    """exp(−|q − p|² / width) for all pairs of particles."""
+    apart = positions[:, None] - positions[None]
+    return jnp.exp(-(apart**2).sum(axis=2) / width)
+
+
+def push(positions: Array, near: Array, width: float) -> Array:
+    """The sum over q of the gradient of the kernel by q: it drives particles apart."""
+    return (2.0 / width) * (near.sum(axis=1)[:, None] * positions - near @ positions)
+
+
+def split_like(flat: Array, weights: Weights) -> Weights:
+    """Rows of numbers as weights again."""
+    ends = np.cumsum([int(np.prod(each.shape[1:])) for each in weights])[:-1]
+    parts = jnp.split(flat, ends, axis=1)
+    return Weights(*(part.reshape(each.shape) for part, each in zip(parts, weights, strict=True)))
+
+
+@jax.jit
+def joint_of(graphs: Array, weights: Weights, terms: Terms) -> Array:
+    """Ln p(D, Θ, G), up to a constant, of each particle that became a graph."""
+    return jax.vmap(lambda graph, own: log_joint(graph, own, terms))(graphs.astype(jnp.float32), weights)

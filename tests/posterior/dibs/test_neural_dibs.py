@@ -1,0 +1,151 @@
+"""DiBS+ with neural networks: its density, gradients and steps against plain definitions; what it finds."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import expit, logsumexp
+from scipy.stats import norm
+
+import dagora
+from dagora.accelerated import prepare_jax
+from dagora.data.table import Table
+from dagora.errors import OptionError
+from dagora.posterior.dibs.networks import (
+    Pace,
+    Particles,
+    Terms,
+    Weights,
+    climbed,
+    fitted,
+    kernel,
+    log_joint,
+    moved,
+)
+
+prepare_jax()
+
+NODES, HIDDEN, ROWS = 3, 2, 7
+RNG = np.random.default_rng(1)
+CELLS = RNG.normal(size=(ROWS, NODES))
+FREE = ~np.eye(NODES, dtype=bool)
+TERMS = Terms(
+    jnp.asarray(CELLS), jnp.asarray(FREE), jnp.zeros((3, 3), bool), *map(jnp.asarray, (0.3, 0.7, 0.5))
+)
+PACE = Pace(jnp.asarray(1.3), jnp.asarray(2.0), 0.01, 5.0, 500.0)
+
+
+def some_weights(number: int = 1) -> Weights:
+    drawn = Weights.drawn(np.random.default_rng(2), number, NODES, HIDDEN)
+    return Weights(*(each.astype(jnp.float64) for each in drawn))
+
+
+def one(weights: Weights, place: int = 0) -> Weights:
+    return Weights(*(each[place] for each in weights))
+
+
+def plain_joint(graph: np.ndarray, weights: Weights) -> float:
+    """The density, cell by cell and weight by weight."""
+    inner, inner_bias, outer, outer_bias = (np.asarray(each) for each in weights)
+    total = -0.7 * graph.sum()
+    for j in range(NODES):
+        for row in CELLS:
+            hidden = [
+                max(0.0, sum(graph[i, j] * inner[j, h, i] * row[i] for i in range(NODES)) + inner_bias[j, h])
+                for h in range(HIDDEN)
+            ]
+            mean = sum(outer[j, h] * hidden[h] for h in range(HIDDEN)) + outer_bias[j]
+            total += norm.logpdf(row[j], mean, np.sqrt(0.3))
+        total += norm.logpdf(inner_bias[j]).sum() + norm.logpdf(outer[j]).sum() + norm.logpdf(outer_bias[j])
+        total += sum(graph[i, j] * norm.logpdf(inner[j, h, i]) for i in range(NODES) for h in range(HIDDEN))
+    return float(total)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_the_density_by_its_definition(soft: bool) -> None:
+    graph = np.random.default_rng(3).random((NODES, NODES)) * FREE
+    graph = graph if soft else (graph > 0.5).astype(float)
+    weights = one(some_weights())
+    assert float(log_joint(jnp.asarray(graph), weights, TERMS)) == pytest.approx(plain_joint(graph, weights))
+
+
+def test_what_is_climbed_by_its_definition() -> None:
+    rng = np.random.default_rng(4)
+    latents, weights = rng.normal(size=(2, NODES, NODES)), one(some_weights())
+    noise, cycles = rng.logistic(size=(4, NODES, NODES)), rng.logistic(size=(5, NODES, NODES))
+    logits = 1.3 * latents[0] @ latents[1].T
+    values = [plain_joint(expit(logits + each) * FREE, weights) for each in noise]
+    walks = [np.linalg.matrix_power(np.eye(3) + expit(logits + each) * FREE / 3, 3) for each in cycles]
+    penalty = 2.0 * np.mean([np.trace(each) - 3 for each in walks])
+    expected = -0.5 * (latents**2).sum() / 0.25 + logsumexp(values) - penalty
+    found = climbed(jnp.asarray(latents), weights, jnp.asarray(noise), jnp.asarray(cycles), TERMS, PACE)
+    assert float(found) == pytest.approx(expected)
+    drawn = [plain_joint((logits + each > 0) * FREE, weights) for each in noise]
+    assert float(fitted(weights, jnp.asarray(latents), jnp.asarray(noise), TERMS, PACE)) == pytest.approx(
+        logsumexp(drawn)
+    )
+
+
+def test_a_step_by_its_definition() -> None:
+    """Stein's direction under the sum of a kernel of graphs and one of weights, then RMSprop from nothing."""
+    rng = np.random.default_rng(5)
+    latents = rng.normal(size=(2, 3, NODES, NODES))
+    weights = some_weights(3)
+    noise, cycles = rng.logistic(size=(3, 4, NODES, NODES)), rng.logistic(size=(3, 5, NODES, NODES))
+    start = Particles(
+        jnp.asarray(latents), weights, jnp.zeros_like(latents), Weights(*map(jnp.zeros_like, weights))
+    )
+    found = moved(start, jnp.asarray(noise), jnp.asarray(cycles), TERMS, PACE)
+    flat = np.swapaxes(latents, 0, 1).reshape(3, -1)
+    flat_weights = np.concatenate([np.asarray(each).reshape(3, -1) for each in weights], axis=1)
+    near, alike = (
+        np.asarray(kernel(jnp.asarray(flat), 5.0)),
+        np.asarray(kernel(jnp.asarray(flat_weights), 500.0)),
+    )
+    direction = np.zeros_like(latents[:, 0])
+    gradient = jax.jit(jax.grad(climbed))
+    for q in range(3):
+        slope = gradient(
+            jnp.asarray(latents[:, q]),
+            one(weights, q),
+            jnp.asarray(noise[q]),
+            jnp.asarray(cycles[q]),
+            TERMS,
+            PACE,
+        )
+        apart = latents[:, q] - latents[:, 1]
+        direction += (near[q, 1] + alike[q, 1]) * np.asarray(slope) - 2 / 5.0 * apart * near[q, 1]
+    direction /= 3
+    step = 0.01 * direction / np.sqrt(0.1 * direction**2 + 1e-8)
+    assert np.asarray(found.latents)[:, 1] == pytest.approx(latents[:, 1] + step)
+
+
+def test_a_bent_relation_is_found() -> None:
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 100))
+    table = Table.from_numpy(
+        np.column_stack([x, x**2 + 0.2 * rng.normal(size=100), z]), names=["x", "y", "z"]
+    )
+    found = dagora.sample(table, "dibs-neural", draws=4, steps=250, edge_penalty=5.0)
+    assert found.edge_probability[0, 1] > 0.9
+    assert found.edge_probability[2].max() < 0.1
+    assert found.score_name is None
+    assert found.diagnostics.verdict == "particles"
+    assert sum("nats" in line or "surer" in line for line in found.warnings) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"score": "bge"}, "a model of its own and takes no score"),
+        ({"noise": 0.0}, "'noise' must be larger than 0"),
+    ],
+)
+def test_what_it_does_not_take(options: dict[str, object], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        dagora.sample(Table.from_numpy(CELLS), "dibs-neural", **options)
+
+
+def test_levels_are_refused() -> None:
+    with pytest.raises(OptionError, match="continuous columns only"):
+        dagora.sample({"a": ["x", "y"] * 5, "b": ["u", "u", "v", "v", "u"] * 2}, "dibs-neural")
