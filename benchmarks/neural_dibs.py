@@ -17,7 +17,8 @@ import numpy as np
 
 import dagora
 from dagora.papers.gpn.other_methods import judged
-from dagora.papers.gpn.others import LAMBDAS, simulated, table_parameters
+from dagora.papers.gpn.others import LAMBDAS, table_parameters
+from dagora.papers.gpn.simulation import simulated
 from dagora.papers.gpn.table1 import CONSENSUS, proteins
 from dagora.papers.reference_data import reference_file
 from report import deliver, digits, machine, markdown_table
