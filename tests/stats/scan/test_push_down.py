@@ -1,24 +1,21 @@
 """Databases that count by themselves, and PostgreSQL: against the same rows in memory."""
 
-import os
-import shutil
-import subprocess
-import tempfile
-import time
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dagora
 from dagora.errors import DataError, OptionError
+from dagora.stats.moments import block_moments
 from dagora.stats.scan.query_plan import plan_queries
+from dagora.stats.scan.scan_statistics import same_moments
+from dagora.stats.statistics import Moments
 from dagora.stats.table import TableStatistics
+from tests.postgres_server import postgres_server
 from tests.stats.scan.test_scan import assert_same, frame
 
 SETS = [each for size in range(5) for each in combinations(range(4), size)]
-PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def assert_pushed(scanned, table):
@@ -110,75 +107,18 @@ def test_push_down_is_for_databases(tmp_path):
             dagora.open_rows(connection, table="visits", push_down=True)
 
 
-class Server:
-    """A PostgreSQL server of our own, on a socket in a folder of its own."""
-
-    def __init__(self, folder):
-        self.folder, self.bin = folder, PROGRAMS[-1].parent
-        if os.getuid() == 0:
-            shutil.chown(folder, "postgres", "postgres")
-        self.run("initdb", "-D", folder / "data", "-U", "ada", "--auth=trust", "--no-sync")
-        self.process = None
-        self.start()
-
-    def as_owner(self):
-        return {"user": "postgres", "group": "postgres"} if os.getuid() == 0 else {}
-
-    def run(self, program, *arguments):
-        subprocess.run(
-            [self.bin / program, *map(str, arguments)],
-            check=True, capture_output=True, cwd=self.folder, **self.as_owner(),
-        )  # fmt: skip
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [str(self.bin / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder, **self.as_owner(),
-        )  # fmt: skip
-        for _ in range(200):
-            ready = subprocess.run([self.bin / "pg_isready", "-h", self.folder, "-q"], check=False)
-            if ready.returncode == 0:
-                return
-            time.sleep(0.05)
-        raise AssertionError("the server does not answer")
-
-    def stop(self):
-        self.process.send_signal(3)  # SIGQUIT: at once, as after a crash
-        self.process.wait(timeout=20)
-
-    def sql(self, text):
-        subprocess.run(
-            [self.bin / "psql", "-h", self.folder, "-U", "ada", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1", "-c", text],
-            check=True, capture_output=True,
-        )  # fmt: skip
-
-    @property
-    def address(self):
-        return f"postgresql://ada@/postgres?host={self.folder}"
-
-
 @pytest.fixture(scope="module")
 def server():
-    pytest.importorskip("adbc_driver_postgresql", reason="pip install 'dagora[engines]'")
-    if not PROGRAMS:
-        pytest.skip("needs a PostgreSQL server: apt-get install postgresql")
-    with tempfile.TemporaryDirectory() as name:  # short: a socket's path has at most 107 letters
-        os.chmod(name, 0o755)  # noqa: PTH101 (another user owns what is in it)
-        folder = Path(name) / "pg"
-        folder.mkdir()
-        own = Server(folder)
-        try:
-            table = frame()
-            file = Path(name) / "rows.csv"
-            table.to_csv(file, index=False)
-            file.chmod(0o644)
-            own.sql(
-                "CREATE TABLE visits (cold int, cough boolean, word text, dose float8, weight float8, age smallint);"
-                f"COPY visits FROM '{file}' (FORMAT csv, HEADER)"
-            )
-            yield own
-        finally:
-            own.stop()
+    with postgres_server() as own:
+        table = frame()
+        file = own.folder.parent / "rows.csv"
+        table.to_csv(file, index=False)
+        file.chmod(0o644)
+        own.sql(
+            "CREATE TABLE visits (cold int, cough boolean, word text, dose float8, weight float8, age smallint);"
+            f"COPY visits FROM '{file}' (FORMAT csv, HEADER)"
+        )
+        yield own
 
 
 def test_postgres_is_scanned_and_counts_by_itself(server):
@@ -219,6 +159,54 @@ def test_a_lost_connection_costs_one_line_and_a_retry_goes_on(server):
         assert scanned.counts([(0, 1)]).values.tolist() == counts, "what was counted is kept"
         server.start()
         assert scanned.counts([(0, 2)]).values.sum() == 700
+        spent = scanned.passes
+        scanned.counts([(1, 2)])
+        assert scanned.passes == spent + 1, "one look at what was kept is enough"
+
+
+@pytest.mark.parametrize("push_down", [False, True])
+def test_rows_that_change_while_the_connection_is_lost_are_refused(server, push_down):
+    later = f"later_{push_down}".lower()
+    server.sql(f"CREATE TABLE {later} AS SELECT * FROM visits")
+    counted, measured, bare = (
+        dagora.open_rows(server.address, table=later, push_down=push_down) for _ in range(3)
+    )
+    words = counted.counts([(0, 1), (2,)]).values.tolist()
+    moments = measured.moments()
+    server.stop()
+    for rows in (counted, measured, bare):
+        with pytest.raises(DataError, match="^the database postgres: "):
+            rows.counts([(0, 2)])
+    server.start()
+    # The same number of rows, and the same values in each column.
+    server.sql(
+        f"UPDATE {later} SET word = 'no' WHERE ctid = (SELECT min(ctid) FROM {later} WHERE word = 'some');"
+        f"UPDATE {later} SET weight = weight + 1e-3 WHERE ctid = (SELECT min(ctid) FROM {later})"
+    )
+    changed = "^the database postgres changed while the connection was lost .{}: open the rows anew$"
+    for _ in range(2):
+        with pytest.raises(DataError, match=changed.format("column 'word' is counted otherwise.")):
+            counted.counts([(0, 2)])
+        with pytest.raises(DataError, match=changed.format("column 'word' is counted otherwise.")):
+            counted.moments()
+        with pytest.raises(DataError, match=changed.format("moments differ.")):
+            measured.counts([(0, 2)])
+    assert counted.counts([(0, 1), (2,)]).values.tolist() == words, "what was counted is still known"
+    assert measured.moments() is moments
+    now = dagora.open_rows(server.address, table=later, push_down=push_down)
+    assert bare.counts([(0, 2)]).values.tolist() == now.counts([(0, 2)]).values.tolist()
+
+
+@pytest.mark.parametrize("middle", [0.0, 1e6, 1e12])
+def test_moments_of_rows_in_another_order_are_the_same(middle):
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(3, 20_000)) + middle
+    values[2] = middle  # a constant
+    one = block_moments(Moments(0, np.zeros(3), np.zeros((3, 3))), list(values))
+    other = block_moments(Moments(0, np.zeros(3), np.zeros((3, 3))), list(values[:, rng.permutation(20_000)]))
+    assert same_moments(one, other)
+    values[0, 7] += 1.0
+    assert not same_moments(block_moments(Moments(0, np.zeros(3), np.zeros((3, 3))), list(values)), one)
 
 
 def test_postgres_types_of_its_own(server):

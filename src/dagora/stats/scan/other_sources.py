@@ -133,6 +133,11 @@ class QueriedRows:
         """The query whose result has the rows."""
         return self._query
 
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next query; 0 where the connection does not number them."""
+        return int(getattr(self._connection, "transaction", 0))
+
     def ask(self, query: str) -> Iterator[pa.RecordBatch]:
         """The result of another query."""
         yield from self._run(query)

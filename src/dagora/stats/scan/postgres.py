@@ -33,6 +33,7 @@ class Postgres:
 
     def __init__(self, address: str) -> None:
         self._connection: Any = None
+        self._made = 0
         refuse_password(address)
         self._address = with_settings(address)
 
@@ -42,7 +43,13 @@ class Postgres:
 
         if self._connection is None:
             self._connection = dbapi.connect(self._address)
+            self._made += 1
         return self._connection.cursor()
+
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction that the next cursor is in: every connection has one."""
+        return self._made + (self._connection is None)
 
     def __del__(self) -> None:
         """Close the connection with its last user."""

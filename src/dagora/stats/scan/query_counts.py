@@ -46,6 +46,10 @@ class Database(Protocol):
     def query(self) -> str:
         """The query whose result has the rows."""
 
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next query."""
+
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
 
@@ -79,6 +83,11 @@ class QueryCounts:
     def title(self) -> str:
         """What to call the database."""
         return self._database.title
+
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next query."""
+        return self._database.transaction
 
     @property
     def passes(self) -> int:

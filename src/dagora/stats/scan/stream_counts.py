@@ -35,6 +35,10 @@ class Counter(Protocol):
     def passes(self) -> int:
         """How often the rows were read."""
 
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction in which will be counted next."""
+
     def count(self, sets: list[Set]) -> dict[Set, Occupied]:
         """Occupied cells of sets of ascending columns."""
 
@@ -57,6 +61,11 @@ class StreamCounts:
     def passes(self) -> int:
         """Passes over the rows so far."""
         return self._stream.passes
+
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next pass."""
+        return self._stream.transaction
 
     @property
     def effort(self) -> dict[str, float]:
