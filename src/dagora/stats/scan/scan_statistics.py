@@ -162,7 +162,7 @@ def same_moments(one: Moments, other: Moments) -> bool:
     """Whether moments are the same but for rounding: a database may hand out or add up rows in any order."""
     spread = np.sqrt(np.diag(other.scatter))
     # Differences from a mean are known to the last digits of the mean itself.
-    digits = 64 * np.finfo(np.float64).eps * np.abs(other.mean) * np.sqrt(other.n)
+    digits = 4 * np.finfo(np.float64).eps * np.abs(other.mean) * np.sqrt(other.n)
     noise = SAME_MOMENTS * spread + digits
     room = np.outer(spread + noise, spread + noise) - np.outer(spread, spread)
     return bool(
