@@ -2,12 +2,15 @@
 
 from itertools import combinations
 
+from urllib.parse import quote
+
 import numpy as np
 import pytest
 
 import dagora
 from dagora.errors import DataError, OptionError
 from dagora.stats.moments import block_moments
+from dagora.stats.scan.postgres import SETTINGS, with_settings
 from dagora.stats.scan.query_plan import plan_queries
 from dagora.stats.scan.scan_statistics import same_moments
 from dagora.stats.statistics import Moments
@@ -127,6 +130,37 @@ def test_postgres_is_scanned_and_counts_by_itself(server):
     assert_pushed(dagora.open_rows(server.address, table="visits", push_down=True), known)
     some = dagora.open_rows(server.address, query="SELECT cold, word FROM public.visits WHERE cold = 1;")
     assert some.n_rows == int(frame()["cold"].sum())
+
+
+def test_addresses_of_postgres_stay_as_they_are_but_for_options():
+    for address in (
+        "postgresql:///shop", "postgres:///", "postgresql://", "postgresql://h1:1,h2:2/db",
+        "postgresql://localhost/shop#x", "postgresql://%2Ftmp%2Fx/shop", "postgresql://[::1",
+    ):  # fmt: skip
+        assert with_settings(address) == f"{address}?options={quote(SETTINGS)}"
+    own = "postgresql://[::1]:5/db?application_name=a+b%20c"
+    assert with_settings(own) == f"{own}&options={quote(SETTINGS)}"
+    asked = "postgresql:///db?%6Fptions=-c%20a%3D1&user=ada&options=-c+b"
+    assert with_settings(asked) == f"postgresql:///db?user=ada&options=-c%20a%3D1%20-c+b%20{quote(SETTINGS)}"
+    assert with_settings("POSTGRES://h/x") == f"postgres://h/x?options={quote(SETTINGS)}"
+
+
+def test_postgres_is_found_by_addresses_without_a_host_or_with_several(server):
+    folder = quote(str(server.folder), safe="")
+    for address in (
+        f"postgresql:///postgres?host={server.folder}&user=ada&application_name=a+b",
+        f"Postgresql://ada@{folder}/postgres",
+        f"postgresql://ada@127.0.0.1:1,{folder}/postgres",
+        f"postgresql:///?host={folder}&dbname=postgres&user=ada",
+    ):
+        query = "SELECT cold, current_setting('application_name') || '.' AS name FROM visits"
+        rows = dagora.open_rows(address, query=query, discrete=["name"])
+        assert rows.n_rows == 700
+        assert rows.schema[1].levels == ("a+b." if "a+b" in address else ".",)
+        assert rows._counter.title == ("the database postgres" if "dbname" not in address else "the database")
+    with pytest.raises(DataError, match=r"^the database x: .*\[") as caught:
+        dagora.open_rows("postgresql://[::1/x", table="visits")
+    assert "\n" not in str(caught.value)
 
 
 def test_postgres_only_reads(server):
