@@ -8,11 +8,20 @@ from urllib.parse import unquote
 from dagora.errors import OptionError
 
 # scheme://…:…@: a host and its port stand behind the @. A path of a file has only one of two slashes.
-WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*:/{1,2}[^@]*:[^@]*@", re.IGNORECASE)
-IS_ADDRESS = re.compile(
-    r"^[a-z][a-z0-9+.-]*:/{1,2}|^\s*(host|hostaddr|port|dbname|user|(ssl)?password)\s*=", re.IGNORECASE
+BEGIN = r"^[\s\"']*"
+WITH_PASSWORD = re.compile(
+    BEGIN + r"((?:[a-z][a-z0-9+.-]*:)+/{1,2}|postgres(ql)?[^:/@]*:)[^@]*:[^@]*@", re.IGNORECASE
 )
-NAMED_PASSWORD = re.compile(r"(^|[?&;\s])(ssl)?(password|passwd|pwd)\s*=", re.IGNORECASE)
+IS_ADDRESS = re.compile(
+    BEGIN + r"((?:[a-z][a-z0-9+.-]*:)+/{1,2}|duckdb:|postgres(ql)?:|[a-z_]+\s*=)", re.IGNORECASE
+)
+SECRET = r"(?:ssl)?(?:password|passwd|pwd)|(?:[a-z]+_)?(?:token|secret)"
+NAMED_PASSWORD = re.compile(rf"(^|[?&;\s\"'])({SECRET})\s*=", re.IGNORECASE)
+# Secrets within a query: what follows a name, in quotes of several kinds, or stands before the @ of an address.
+NAMED_SECRET = re.compile(
+    rf"\b((?:{SECRET})\s*=\s*)(''.*?''|\\'.*?\\'|'[^']*'|\"[^\"]*\"|[^\s'\"&;,)]+)", re.IGNORECASE
+)
+ADDRESS_SECRET = re.compile(r"([a-z][a-z0-9+.-]*://[^\s:@'\"/]*:)[^@'\"\s]*@", re.IGNORECASE)
 
 
 def refuse_password(text: str) -> None:
@@ -30,3 +39,12 @@ def refuse_password(text: str) -> None:
         raise OptionError(
             "an address must not hold a password: leave it out, and set PGPASSWORD or write it to ~/.pgpass"
         )
+
+
+def without_secrets(query: str) -> str:
+    """A query as it may be shown: what looks like a password or a token in it is starred out.
+
+    >>> without_secrets("SELECT * FROM dblink('host=h password=secret', 'SELECT 1') AS t(a int)")
+    "SELECT * FROM dblink('host=h password=***', 'SELECT 1') AS t(a int)"
+    """
+    return ADDRESS_SECRET.sub(r"\1***@", NAMED_SECRET.sub(r"\1***", query))

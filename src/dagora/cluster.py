@@ -7,6 +7,7 @@ all that had it are lost, Dask makes it again. Dask also repeats the tasks of a 
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
@@ -29,6 +30,8 @@ Answer = TypeVar("Answer")
 PATIENCE = "10s"
 # Tasks handed out for each thread of the workers: the next one is there when one is finished.
 AHEAD = 2
+# What an address of a scheduler does not have: users, parameters, blanks.
+BEYOND_A_PORT = re.compile(r"[@?#\s]")
 
 
 def check_cluster(cluster: object) -> None:
@@ -37,7 +40,13 @@ def check_cluster(cluster: object) -> None:
     from distributed import Client
 
     if isinstance(cluster, str) and cluster:
-        return refuse_password(cluster)
+        refuse_password(cluster)
+        if BEYOND_A_PORT.search(cluster):  # not repeated: it may be a secret
+            raise OptionError(
+                f"{option('dask')}: the address of a scheduler has a host and a port only, such as "
+                "tcp://127.0.0.1:8786"
+            )
+        return
     if not isinstance(cluster, Client):
         raise OptionError(
             f"{option('dask')} takes the address of a scheduler, such as tcp://127.0.0.1:8786, or a client "
@@ -46,7 +55,6 @@ def check_cluster(cluster: object) -> None:
     if cluster.asynchronous or cluster.status != "running":
         which = "asynchronous" if cluster.asynchronous else cluster.status
         raise OptionError(f"the client of Dask is {which}: make one by Client(ADDRESS)")
-    return None
 
 
 @contextmanager
