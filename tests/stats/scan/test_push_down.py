@@ -95,7 +95,23 @@ def test_a_plan_covers_all_sets_within_its_limit():
     cells = [int(levels[list(query)].prod()) for query in plan.queries]
     assert max(cells) <= 1 << 16
     assert len(plan.queries) < 80
-    assert plan.in_words.startswith(f"{len(plan.queries)} queries over ")
+
+
+@pytest.mark.parametrize(
+    ("columns", "method", "words"),
+    [
+        (["cold", "cough", "word"], "hill-climb", "2 queries, over 3 columns"),
+        (["weight", "age"], "ges", "2 queries, for sums"),
+    ],
+)
+def test_a_result_says_how_many_queries_of_which_width(duck, columns, method, words):
+    query = f"SELECT {', '.join(columns)} FROM visits"
+    found = dagora.learn(dagora.open_rows(duck, query=query, push_down=True), method)
+    said = next(part for part in found.message.split("; ") if "the database" in part)
+    assert said == f"the database counted by itself: {words}"
+    assert found.stats["queries"] == 2.0
+    scanned = dagora.learn(dagora.open_rows(duck, query=query), method)
+    assert "database" not in scanned.message
 
 
 def test_push_down_is_for_databases(tmp_path):
@@ -263,6 +279,21 @@ def test_postgres_types_of_its_own(server):
     )
     tabs = dagora.open_rows(server.address, table="tabs", push_down=True, missing="drop")
     assert (tabs.n_rows, tabs.schema[0].levels) == (59, ("a0", "a1"))
+
+
+@pytest.mark.parametrize("push_down", [False, True])
+def test_amounts_of_money_and_object_identifiers_are_numbers(server, push_down):
+    query = (
+        "SELECT (i % 3 + 0.25)::numeric::money AS fee, (i * 1.5)::numeric::money AS price, "
+        "(CASE WHEN i % 2 = 0 THEN 5 ELSE 4294967295 END)::oid AS kind, (i / 2 * 3)::oid AS number "
+        "FROM generate_series(0, 299) i"
+    )
+    rows = dagora.open_rows(server.address, query=query, push_down=push_down)
+    assert [variable.levels for variable in rows.schema] == [
+        ("0.25", "1.25", "2.25"), (), ("5", "4294967295"), (),
+    ]  # fmt: skip
+    assert rows.counts([(0, 2)]).values.tolist() == [50] * 6
+    assert rows.moments().mean == pytest.approx([1.5 * 149.5, 3 * 74.5], rel=1e-14)
 
 
 def test_white_space_is_what_is_trimmed_in_memory(duck):

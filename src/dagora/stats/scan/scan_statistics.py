@@ -67,6 +67,11 @@ class ScanStatistics:
         """What it took so far: passes, or queries where the database counts."""
         return self._counter.effort
 
+    @property
+    def said(self) -> str:
+        """What a result says of it in words: the queries, where the database counts."""
+        return self._counter.said
+
     def rows(self) -> NoReturn:
         """Refuse the rows: they may be too many for memory."""
         raise RowsUnavailableError(

@@ -32,6 +32,10 @@ class Counter(Protocol):
         """What it took so far, by name."""
 
     @property
+    def said(self) -> str:
+        """What a result says of it in words; may be empty."""
+
+    @property
     def passes(self) -> int:
         """How often the rows were read."""
 
@@ -71,6 +75,11 @@ class StreamCounts:
     def effort(self) -> dict[str, float]:
         """The passes."""
         return {"passes": float(self.passes)}
+
+    @property
+    def said(self) -> str:
+        """Nothing: passes are a number of the result."""
+        return ""
 
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of some columns, in one pass."""
