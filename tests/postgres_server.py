@@ -50,9 +50,9 @@ class Server:
         self.process.send_signal(3)  # SIGQUIT: at once, as after a crash
         self.process.wait(timeout=20)
 
-    def sql(self, text):
+    def sql(self, text, database="postgres"):
         subprocess.run(
-            [self.bin / "psql", "-h", self.folder, "-U", "ada", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1", "-c", text],
+            [self.bin / "psql", "-h", self.folder, "-U", "ada", "-d", database, "-q", "-v", "ON_ERROR_STOP=1", "-c", text],
             check=True, capture_output=True,
         )  # fmt: skip
 
