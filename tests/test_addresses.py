@@ -40,7 +40,12 @@ WITHOUT = (
     "service=shop user=ada",
     "jdbc:postgresql://localhost:5432/shop?user=ada",
 )
-SCHEDULERS = ("ada:hunter2@127.0.0.1:1", "tcp://127.0.0.1:1?key=hunter2", "tcp://127.0.0.1:1/#hunter2", "a hunter2")
+SCHEDULERS = (
+    "ada:hunter2@127.0.0.1:1",
+    "tcp://127.0.0.1:1?key=hunter2",
+    "tcp://127.0.0.1:1/#hunter2",
+    "a hunter2",
+)
 QUERIES = {
     "SELECT * FROM dblink('host=h password=hunter2 dbname=x', 'SELECT 1') AS t(a int)":
         "SELECT * FROM dblink('host=h password=*** dbname=x', 'SELECT 1') AS t(a int)",

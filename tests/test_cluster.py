@@ -279,7 +279,9 @@ def test_rows_are_not_counted_by_workers_of_another_version(client: object, plac
             dagora.learn(frame, "hill-climb")
         if place == "dagora.version":
             client.run(set_version, place, None)
-            with pytest.raises(OptionError, match=r"workers of the Dask cluster have no dagora: install dagora"):
+            with pytest.raises(
+                OptionError, match=r"workers of the Dask cluster have no dagora: install dagora"
+            ):
                 dagora.open_rows(frame)
     finally:
         client.run(set_version, place, dagora.__version__)

@@ -256,6 +256,11 @@ def test_lines_that_ask_a_cluster_work_as_they_stand(
         (folder / f"visits/year={year}").mkdir(parents=True)
         write_table(dagora.read_table(folder / "patients.csv"), folder / f"visits/year={year}/part.parquet")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address=":0",
     ) as cluster:
         ask(page, "--dask tcp://", cluster.scheduler_address.rpartition(":")[2])

@@ -1,7 +1,6 @@
 """Databases that count by themselves, and PostgreSQL: against the same rows in memory."""
 
 from itertools import combinations
-
 from urllib.parse import quote
 
 import numpy as np
@@ -225,7 +224,7 @@ def test_rows_that_change_while_the_connection_is_lost_are_refused(server, push_
     moments = measured.moments()
     server.stop()
     for rows in (counted, measured, bare):
-        with pytest.raises(DataError, match="^the database postgres: "):
+        with pytest.raises(DataError, match=r"^the database postgres: "):
             rows.counts([(0, 2)])
     server.start()
     # The same number of rows, and the same values in each column.
