@@ -133,9 +133,9 @@ class ScanStatistics:
                 names = ", ".join(f"'{self._schema[column].name}'" for column in columns)
                 what = f"column {names} is" if len(columns) == 1 else f"the columns {names} are"
                 raise self._changed(f"{what} counted otherwise")
-        if now != self._transaction and self._moments is not None:
-            if not same_moments(self._measured(), self._moments):
-                raise self._changed("moments differ")
+        before = self._moments if now != self._transaction else None
+        if before is not None and not same_moments(self._measured(), before):
+            raise self._changed("moments differ")
         self._transaction = now
         return counted
 
