@@ -1,9 +1,12 @@
 """Whatever form an address with a password has, it is refused in words that do not hold the password."""
 
+import shlex
+
 import pytest
 
 import dagora
-from dagora.addresses import refuse_password
+from dagora.addresses import refuse_password, without_secrets
+from dagora.commands.command_line import answering, command_line
 from dagora.errors import OptionError
 
 WITH = (
@@ -18,6 +21,14 @@ WITH = (
     "tcp://ada:hunter2@127.0.0.1:8786",
     "host=localhost password=hunter2",
     "password = hunter2 host=localhost",
+    " postgresql://ada:hunter2@localhost/shop",
+    "'postgresql://ada:hunter2@localhost/shop'",
+    "postgresql:ada:hunter2@localhost/shop",
+    "jdbc:postgresql://localhost/shop?user=ada&password=hunter2",
+    "jdbc:postgresql://ada:hunter2@localhost/shop",
+    "service=shop password=hunter2",
+    "sslmode=require application_name='a b' password='hunter2'",
+    "duckdb:md:shop?motherduck_token=hunter2",
 )
 WITHOUT = (
     "postgresql://ada@localhost:5432/shop?sslmode=require",
@@ -25,7 +36,33 @@ WITHOUT = (
     "patients@home.csv",
     "SELECT password FROM users WHERE a = 1",
     "duckdb:shop.db",
+    "year=2024/token=3/part.parquet",
+    "service=shop user=ada",
+    "jdbc:postgresql://localhost:5432/shop?user=ada",
 )
+SCHEDULERS = (
+    "ada:hunter2@127.0.0.1:1",
+    "tcp://127.0.0.1:1?key=hunter2",
+    "tcp://127.0.0.1:1/#hunter2",
+    "a hunter2",
+)
+QUERIES = {
+    "SELECT * FROM dblink('host=h password=hunter2 dbname=x', 'SELECT 1') AS t(a int)":
+        "SELECT * FROM dblink('host=h password=*** dbname=x', 'SELECT 1') AS t(a int)",
+    "SELECT * FROM dblink('password=''hunter2 b'' host=h', 'SELECT 1') AS t(a int)":
+        "SELECT * FROM dblink('password=*** host=h', 'SELECT 1') AS t(a int)",
+    r"SELECT * FROM dblink(E'password=\'hunter2 b\' host=h', 'SELECT 1') AS t(a int)":
+        "SELECT * FROM dblink(E'password=*** host=h', 'SELECT 1') AS t(a int)",
+    "SELECT * FROM dblink('sslpassword = hunter2', 'SELECT 1') AS t(a int)":
+        "SELECT * FROM dblink('sslpassword = ***', 'SELECT 1') AS t(a int)",
+    "SELECT * FROM postgres_scan('postgresql://ada:hunter2@h/x', 'public', 't')":
+        "SELECT * FROM postgres_scan('postgresql://ada:***@h/x', 'public', 't')",
+    "SELECT * FROM 'https://h/rows.csv?token=hunter2&part=3'":
+        "SELECT * FROM 'https://h/rows.csv?token=***&part=3'",
+    "SELECT a FROM t WHERE password = 'hunter2' AND b = 1": "SELECT a FROM t WHERE password = *** AND b = 1",
+    "SELECT password, a FROM t WHERE b = 'x@y' AND c ~ 'd:e'":
+        "SELECT password, a FROM t WHERE b = 'x@y' AND c ~ 'd:e'",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("address", WITH)
@@ -41,6 +78,32 @@ def test_a_password_is_refused_and_not_repeated(address, capsys):
         said = capsys.readouterr()
         assert "hunter2" not in said.out + said.err
         assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("address", SCHEDULERS)
+def test_odd_addresses_of_a_cluster_are_not_repeated(address, capsys):
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    from dagora.cli import run
+
+    with pytest.raises(OptionError, match="has a host and a port only") as told:
+        dagora.bootstrap("none.csv", dask=address)
+    assert "hunter2" not in str(told.value)
+    for line in (["learn", "none.csv"], ["sample", "none.csv"], ["score", "none.csv", "-o", "none.jkl"]):
+        assert run([*line, "--dask", address]) == 2
+        said = capsys.readouterr()
+        assert "hunter2" not in said.out + said.err
+        assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_passwords_of_a_query_do_not_stand_in_the_command(query):
+    assert without_secrets(query) == QUERIES[query]
+    for given in (["--query", query], [f"--query={query}"]):
+        with answering(["learn", "duckdb:shop.db", *given, "-o", "password=x.json"]):
+            line = command_line()
+        assert "hunter2" not in line
+        assert shlex.split(line)[-2:] == ["-o", "password=x.json"]
+        assert shlex.split(line)[-3].removeprefix("--query=") == QUERIES[query]
 
 
 @pytest.mark.parametrize("address", WITHOUT)

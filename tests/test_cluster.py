@@ -1,5 +1,6 @@
 """Work on the workers of a real Dask cluster: the same results as here, also where workers are killed."""
 
+import importlib
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -264,6 +265,36 @@ def test_samplers_without_chains_are_refused() -> None:
     for method in ("exact", "dibs"):
         with pytest.raises(OptionError, match=f"the sampler {method} does not run on a Dask cluster"):
             dagora.sample("none.csv", method, dask=NOBODY)
+
+
+@pytest.mark.parametrize("place", ["dagora.version", "dagora.cluster"])
+def test_rows_are_not_counted_by_workers_of_another_version(client: object, place: str) -> None:
+    """Known before anything is sent; a worker that comes later notices it in its task."""
+    import dask.dataframe as dd
+
+    frame = dd.from_pandas(DISCRETE.to_pandas(), npartitions=2)
+    client.run(set_version, place, "0.0.1")
+    try:
+        with pytest.raises(OptionError, match=r"workers of the Dask cluster have dagora 0\.0\.1, not 0\.\d+"):
+            dagora.learn(frame, "hill-climb")
+        if place == "dagora.version":
+            client.run(set_version, place, None)
+            with pytest.raises(
+                OptionError, match=r"workers of the Dask cluster have no dagora: install dagora"
+            ):
+                dagora.open_rows(frame)
+    finally:
+        client.run(set_version, place, dagora.__version__)
+    assert dagora.open_rows(frame).n_rows == DISCRETE.n_rows
+
+
+def set_version(place: str, version: str | None) -> None:
+    """Let a worker believe that it has another version, or none."""
+    module = importlib.import_module(place)
+    if version is None:
+        del module.__version__
+    else:
+        module.__version__ = version
 
 
 def test_workers_of_another_version_are_refused() -> None:

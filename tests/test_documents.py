@@ -10,6 +10,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from dagora.demo_network import greenhouse
 from dagora.formats.registry import write_network
 from dagora.network.sample import sample
 from tests.conftest import ROOT
+from tests.postgres_server import Server, postgres_server
 
 PATIENCE = 300.0
 PAGES = ("README.md", "SECURITY.md", "CONTRIBUTING.md", *sorted(
@@ -49,6 +51,8 @@ QUICK = (
     (r" --jobs 2| --full", ""),
     (r"--draws 2000", "--draws 100"),
 )
+# Blocks with lines that ask a server have no other lines: a test of their own starts the server.
+SERVERS = ("postgresql://", "--dask tcp://")
 PARTY = re.compile(r"dagora (?:federate (?:coordinator|client)|private (?:group )?(?:host|join)) ")
 QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"|#.*")
 SHELL = re.compile(r"[|><&;$`*?~{(]")
@@ -79,7 +83,12 @@ def runs(block: Block) -> bool:
         block.language in {"sh", "python"}
         and block.page not in ELSEWHERE
         and not block.text.startswith(tuple(SKIPPED))
+        and not asks_a_server(block)
     )
+
+
+def asks_a_server(block: Block) -> bool:
+    return block.language == "sh" and any(server in block.text for server in SERVERS)
 
 
 def test_every_block_is_known() -> None:
@@ -87,6 +96,9 @@ def test_every_block_is_known() -> None:
     assert [block for block in BLOCKS if block.language not in LANGUAGES] == []
     assert all((ROOT / test).is_file() and Path(page).name in (ROOT / test).read_text() for page, test in ELSEWHERE.items())  # fmt: skip
     assert all(any(block.text.startswith(start) for block in BLOCKS) for start in SKIPPED)
+    asking = [line for block in BLOCKS if asks_a_server(block) for line in block.text.splitlines()]
+    assert all(any(server in line for server in SERVERS) for line in asking)
+    assert {block.page for block in BLOCKS if asks_a_server(block)} == {"README.md", "docs/engines.md"}
     shells = "\n".join(block.text for block in BLOCKS if runs(block))
     assert all(re.search(pattern, shells, re.MULTILINE) for pattern, _ in QUICK)
     assert len([block for block in BLOCKS if runs(block)]) >= 15
@@ -191,3 +203,64 @@ def test_the_page_works_as_it_stands(
         assert over_sites.status == "optimal"
         # Values are rounded to a millionth of their range.
         assert over_sites.score == pytest.approx(dagora.learn(folder / "all.csv", "ilp").score, rel=1e-7)
+
+
+# --- lines that ask a server ------------------------------------------------------------------------------
+
+ASKING_PAGES = sorted({block.page for block in BLOCKS if asks_a_server(block)})
+
+
+def ask(page: str, server: str, port: str = "8786") -> None:
+    """Run the lines of a page that ask a server of some kind."""
+    text = "\n".join(block.text for block in blocks_of(page) if asks_a_server(block))
+    lines = [line.replace(":8786", f":{port}") for line in text.splitlines() if server in line]
+    commands = plain_commands("\n".join(lines))
+    assert commands
+    for command in commands:
+        assert run_command(command) == 0, command
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Iterator[Server]:
+    with postgres_server() as own:
+        own.sql("CREATE DATABASE clinic")
+        yield own
+
+
+@pytest.mark.parametrize("page", ASKING_PAGES)
+def test_lines_that_ask_postgresql_work_as_they_stand(
+    page: str, clinic: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = clinic.folder.parent / "patients.csv"
+    file.write_text((folder / "patients.csv").read_text())
+    file.chmod(0o644)
+    names = file.read_text().partition("\n")[0].split(",")
+    columns = ", ".join(f"{name} text" for name in names)
+    clinic.sql(
+        f"CREATE TABLE IF NOT EXISTS visits ({columns}); TRUNCATE visits; COPY visits FROM '{file}' (FORMAT csv, HEADER)",
+        "clinic",
+    )
+    monkeypatch.setenv("PGHOST", str(clinic.folder))
+    monkeypatch.setenv("PGUSER", "ada")
+    ask(page, "postgresql://")
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask, by pandas
+@pytest.mark.parametrize("page", ASKING_PAGES)
+def test_lines_that_ask_a_cluster_work_as_they_stand(
+    page: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="pip install 'dagora[dask]'")
+    monkeypatch.chdir(folder)
+    for year in (2024, 2025):  # as the page on engines writes them
+        (folder / f"visits/year={year}").mkdir(parents=True)
+        write_table(dagora.read_table(folder / "patients.csv"), folder / f"visits/year={year}/part.parquet")
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address=":0",
+    ) as cluster:
+        ask(page, "--dask tcp://", cluster.scheduler_address.rpartition(":")[2])

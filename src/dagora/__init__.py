@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from dagora.result import Result as Result
     from dagora.sampling import sample as sample
     from dagora.scores.candidates.candidates import Candidates as Candidates
+    from dagora.stats.merged_parts import open_parts as open_parts
     from dagora.stats.statistics import Statistics as Statistics
     from dagora.vertical import learn_private as learn_private
 
@@ -146,6 +147,7 @@ _HOMES = {
     "learn_private": "dagora.vertical:learn_private",
     "log_likelihood": "dagora.network.likelihood:log_likelihood",
     "methods": "dagora.catalogue:methods",
+    "open_parts": "dagora.stats.merged_parts:open_parts",
     "open_rows": "dagora.opening:open_rows",
     "punch_holes": "dagora.data.punching:punch_holes",
     "random_dag": "dagora.graph.random_graphs:random_dag",

@@ -7,10 +7,12 @@ all that had it are lost, Dask makes it again. Dask also repeats the tasks of a 
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from dagora.addresses import refuse_password
@@ -28,6 +30,8 @@ Answer = TypeVar("Answer")
 PATIENCE = "10s"
 # Tasks handed out for each thread of the workers: the next one is there when one is finished.
 AHEAD = 2
+# What an address of a scheduler does not have: users, parameters, blanks.
+BEYOND_A_PORT = re.compile(r"[@?#\s]")
 
 
 def check_cluster(cluster: object) -> None:
@@ -36,7 +40,13 @@ def check_cluster(cluster: object) -> None:
     from distributed import Client
 
     if isinstance(cluster, str) and cluster:
-        return refuse_password(cluster)
+        refuse_password(cluster)
+        if BEYOND_A_PORT.search(cluster):  # not repeated: it may be a secret
+            raise OptionError(
+                f"{option('dask')}: the address of a scheduler has a host and a port only, such as "
+                "tcp://127.0.0.1:8786"
+            )
+        return
     if not isinstance(cluster, Client):
         raise OptionError(
             f"{option('dask')} takes the address of a scheduler, such as tcp://127.0.0.1:8786, or a client "
@@ -45,7 +55,6 @@ def check_cluster(cluster: object) -> None:
     if cluster.asynchronous or cluster.status != "running":
         which = "asynchronous" if cluster.asynchronous else cluster.status
         raise OptionError(f"the client of Dask is {which}: make one by Client(ADDRESS)")
-    return None
 
 
 @contextmanager
@@ -130,6 +139,15 @@ class Workers:
             self._executor.shutdown(wait=False)
 
 
+def check_workers(client: Any) -> None:  # noqa: ANN401
+    """Refuse workers with another dagora, before they are sent anything that another one may not know."""
+    found = client.run(resolve_name, "dagora.version:__version__", on_error="return")
+    for version in found.values():
+        if isinstance(version, Exception):
+            raise OptionError(f"workers of the Dask cluster have no dagora: install dagora {__version__}")
+        check_version(__version__, version)
+
+
 def failed(problem: Exception, *, connected: bool) -> DagoraError:
     """What to say of a task that gave no answer."""
     if type(problem).__name__ == "KilledWorker":
@@ -150,10 +168,21 @@ def one_line(problem: Exception) -> str:
 # --- what runs on a worker --------------------------------------------------------------------------------
 
 
+def check_version(wanted: str, own: str) -> None:
+    """Refuse a worker that has another version than the process that asks it."""
+    if wanted != own:
+        raise OptionError(f"the workers of the Dask cluster have dagora {own}, not {wanted}")
+
+
+def same_version(version: str, work: Callable[..., Answer], *arguments: Any) -> Answer:  # noqa: ANN401
+    """Work on a worker, which must have the same version of dagora."""
+    check_version(version, __version__)
+    return work(*arguments)
+
+
 def unpacked(packed: bytes, version: str) -> Any:  # noqa: ANN401
     """What was shared, on a worker, which must have the same version of dagora."""
-    if version != __version__:
-        raise OptionError(f"the workers of the Dask cluster have dagora {__version__}, not {version}")
+    check_version(version, __version__)
     return pickle.loads(packed)  # noqa: S301 - sent by the client, whom workers obey anyway
 
 

@@ -151,6 +151,7 @@ def learn(
                     *told_of(local),
                     *source.lost_cells,
                     source.rows_set,
+                    source.queries,
                     *source.noise_account,
                 ),
             )

@@ -120,6 +120,11 @@ class Source:
         return self.rows.effort if isinstance(self.rows, ScanStatistics) else {}
 
     @property
+    def queries(self) -> str:
+        """How many queries of which width a database was asked, in words; empty where it did not count."""
+        return self.rows.said if isinstance(self.rows, ScanStatistics) else ""
+
+    @property
     def lost_cells(self) -> list[str]:
         """How many rows were dropped and how many missing cells were modelled, in words."""
         if isinstance(self.rows, IncompleteStatistics):

@@ -7,17 +7,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from dagora.addresses import without_secrets
+
+QUERY = "--query"
 _LINE: ContextVar[str | None] = ContextVar("line", default=None)
 
 
 @contextmanager
 def answering(arguments: Sequence[str]) -> Iterator[None]:
-    """Remember the arguments of the command while it is answered."""
-    before = _LINE.set(shlex.join(["dagora", *arguments]))
+    """Remember the arguments of the command while it is answered, as they may be shown."""
+    before = _LINE.set(shlex.join(["dagora", *shown_arguments(arguments)]))
     try:
         yield
     finally:
         _LINE.reset(before)
+
+
+def shown_arguments(arguments: Sequence[str]) -> Iterator[str]:
+    """The arguments, without what looks like a password in a query."""
+    before = ""
+    for argument in arguments:
+        is_query = before == QUERY or argument.startswith(f"{QUERY}=")
+        yield without_secrets(argument) if is_query else argument
+        before = argument
 
 
 def command_line() -> str | None:

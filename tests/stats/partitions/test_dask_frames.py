@@ -77,6 +77,17 @@ def test_sets_without_a_table_are_counted_too(monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_array_equal(found.values, TableStatistics(as_table(table)).counts(SETS).values)
 
 
+@pytest.mark.parametrize("levels", [256, 257, 290])
+def test_codes_of_partitions_have_room_for_all_levels(levels: int) -> None:
+    """Codes have 8 bits up to 256 levels, and 16 beyond."""
+    words = np.array([f"level {k:03}" for k in range(levels)])[np.arange(900) * 7 % levels]
+    table = frame()[["open"]].assign(word=words)
+    found = dagora.open_rows(in_parts(table, 3), discrete=["word"]).contingency([0, 1])
+    known = TableStatistics(dagora.Table.from_frame(table, discrete=["word"])).contingency([0, 1])
+    np.testing.assert_array_equal(found.cells, known.cells)
+    np.testing.assert_array_equal(found.counts, known.counts)
+
+
 def test_moments_do_not_depend_on_how_partitions_are_scheduled() -> None:
     parts = in_parts(frame()[["heat", "ice"]], 6)
     found = []

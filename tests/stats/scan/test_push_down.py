@@ -1,24 +1,23 @@
 """Databases that count by themselves, and PostgreSQL: against the same rows in memory."""
 
-import os
-import shutil
-import subprocess
-import tempfile
-import time
 from itertools import combinations
-from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
 
 import dagora
 from dagora.errors import DataError, OptionError
+from dagora.stats.moments import block_moments
+from dagora.stats.scan.postgres import SETTINGS, with_settings
 from dagora.stats.scan.query_plan import plan_queries
+from dagora.stats.scan.scan_statistics import same_moments
+from dagora.stats.statistics import Moments
 from dagora.stats.table import TableStatistics
+from tests.postgres_server import postgres_server
 from tests.stats.scan.test_scan import assert_same, frame
 
 SETS = [each for size in range(5) for each in combinations(range(4), size)]
-PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def assert_pushed(scanned, table):
@@ -95,7 +94,23 @@ def test_a_plan_covers_all_sets_within_its_limit():
     cells = [int(levels[list(query)].prod()) for query in plan.queries]
     assert max(cells) <= 1 << 16
     assert len(plan.queries) < 80
-    assert plan.in_words.startswith(f"{len(plan.queries)} queries over ")
+
+
+@pytest.mark.parametrize(
+    ("columns", "method", "words"),
+    [
+        (["cold", "cough", "word"], "hill-climb", "2 queries, over 3 columns"),
+        (["weight", "age"], "ges", "2 queries, for sums"),
+    ],
+)
+def test_a_result_says_how_many_queries_of_which_width(duck, columns, method, words):
+    query = f"SELECT {', '.join(columns)} FROM visits"
+    found = dagora.learn(dagora.open_rows(duck, query=query, push_down=True), method)
+    said = next(part for part in found.message.split("; ") if "the database" in part)
+    assert said == f"the database counted by itself: {words}"
+    assert found.stats["queries"] == 2.0
+    scanned = dagora.learn(dagora.open_rows(duck, query=query), method)
+    assert "database" not in scanned.message
 
 
 def test_push_down_is_for_databases(tmp_path):
@@ -110,75 +125,18 @@ def test_push_down_is_for_databases(tmp_path):
             dagora.open_rows(connection, table="visits", push_down=True)
 
 
-class Server:
-    """A PostgreSQL server of our own, on a socket in a folder of its own."""
-
-    def __init__(self, folder):
-        self.folder, self.bin = folder, PROGRAMS[-1].parent
-        if os.getuid() == 0:
-            shutil.chown(folder, "postgres", "postgres")
-        self.run("initdb", "-D", folder / "data", "-U", "ada", "--auth=trust", "--no-sync")
-        self.process = None
-        self.start()
-
-    def as_owner(self):
-        return {"user": "postgres", "group": "postgres"} if os.getuid() == 0 else {}
-
-    def run(self, program, *arguments):
-        subprocess.run(
-            [self.bin / program, *map(str, arguments)],
-            check=True, capture_output=True, cwd=self.folder, **self.as_owner(),
-        )  # fmt: skip
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [str(self.bin / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder, **self.as_owner(),
-        )  # fmt: skip
-        for _ in range(200):
-            ready = subprocess.run([self.bin / "pg_isready", "-h", self.folder, "-q"], check=False)
-            if ready.returncode == 0:
-                return
-            time.sleep(0.05)
-        raise AssertionError("the server does not answer")
-
-    def stop(self):
-        self.process.send_signal(3)  # SIGQUIT: at once, as after a crash
-        self.process.wait(timeout=20)
-
-    def sql(self, text):
-        subprocess.run(
-            [self.bin / "psql", "-h", self.folder, "-U", "ada", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1", "-c", text],
-            check=True, capture_output=True,
-        )  # fmt: skip
-
-    @property
-    def address(self):
-        return f"postgresql://ada@/postgres?host={self.folder}"
-
-
 @pytest.fixture(scope="module")
 def server():
-    pytest.importorskip("adbc_driver_postgresql", reason="pip install 'dagora[engines]'")
-    if not PROGRAMS:
-        pytest.skip("needs a PostgreSQL server: apt-get install postgresql")
-    with tempfile.TemporaryDirectory() as name:  # short: a socket's path has at most 107 letters
-        os.chmod(name, 0o755)  # noqa: PTH101 (another user owns what is in it)
-        folder = Path(name) / "pg"
-        folder.mkdir()
-        own = Server(folder)
-        try:
-            table = frame()
-            file = Path(name) / "rows.csv"
-            table.to_csv(file, index=False)
-            file.chmod(0o644)
-            own.sql(
-                "CREATE TABLE visits (cold int, cough boolean, word text, dose float8, weight float8, age smallint);"
-                f"COPY visits FROM '{file}' (FORMAT csv, HEADER)"
-            )
-            yield own
-        finally:
-            own.stop()
+    with postgres_server() as own:
+        table = frame()
+        file = own.folder.parent / "rows.csv"
+        table.to_csv(file, index=False)
+        file.chmod(0o644)
+        own.sql(
+            "CREATE TABLE visits (cold int, cough boolean, word text, dose float8, weight float8, age smallint);"
+            f"COPY visits FROM '{file}' (FORMAT csv, HEADER)"
+        )
+        yield own
 
 
 def test_postgres_is_scanned_and_counts_by_itself(server):
@@ -187,6 +145,37 @@ def test_postgres_is_scanned_and_counts_by_itself(server):
     assert_pushed(dagora.open_rows(server.address, table="visits", push_down=True), known)
     some = dagora.open_rows(server.address, query="SELECT cold, word FROM public.visits WHERE cold = 1;")
     assert some.n_rows == int(frame()["cold"].sum())
+
+
+def test_addresses_of_postgres_stay_as_they_are_but_for_options():
+    for address in (
+        "postgresql:///shop", "postgres:///", "postgresql://", "postgresql://h1:1,h2:2/db",
+        "postgresql://localhost/shop#x", "postgresql://%2Ftmp%2Fx/shop", "postgresql://[::1",
+    ):  # fmt: skip
+        assert with_settings(address) == f"{address}?options={quote(SETTINGS)}"
+    own = "postgresql://[::1]:5/db?application_name=a+b%20c"
+    assert with_settings(own) == f"{own}&options={quote(SETTINGS)}"
+    asked = "postgresql:///db?%6Fptions=-c%20a%3D1&user=ada&options=-c+b"
+    assert with_settings(asked) == f"postgresql:///db?user=ada&options=-c%20a%3D1%20-c+b%20{quote(SETTINGS)}"
+    assert with_settings("POSTGRES://h/x") == f"postgres://h/x?options={quote(SETTINGS)}"
+
+
+def test_postgres_is_found_by_addresses_without_a_host_or_with_several(server):
+    folder = quote(str(server.folder), safe="")
+    for address in (
+        f"postgresql:///postgres?host={server.folder}&user=ada&application_name=a+b",
+        f"Postgresql://ada@{folder}/postgres",
+        f"postgresql://ada@127.0.0.1:1,{folder}/postgres",
+        f"postgresql:///?host={folder}&dbname=postgres&user=ada",
+    ):
+        query = "SELECT cold, current_setting('application_name') || '.' AS name FROM visits"
+        rows = dagora.open_rows(address, query=query, discrete=["name"])
+        assert rows.n_rows == 700
+        assert rows.schema[1].levels == ("a+b." if "a+b" in address else ".",)
+        assert rows._counter.title == ("the database postgres" if "dbname" not in address else "the database")
+    with pytest.raises(DataError, match=r"^the database x: .*\[") as caught:
+        dagora.open_rows("postgresql://[::1/x", table="visits")
+    assert "\n" not in str(caught.value)
 
 
 def test_postgres_only_reads(server):
@@ -219,6 +208,54 @@ def test_a_lost_connection_costs_one_line_and_a_retry_goes_on(server):
         assert scanned.counts([(0, 1)]).values.tolist() == counts, "what was counted is kept"
         server.start()
         assert scanned.counts([(0, 2)]).values.sum() == 700
+        spent = scanned.passes
+        scanned.counts([(1, 2)])
+        assert scanned.passes == spent + 1, "one look at what was kept is enough"
+
+
+@pytest.mark.parametrize("push_down", [False, True])
+def test_rows_that_change_while_the_connection_is_lost_are_refused(server, push_down):
+    later = f"later_{push_down}".lower()
+    server.sql(f"CREATE TABLE {later} AS SELECT * FROM visits")
+    counted, measured, bare = (
+        dagora.open_rows(server.address, table=later, push_down=push_down) for _ in range(3)
+    )
+    words = counted.counts([(0, 1), (2,)]).values.tolist()
+    moments = measured.moments()
+    server.stop()
+    for rows in (counted, measured, bare):
+        with pytest.raises(DataError, match=r"^the database postgres: "):
+            rows.counts([(0, 2)])
+    server.start()
+    # The same number of rows, and the same values in each column.
+    server.sql(
+        f"UPDATE {later} SET word = 'no' WHERE ctid = (SELECT min(ctid) FROM {later} WHERE word = 'some');"
+        f"UPDATE {later} SET weight = weight + 1e-3 WHERE ctid = (SELECT min(ctid) FROM {later})"
+    )
+    changed = "^the database postgres changed while the connection was lost .{}: open the rows anew$"
+    for _ in range(2):
+        with pytest.raises(DataError, match=changed.format("column 'word' is counted otherwise.")):
+            counted.counts([(0, 2)])
+        with pytest.raises(DataError, match=changed.format("column 'word' is counted otherwise.")):
+            counted.moments()
+        with pytest.raises(DataError, match=changed.format("moments differ.")):
+            measured.counts([(0, 2)])
+    assert counted.counts([(0, 1), (2,)]).values.tolist() == words, "what was counted is still known"
+    assert measured.moments() is moments
+    now = dagora.open_rows(server.address, table=later, push_down=push_down)
+    assert bare.counts([(0, 2)]).values.tolist() == now.counts([(0, 2)]).values.tolist()
+
+
+@pytest.mark.parametrize("middle", [0.0, 1e6, 1e12])
+def test_moments_of_rows_in_another_order_are_the_same(middle):
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(3, 20_000)) + middle
+    values[2] = middle  # a constant
+    one = block_moments(Moments(0, np.zeros(3), np.zeros((3, 3))), list(values))
+    other = block_moments(Moments(0, np.zeros(3), np.zeros((3, 3))), list(values[:, rng.permutation(20_000)]))
+    assert same_moments(one, other)
+    values[0, 7] += 100.0
+    assert not same_moments(block_moments(Moments(0, np.zeros(3), np.zeros((3, 3))), list(values)), one)
 
 
 def test_postgres_types_of_its_own(server):
@@ -241,6 +278,21 @@ def test_postgres_types_of_its_own(server):
     )
     tabs = dagora.open_rows(server.address, table="tabs", push_down=True, missing="drop")
     assert (tabs.n_rows, tabs.schema[0].levels) == (59, ("a0", "a1"))
+
+
+@pytest.mark.parametrize("push_down", [False, True])
+def test_amounts_of_money_and_object_identifiers_are_numbers(server, push_down):
+    query = (
+        "SELECT (i % 3 + 0.25)::numeric::money AS fee, (i * 1.5)::numeric::money AS price, "
+        "(CASE WHEN i % 2 = 0 THEN 5 ELSE 4294967295 END)::oid AS kind, (i / 2 * 3)::oid AS number "
+        "FROM generate_series(0, 299) i"
+    )
+    rows = dagora.open_rows(server.address, query=query, push_down=push_down)
+    assert [variable.levels for variable in rows.schema] == [
+        ("0.25", "1.25", "2.25"), (), ("5", "4294967295"), (),
+    ]  # fmt: skip
+    assert rows.counts([(0, 2)]).values.tolist() == [50] * 6
+    assert rows.moments().mean == pytest.approx([1.5 * 149.5, 3 * 74.5], rel=1e-14)
 
 
 def test_white_space_is_what_is_trimmed_in_memory(duck):

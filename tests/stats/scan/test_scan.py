@@ -381,7 +381,7 @@ def test_threads_change_nothing(monkeypatch):
 
 
 def test_bit_rows_are_made_where_sets_are_many(monkeypatch):
-    monkeypatch.setattr("dagora.stats.blocks.cover.SETS_PER_COLUMN", 0)
+    monkeypatch.setattr("dagora.stats.blocks.cover.MAKE_BITS", -1e9)
     assert_same(dagora.open_rows(as_function(frame(), None)), dagora.Table.from_frame(frame()))
 
 

@@ -35,8 +35,9 @@ SHORT_CELLS = 1 << 16
 class BlockRows(NamedTuple):
     """Rows to be counted: `codes[c, i]` is the level of column c in row i.
 
-    Row `bit_offsets[c] + level` of `bits` has bit i set where column c has that level in row i. The last
-    level has no bit row. A column without bit rows has `bit_offsets[c] == bit_offsets[c + 1]`.
+    Row `bit_offsets[c] + level` of `bits` has bit i set where column c has that level in row i, and no bit
+    beyond the last row. The last level has no bit row. A column without bit rows has
+    `bit_offsets[c] == bit_offsets[c + 1]`.
     """
 
     codes: Codes
@@ -225,9 +226,7 @@ def count_blocks(data: BlockRows, sets: CountedSets, prefixes: Prefixes, tables:
         rows = min(BLOCK_ROWS, n - start)
         first_word, words = start >> 6, (rows + 63) >> 6
         for w in range(words):
-            bit_rows[0, 0, w] = ~np.uint64(0)
-        if rows & 63:
-            bit_rows[0, 0, words - 1] = (np.uint64(1) << np.uint64(rows & 63)) - np.uint64(1)
+            bit_rows[0, 0, w] = ~np.uint64(0)  # beyond the last row, no level has a bit
         totals[0, 0] = rows
         # Up to which depth the path, its labels and its bit rows are those of the set counted last.
         known, short, long, bitten = 0, 0, 0, 0

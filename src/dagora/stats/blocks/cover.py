@@ -8,7 +8,9 @@ that differ only in their last column are counted as one where that costs less t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain, combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -25,10 +27,10 @@ HISTOGRAM, LABEL, BIT_ROW = 0.85, 0.15, 0.016
 MERGED_CELLS, ROWS_PER_CELL = 4096, 64
 # Other sets are summed from the table of a larger one if that has at most one cell for so many rows.
 ROWS_PER_SUMMED_CELL = 4
-# Of a set of up to so many columns, all subsets are looked for; of larger ones, those with one column less.
-ALL_SUBSETS = 6
-# Bit rows that are made for one walk pay where so many sets for each of their columns are counted by them.
-SETS_PER_COLUMN = 8
+# So many subsets of a counted set are looked for among the sets that are asked for, the largest first.
+LOOKED_FOR = 512
+# What it takes to make the bit rows of a column for one walk, and to split cells by them.
+MAKE_BITS = 8.0
 # Tables up to this many cells have a twin (see `add_short_histogram`).
 TWIN_CELLS = 4096
 
@@ -88,11 +90,12 @@ def cover_sets(
 
 def worth_bits(sets: list[Set], cardinalities: NDArray[np.int64], rows: int) -> NDArray[np.bool_]:
     """The columns of which bit rows should be made where they serve one walk through the rows only."""
-    counted = cover_sets(sets, cardinalities, few_levels(cardinalities), rows).counted
     columns = np.zeros(len(cardinalities), dtype=np.bool_)
+    without = cover_sets(sets, cardinalities, columns, rows)
+    counted, *_, costs = cover_sets(sets, cardinalities, few_levels(cardinalities), rows)
     columns[counted.columns[np.repeat(counted.by_bits, np.diff(counted.offsets))]] = True
-    enough = counted.by_bits.sum() >= SETS_PER_COLUMN * columns.sum()
-    return columns if enough else np.zeros_like(columns)
+    saved = without.costs.sum() - costs.sum()
+    return columns if saved > MAKE_BITS * columns.sum() else np.zeros_like(columns)
 
 
 def ranks(sets: list[Set], levels: list[int]) -> dict[int, int]:
@@ -116,6 +119,7 @@ def choose_sets(
         if first in source_of:
             continue
         union, cells, alone = first, product(first, levels), cost(first, levels, with_bits)
+        merged = [first]
         for following in range(place + 1, len(ordered)):
             key = ordered[following]
             if key[:-1] != first[:-1] or cells * levels[key[-1]] > most:
@@ -123,22 +127,33 @@ def choose_sets(
             if key not in source_of:
                 union, cells = (*union, key[-1]), cells * levels[key[-1]]
                 alone += cost(key, levels, with_bits)
+                merged.append(key)
         if union != first and alone <= HISTOGRAM + LABEL * (len(union) - len(first)):
-            union, cells = first, product(first, levels)
-        source_of[first] = len(counted)
-        if len(union) > smallest and cells * ROWS_PER_SUMMED_CELL <= rows:
-            for part in subsets(union):
+            union, cells, merged = first, product(first, levels), [first]
+        source_of |= dict.fromkeys(merged, len(counted))
+        if len(source_of) < len(ordered) and cells * ROWS_PER_SUMMED_CELL <= rows:
+            # Sets that are larger than the first have their source already.
+            for part in subsets(union, smallest, len(first)):
                 if part in wanted:
                     source_of.setdefault(part, len(counted))
         counted.append(union)
     return counted, source_of
 
 
-def subsets(columns: Set) -> chain[Set]:
-    """Subsets in which the other sets are looked for."""
-    size = len(columns)
-    sizes = range(1, size) if size <= ALL_SUBSETS else range(size - 1, size)
-    return chain.from_iterable(combinations(columns, some) for some in sizes)
+def subsets(columns: Set, fewest: int, most: int) -> Iterator[Set]:
+    """Subsets of `fewest` to `most` columns in which the other sets are looked for: the largest first.
+
+    Those of one size more are left out where they would be more than `LOOKED_FOR` in all.
+
+    >>> list(subsets((4, 5, 6), 1, 2))
+    [(4, 5), (4, 6), (5, 6), (4,), (5,), (6,)]
+    """
+    left = LOOKED_FOR
+    for size in range(min(most, len(columns) - 1), fewest - 1, -1):
+        left -= comb(len(columns), size)
+        if left < 0:
+            return
+        yield from combinations(columns, size)
 
 
 def product(columns: Set, levels: list[int]) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.cluster import check_workers, same_version
 from dagora.data.columns.frames import one_line
 from dagora.errors import DagoraError, DataError
 from dagora.extras import DASK
@@ -37,6 +38,7 @@ from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.scan.stream_counts import StreamCounts, cells_at
 from dagora.stats.statistics import Moments
+from dagora.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,11 +130,10 @@ class DaskRows:
 
     def look(self, profiles: Profiles, words: Words, *, complete: bool) -> None:
         """Look at all partitions where they are, and at each after the one before it."""
-        import dask
-
+        run(check_versions)
         seen: list[Profiles] = computed(
             *[
-                dask.delayed(partial(look_at, complete=complete))(self.part(number), profiles, words)
+                there(partial(look_at, complete=complete), self.part(number), profiles, words)
                 for number in range(len(self))
             ],
             together=True,
@@ -155,7 +156,7 @@ class DaskRows:
         import dask
 
         work = [
-            dask.delayed(code)(self.part(number), list(codings), own, filled)
+            there(code, self.part(number), list(codings), own, filled)
             for number, own in enumerate(self.rows_of_parts)
         ]
         coded = run(lambda: dask.persist(*work))
@@ -178,10 +179,8 @@ class DaskCounts(StreamCounts):
 
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of some columns, in one round."""
-        import dask
-
         self._stream.passes += 1
-        made = [dask.delayed(moments)(part, list(columns)) for part in self._coded]
+        made = [there(moments, part, list(columns)) for part in self._coded]
         found: Moments = computed(in_a_tree(made, add_moments))
         return found
 
@@ -206,7 +205,7 @@ class DaskCounts(StreamCounts):
             return {each: self._all_rows() for each in (*dense, *sparse)}
         self._stream.passes += 1
         shared = dask.delayed(asked)
-        made = [dask.delayed(count)(part, shared) for part in self._coded]
+        made = [there(count, part, shared) for part in self._coded]
         counted: Counted = computed(in_a_tree(made, add_counts))
         found = {
             each: Occupied(counts.cells().astype(np.uint16), counts.counts)
@@ -223,6 +222,22 @@ class DaskCounts(StreamCounts):
     def _all_rows(self) -> Occupied:
         """The one cell of a set without columns."""
         return Occupied(np.empty((1, 0), dtype=np.uint16), np.array([self._rows], dtype=np.int64))
+
+
+def there(work: Callable[..., T], *arguments: Any) -> Any:  # noqa: ANN401
+    """A task where the partitions are, by a worker of the same version of dagora."""
+    import dask
+
+    return dask.delayed(same_version)(__version__, work, *arguments)
+
+
+def check_versions() -> None:
+    """Refuse the workers of a cluster that have another dagora, where Dask computes on a cluster."""
+    from dask.base import get_scheduler
+
+    client = getattr(get_scheduler(), "__self__", None)  # the method `get` of a client
+    if hasattr(client, "scheduler_info"):
+        check_workers(client)
 
 
 def in_a_tree(tasks: Sequence[Any], add: Callable[[T, T], T]) -> Any:  # noqa: ANN401

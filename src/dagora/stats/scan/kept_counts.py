@@ -55,6 +55,11 @@ class KeptCounts:
         """What is known of a set of ascending columns."""
         return self._found.get(columns)
 
+    @property
+    def sets(self) -> list[Set]:
+        """The sets that are known."""
+        return list(self._found)
+
     def keep(self, found: dict[Set, Occupied]) -> None:
         """Keep counts for later rounds."""
         size = sum(each.cells.size + each.counts.size for each in found.values())

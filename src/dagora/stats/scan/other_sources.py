@@ -133,6 +133,11 @@ class QueriedRows:
         """The query whose result has the rows."""
         return self._query
 
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next query; 0 where the connection does not number them."""
+        return int(getattr(self._connection, "transaction", 0))
+
     def ask(self, query: str) -> Iterator[pa.RecordBatch]:
         """The result of another query."""
         yield from self._run(query)
@@ -159,19 +164,30 @@ def as_known_types(schema: pa.Schema) -> str | None:
 
     Exact numbers that the driver hands out as text become floating-point numbers, the rest (uuid, jsonb)
     text, as in other databases: where it only tells rows apart, it is left out by the usual rules.
+    PostgreSQL's money, which the driver hands out in hundredths, and oid, of which it takes the upper half
+    for negative, are numbers too, with which its functions cannot reckon.
     """
+    read = {field.name: expression for field in schema if (expression := as_known_type(field)) is not None}
+    if not read:
+        return None
+    return ", ".join(
+        f"{read[name]} AS {quoted(name)}" if name in read else quoted(name) for name in schema.names
+    )
+
+
+def as_known_type(field: pa.Field) -> str | None:
+    """A column of the database's own type as a known one; None where its type is known."""
     import pyarrow as pa
 
-    own = {field.name: field.type for field in schema if isinstance(field.type, pa.BaseExtensionType)}
-    if not own:
+    stated = (field.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
+    if stated == "money":
+        return f"CAST(CAST({quoted(field.name)} AS NUMERIC) AS DOUBLE PRECISION)"
+    if stated == "oid":
+        return f"CAST({quoted(field.name)} AS BIGINT)"
+    if not isinstance(field.type, pa.BaseExtensionType):
         return None
-    numbers = {name for name, kind in own.items() if getattr(kind, "type_name", "") == "numeric"}
-    return ", ".join(
-        f"{as_double(name) if name in numbers else as_text(name)} AS {quoted(name)}"
-        if name in own
-        else quoted(name)
-        for name in schema.names
-    )
+    is_numeric = getattr(field.type, "type_name", "") == "numeric"
+    return as_double(field.name) if is_numeric else as_text(field.name)
 
 
 def arrow_batches(cursor: Any, query: str) -> pa.RecordBatchReader | None:  # noqa: ANN401

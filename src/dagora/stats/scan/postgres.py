@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote, unquote
 
 from dagora.addresses import refuse_password
 from dagora.extras import POSTGRESQL
@@ -33,6 +33,7 @@ class Postgres:
 
     def __init__(self, address: str) -> None:
         self._connection: Any = None
+        self._made = 0
         refuse_password(address)
         self._address = with_settings(address)
 
@@ -42,7 +43,13 @@ class Postgres:
 
         if self._connection is None:
             self._connection = dbapi.connect(self._address)
+            self._made += 1
         return self._connection.cursor()
+
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction that the next cursor is in: every connection has one."""
+        return self._made + (self._connection is None)
 
     def __del__(self) -> None:
         """Close the connection with its last user."""
@@ -57,17 +64,32 @@ class Postgres:
 
 
 def with_settings(address: str) -> str:
-    """An address that asks for a transaction that only reads, besides what it asks for itself."""
-    parts = urlsplit(address)
-    asked = parse_qsl(parts.query)
-    settings = " ".join([*(value for key, value in asked if key == "options"), SETTINGS])
-    query = [*((key, value) for key, value in asked if key != "options"), ("options", settings)]
-    return parts._replace(query="&".join(f"{key}={quote(value)}" for key, value in query)).geturl()
+    """An address that asks for a transaction that only reads; all that it asks for itself stays as it is.
+
+    >>> with_settings("postgresql:///shop?user=ada&options=-c%20jit%3Doff").partition("%20-c%20default")[0]
+    'postgresql:///shop?user=ada&options=-c%20jit%3Doff'
+    """
+    scheme, rest = address.split("://", 1)
+    place, _, query = rest.partition("?")
+    fields = [field.partition("=") for field in query.split("&") if field]
+    options = [value for key, _, value in fields if unquote(key) == "options"]
+    others = ["".join(field) for field in fields if unquote(field[0]) != "options"]
+    settings = "%20".join([*options, quote(SETTINGS)])
+    return f"{scheme.lower()}://{place}?{'&'.join([*others, f'options={settings}'])}"
+
+
+def database_name(address: str) -> str:
+    """The database that an address names; empty where that is left to the server or to a parameter.
+
+    >>> database_name("postgresql://ada@one:1,two:2/my%20shop?sslmode=require"), database_name("postgres://")
+    ('my shop', '')
+    """
+    return unquote(address.split("://", 1)[1].partition("?")[0].partition("/")[2])
 
 
 def open_postgres(address: str, table: str | None, query: str | None) -> QueriedRows:
     """A table or a query of a PostgreSQL database."""
     POSTGRESQL.require("a PostgreSQL database")
     database = Postgres(address)
-    name = urlsplit(address).path.strip("/")
+    name = database_name(address)
     return QueriedRows(database, query_of(table, query), f"the database {name}" if name else "the database")

@@ -18,7 +18,7 @@ from dagora.data.columns.missing import MISSING_WORDS
 from dagora.errors import DataError
 from dagora.stats.scan.cell_reader import ColumnReader
 from dagora.stats.scan.kept_counts import Occupied
-from dagora.stats.scan.query_plan import QueryPlan, plan_queries
+from dagora.stats.scan.query_plan import QueryPlan, plan_queries, queries_in_words
 from dagora.stats.scan.sparse import summed
 from dagora.stats.scan.sql import WHITE_SPACE, as_double, as_text, literal, quoted, relation
 from dagora.stats.statistics import Moments
@@ -46,6 +46,10 @@ class Database(Protocol):
     def query(self) -> str:
         """The query whose result has the rows."""
 
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next query."""
+
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
 
@@ -72,8 +76,7 @@ class QueryCounts:
                     f"column '{coding.variable.name}' is read as numbers here, which the database does not "
                     "know of: convert it in the query"
                 )
-        self.queries = 0
-        self.widest = 0
+        self._widths: list[int] = []
 
     @property
     def title(self) -> str:
@@ -81,14 +84,24 @@ class QueryCounts:
         return self._database.title
 
     @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next query."""
+        return self._database.transaction
+
+    @property
     def passes(self) -> int:
         """Queries so far; each is a pass of the database over its rows."""
-        return self.queries
+        return len(self._widths)
 
     @property
     def effort(self) -> dict[str, float]:
         """The queries, and the most columns of one."""
-        return {"queries": float(self.queries), "widest_query": float(self.widest)}
+        return {"queries": float(self.passes), "widest_query": float(max(self._widths, default=0))}
+
+    @property
+    def said(self) -> str:
+        """The queries in words; empty where there was none yet."""
+        return f"the database counted by itself: {queries_in_words(self._widths)}" if self._widths else ""
 
     def plan(self, sets: list[Set]) -> QueryPlan:
         """Which queries would count some sets of ascending columns."""
@@ -161,8 +174,7 @@ class QueryCounts:
         return relation(self._database.query, self._where)
 
     def _ask(self, text: str, width: int) -> Iterator[pa.RecordBatch]:
-        self.queries += 1
-        self.widest = max(self.widest, width)
+        self._widths.append(width)
         yield from self._database.ask(text)
 
     def _changed(self, how: str) -> DataError:

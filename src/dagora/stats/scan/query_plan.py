@@ -6,6 +6,7 @@ their levels stays small: those that share most columns first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,19 +24,21 @@ class QueryPlan(NamedTuple):
     queries: list[Set]
     source_of: dict[Set, int]
 
-    @property
-    def in_words(self) -> str:
-        """How many queries of which width.
 
-        >>> QueryPlan([(0, 1), (0, 1, 4)], {}).in_words
-        '2 queries over 2 to 3 columns'
-        """
-        if not self.queries:
-            return "no query"
-        widths = sorted(map(len, self.queries))
-        span = f"{widths[0]}" if widths[0] == widths[-1] else f"{widths[0]} to {widths[-1]}"
-        noun = "query" if len(widths) == 1 else "queries"
-        return f"{len(widths)} {noun} over {span} column{'s' * (widths[-1] > 1)}"
+def queries_in_words(widths: Sequence[int]) -> str:
+    """How many queries over how many columns each; sums over all rows are over none.
+
+    >>> queries_in_words([2, 3, 0, 0]), queries_in_words([0]), queries_in_words([4])
+    ('4 queries, over 2 to 3 columns and for sums', '1 query, for sums', '1 query, over 4 columns')
+    """
+    grouped = sorted(filter(None, widths))
+    parts = []
+    if grouped:
+        span = f"{grouped[0]}" if grouped[0] == grouped[-1] else f"{grouped[0]} to {grouped[-1]}"
+        parts.append(f"over {span} column{'s' * (grouped[-1] > 1)}")
+    if len(grouped) < len(widths):
+        parts.append("for sums")
+    return f"{len(widths)} {'query' if len(widths) == 1 else 'queries'}, {' and '.join(parts)}"
 
 
 def plan_queries(wanted: list[Set], levels: NDArray[np.int64], rows: int) -> QueryPlan:

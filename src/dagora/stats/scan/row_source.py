@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,3 +28,12 @@ class RowSource(Protocol):
 
     def state(self) -> object:
         """Something that differs once the rows may have changed; None where that cannot be told."""
+
+
+@runtime_checkable
+class InTransactions(Protocol):
+    """A source that sees the same rows within one transaction only."""
+
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction in which the next pass will be made."""

@@ -12,6 +12,7 @@ from dagora.errors import DataError
 from dagora.stats.moments import BLOCK_ROWS
 from dagora.stats.scan.cell_reader import ColumnReader
 from dagora.stats.scan.profile import cleaned
+from dagora.stats.scan.row_source import InTransactions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +51,11 @@ class RowStream:
     def title(self) -> str:
         """What to call the source."""
         return self._source.title
+
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next pass; 0 where the source knows none."""
+        return self._source.transaction if isinstance(self._source, InTransactions) else 0
 
     def pieces(self, columns: Sequence[int]) -> Iterator[Piece]:
         """Codes or numbers of some columns: pieces of `PIECE_ROWS` rows, and the rest."""

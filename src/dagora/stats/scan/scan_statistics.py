@@ -5,6 +5,9 @@ in memory, so counts are equal to the last bit; so are moments, whose blocks are
 kept, and a set that was counted before costs no pass. Memory is that of what the source reads ahead, a piece
 of `PIECE_ROWS` coded rows, the tables of a round (`ROUND_CELLS`), and the counts that are kept. Sets of so
 many cells that they have no table take memory for every cell that occurs, which may grow with the rows.
+
+A database shows the same rows within one transaction only. Where the connection was lost and another one is
+made, all that is kept is counted again, in the pass that counts what is new, and must be the same.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from dagora.wording import option
 
 # Rows of the sample that is suggested where rows are needed.
 SAMPLE = 100_000
+# Moments of the same rows differ by rounding up to this, relative to the spread of their columns.
+SAME_MOMENTS = 1e-9
 
 
 class ScanStatistics:
@@ -39,6 +44,7 @@ class ScanStatistics:
         self._cardinalities = schema.cardinalities
         self._kept = KeptCounts()
         self._moments: Moments | None = None
+        self._transaction = counter.transaction
         self.overview = overview
 
     @property
@@ -60,6 +66,11 @@ class ScanStatistics:
     def effort(self) -> dict[str, float]:
         """What it took so far: passes, or queries where the database counts."""
         return self._counter.effort
+
+    @property
+    def said(self) -> str:
+        """What a result says of it in words: the queries, where the database counts."""
+        return self._counter.said
 
     def rows(self) -> NoReturn:
         """Refuse the rows: they may be too many for memory."""
@@ -94,7 +105,7 @@ class ScanStatistics:
         sets = self._checked(column_sets)
         known = {columns: self._kept.get(columns) for columns in map(ascending, sets)}
         fresh = [columns for columns, found in known.items() if found is None]
-        counted = self._counter.count(fresh) if fresh else {}
+        counted = self._counted(fresh) if fresh else {}
         self._kept.keep(counted)
         have = {columns: found for columns, found in known.items() if found is not None} | counted
         return [in_order(have[ascending(columns)], columns) for columns in sets]
@@ -102,11 +113,36 @@ class ScanStatistics:
     def moments(self) -> Moments:
         """Moments of the continuous columns, in one pass."""
         if self._moments is None:
-            columns = [k for k, variable in enumerate(self._schema) if variable.kind is Kind.CONTINUOUS]
-            d = len(columns)
-            total = Moments(self._rows, np.zeros(d), np.zeros((d, d)))
-            self._moments = self._counter.moments(columns) if d else total
+            self._counted([])
+            self._moments = self._measured()
         return self._moments
+
+    def _measured(self) -> Moments:
+        columns = [k for k, variable in enumerate(self._schema) if variable.kind is Kind.CONTINUOUS]
+        d = len(columns)
+        return self._counter.moments(columns) if d else Moments(self._rows, np.zeros(d), np.zeros((d, d)))
+
+    def _counted(self, fresh: list[Set]) -> dict[Set, Occupied]:
+        """Count sets; in a new transaction also all that is kept, which must be as it was."""
+        now = self._counter.transaction
+        again = self._kept.sets if now != self._transaction else []
+        sets = [*fresh, *again]
+        counted = self._counter.count(sets) if sets else {}
+        for columns in sorted(again, key=len):
+            if not same_counts(counted.pop(columns), self._kept.get(columns)):
+                names = ", ".join(f"'{self._schema[column].name}'" for column in columns)
+                what = f"column {names} is" if len(columns) == 1 else f"the columns {names} are"
+                raise self._changed(f"{what} counted otherwise")
+        before = self._moments if now != self._transaction else None
+        if before is not None and not same_moments(self._measured(), before):
+            raise self._changed("moments differ")
+        self._transaction = now
+        return counted
+
+    def _changed(self, how: str) -> DataError:
+        return DataError(
+            f"{self._counter.title} changed while the connection was lost ({how}): open the rows anew"
+        )
 
     def _checked(self, column_sets: ColumnSets) -> list[Set]:
         columns, offsets = flatten(column_sets)
@@ -116,3 +152,26 @@ class ScanStatistics:
             raise DataError(f"column '{name}' is continuous, so it cannot be counted: discretise it first")
         flat, bounds = columns.tolist(), offsets.tolist()
         return [tuple(flat[a:b]) for a, b in pairwise(bounds)]
+
+
+def same_counts(one: Occupied, other: Occupied | None) -> bool:
+    """Whether two tables of a set have the same cells and counts."""
+    return (
+        other is not None
+        and np.array_equal(one.cells, other.cells)
+        and np.array_equal(one.counts, other.counts)
+    )
+
+
+def same_moments(one: Moments, other: Moments) -> bool:
+    """Whether moments are the same but for rounding: a database may hand out or add up rows in any order."""
+    spread = np.sqrt(np.diag(other.scatter))
+    # Differences from a mean are known to the last digits of the mean itself.
+    digits = 4 * np.finfo(np.float64).eps * np.abs(other.mean) * np.sqrt(other.n)
+    noise = SAME_MOMENTS * spread + digits
+    room = np.outer(spread + noise, spread + noise) - np.outer(spread, spread)
+    return bool(
+        one.n == other.n
+        and (np.abs(one.mean - other.mean) <= noise).all()
+        and (np.abs(one.scatter - other.scatter) <= room).all()
+    )

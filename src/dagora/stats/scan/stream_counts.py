@@ -32,8 +32,16 @@ class Counter(Protocol):
         """What it took so far, by name."""
 
     @property
+    def said(self) -> str:
+        """What a result says of it in words; may be empty."""
+
+    @property
     def passes(self) -> int:
         """How often the rows were read."""
+
+    @property
+    def transaction(self) -> int:
+        """The number of the transaction in which will be counted next."""
 
     def count(self, sets: list[Set]) -> dict[Set, Occupied]:
         """Occupied cells of sets of ascending columns."""
@@ -59,9 +67,19 @@ class StreamCounts:
         return self._stream.passes
 
     @property
+    def transaction(self) -> int:
+        """The number of the transaction of the next pass."""
+        return self._stream.transaction
+
+    @property
     def effort(self) -> dict[str, float]:
         """The passes."""
         return {"passes": float(self.passes)}
+
+    @property
+    def said(self) -> str:
+        """Nothing: passes are a number of the result."""
+        return ""
 
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of some columns, in one pass."""
