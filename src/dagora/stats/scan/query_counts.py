@@ -20,7 +20,7 @@ from dagora.stats.scan.cell_reader import ColumnReader
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries
 from dagora.stats.scan.sparse import summed
-from dagora.stats.scan.sql import WHITE_SPACE, as_double, as_text, literal, quoted, relation
+from dagora.stats.scan.sql import as_double, literal, quoted, relation, trimmed
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ class QueryCounts:
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of some columns, by two queries or a few more."""
         d, n = len(columns), self._rows
-        values = [as_double(self._codings[column].variable.name) for column in columns]
+        own = [self._codings[column] for column in columns]
+        values = [as_double(coding.variable.name, text=coding.text) for coding in own]
         shift = self._sums([f"avg({value})" for value in values])
         shifted = [f"({value} - ({at!r}))" for value, at in zip(values, shift.tolist(), strict=True)]
         pairs = list(combinations_with_replacement(range(d), 2))
@@ -188,7 +189,7 @@ def present(name: str, kind: Any, words: Iterable[str]) -> str:  # noqa: ANN401 
     tests = [f"{column} IS NOT NULL"]
     if is_text(kind) or pa.types.is_dictionary(kind):  # an ENUM of PostgreSQL comes as text, too
         listed = ", ".join(map(literal, (*MISSING_WORDS, *words)))
-        tests.append(f"trim({as_text(name)}, {literal(WHITE_SPACE)}) NOT IN ({listed})")
+        tests.append(f"{trimmed(name)} NOT IN ({listed})")
     if pa.types.is_floating(kind):
         tests.append(f"{column} <> CAST('NaN' AS DOUBLE PRECISION)")
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
