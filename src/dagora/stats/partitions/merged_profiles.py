@@ -72,9 +72,7 @@ def judged(part: Profile, other: Profile) -> Profile:
     if not found.numbers and other.numbers and found.odd is None:
         # Among numbers, the first word is what spoils them, as if the rows had been read in their order.
         word = next(
-            value
-            for value in part.firsts
-            if not (IS_NUMBER.fullmatch(value) or often_means_missing(value))
+            value for value in part.firsts if not (IS_NUMBER.fullmatch(value) or often_means_missing(value))
         )
         found.odd, found.spelled = (word, part.firsts[word]), None
     return found

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.data.columns.cells import is_text, parse_numbers
-from dagora.data.columns.column_type import DECLARED, Column, are_codes, data_row, type_column
+from dagora.data.columns.column_type import (
+    DECLARED,
+    Column,
+    are_codes,
+    data_row,
+    type_column,
+    why_floats,
+)
 from dagora.data.columns.dates import IS_DATE, as_days, spells_dates
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import (
@@ -132,12 +139,12 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
 
     if not is_text(column.type):
         return column, ""
-    if profile.declared is Kind.CONTINUOUS and spells_dates(column):
+    # All rows decide how numbers are written, also those that were dropped.
+    known = column.to_pylist()
+    whole = pa.chunked_array([pa.array(dict.fromkeys([*known, *(profile.all_texts or ())]), column.type)])
+    if profile.declared is Kind.CONTINUOUS and spells_dates(whole):
         return as_days(profile.name, column), DAYS
     if profile.text_cells and profile.declared is not Kind.DISCRETE:
-        # All rows decide how numbers are written, also those that were dropped.
-        known = column.to_pylist()
-        whole = pa.chunked_array([pa.array(dict.fromkeys([*known, *(profile.all_texts or ())]), column.type)])
         rewritten = rewrite_numbers(whole, profile.fewest)
         if rewritten is not None:
             return rewritten[0].slice(0, len(known)), rewritten[1]
@@ -222,7 +229,8 @@ def type_distinct(profile: Profile, column: pa.ChunkedArray, cells: int, rows: l
         typed = type_column(profile.name, column, Kind.DISCRETE, row_number)
         return replace(typed, why=f"{typed.variable.cardinality} distinct numbers")
     if declared is None and real:
-        return replace(type_column(profile.name, column, Kind.CONTINUOUS, row_number), why="numbers")
+        why = why_floats(profile.name, column.cast(pa.float64()))
+        return replace(type_column(profile.name, column, Kind.CONTINUOUS, row_number), why=why)
     return type_column(profile.name, column, declared, row_number)
 
 
