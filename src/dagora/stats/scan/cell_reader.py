@@ -13,7 +13,7 @@ import numpy as np
 from dagora.compiled import kernel
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.errors import DataError
-from dagora.stats.scan.codebook import changed_value
+from dagora.stats.scan.changes import changed_value
 from dagora.stats.scan.profile import as_words, cleaned, cleaned_words, with_cleaned_words
 
 if TYPE_CHECKING:

@@ -36,6 +36,7 @@ from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
+from dagora.stats.scan.changes import changed_value
 from dagora.stats.scan.profile import Profile
 from dagora.wording import option
 
@@ -159,14 +160,6 @@ def as_before(name: str, texts: pa.ChunkedArray, kind: pa.DataType) -> pa.Chunke
         return texts.cast(kind)
     except pa.ArrowInvalid:
         raise changed_value(name) from None
-
-
-def changed_value(name: str) -> DataError:
-    """The error about a cell that was not there in the first pass."""
-    return DataError(
-        f"column '{name}' has a value that it did not have in the first pass: the rows changed during the "
-        "run; start again when nothing writes to them"
-    )
 
 
 def refuse_infinite(profile: Profile) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.errors import DataError
 from dagora.stats.scan.cell_reader import ColumnReader
+from dagora.stats.scan.changes import changed_rows
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries
 from dagora.stats.scan.sparse import summed
@@ -119,12 +120,12 @@ class QueryCounts:
         for batch in self._ask(text, len(columns)):
             codes = [reader.read(batch.column(k)) for k, reader in enumerate(readers)]
             if any(each is None for each in codes):
-                raise self._changed("a cell is missing that was not before")
+                raise changed_rows(self.title, "a cell is missing that was not before")
             cells.append(np.column_stack([np.asarray(each, dtype=np.int64) for each in codes]))
             counts.append(np.asarray(batch.column(len(columns)), dtype=np.int64))
         total = np.concatenate(counts)
         if int(total.sum()) != self._rows:
-            raise self._changed(f"it has {int(total.sum())} rows now, and had {self._rows} before")
+            raise changed_rows(self.title, f"it has {int(total.sum())} rows now, and had {self._rows} before")
         return np.concatenate(cells), total
 
     def moments(self, columns: Sequence[int]) -> Moments:
@@ -153,7 +154,7 @@ class QueryCounts:
             text = f"SELECT count(*) AS {COUNT}, {listed} FROM {self._relation}"  # noqa: S608
             (row,) = (row for batch in self._ask(text, 0) for row in batch.to_pylist())
             if row[COUNT] != self._rows:
-                raise self._changed(f"it has {row[COUNT]} rows now, and had {self._rows} before")
+                raise changed_rows(self.title, f"it has {row[COUNT]} rows now, and had {self._rows} before")
             found += [float(row[f"s{k}"]) for k in range(len(some))]
         return np.array(found)
 
@@ -165,11 +166,6 @@ class QueryCounts:
         self.queries += 1
         self.widest = max(self.widest, width)
         yield from self._database.ask(text)
-
-    def _changed(self, how: str) -> DataError:
-        return DataError(
-            f"{self.title} changed during the run ({how}): start again when nothing writes to it"
-        )
 
 
 def condition(schema: pa.Schema, filled: Mapping[str, Iterable[str]]) -> str:
