@@ -9,7 +9,6 @@ that is compressed: it is read whole.
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ def ipc_batches(file: Path, columns: Sequence[str], most: int) -> Iterator[pa.Re
     with pa.OSFile(str(file)) as raw:
         reader = pa.ipc.open_file(raw)
         number = reader.num_record_batches
-        if raw.size() > WHOLE_BATCH * max(1, number) and (mapped := MappedFile.of(file)) is not None:
+        if number and raw.size() > WHOLE_BATCH * number and (mapped := MappedFile.of(file)) is not None:
             yield from mapped.batches(columns, most)
             return
         places = [reader.schema.get_field_index(name) for name in columns]
@@ -59,9 +58,9 @@ class MappedFile:
     def __init__(self, file: Path) -> None:
         import pyarrow as pa
 
-        # Both are closed when nothing refers to them.
-        self._file = file.open("rb")
-        self._pages = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        with file.open("rb") as raw:
+            # Closed when nothing refers to it.
+            self._pages = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
         self._bytes = pa.py_buffer(self._pages)
         self._reader = pa.ipc.open_file(pa.BufferReader(self._bytes))
 
@@ -80,7 +79,7 @@ class MappedFile:
             batch = self._reader.get_batch(number).select(list(columns))
             for start in range(0, batch.num_rows, most):
                 # What is mapped and no longer there would end the process.
-                if os.fstat(self._file.fileno()).st_size < self._bytes.size:
+                if self._pages.size() < self._bytes.size:
                     raise DataError("it was cut short while it was read")
                 yield copied(batch.slice(start, most))
                 if hasattr(self._pages, "madvise"):  # not on all systems
