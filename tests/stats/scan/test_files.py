@@ -79,6 +79,23 @@ def test_a_mapped_file_that_is_cut_short_is_refused(tmp_path, monkeypatch):
         next(batches)
 
 
+@pytest.mark.parametrize("whole", [0, 1 << 25], ids=["mapped", "read"])
+def test_a_damaged_arrow_file_is_refused(whole, tmp_path, monkeypatch):
+    monkeypatch.setattr(ipc_files, "WHOLE_BATCH", whole)
+    file = tmp_path / "rows.arrow"
+    texts = pa.array(["p", "q"] * 50)
+    offsets = np.frombuffer(texts.buffers()[1], np.int32).copy()
+    with pa.ipc.new_file(file, pa.schema([("a", pa.string())])) as out:
+        out.write_table(pa.table({"a": texts}))
+    damaged = offsets.copy()
+    damaged[60] = 1 << 30
+    whole_file = file.read_bytes()
+    assert whole_file.count(offsets.tobytes()) == 1
+    file.write_bytes(whole_file.replace(offsets.tobytes(), damaged.tobytes()))
+    with pytest.raises(DataError, match=r"rows.arrow: the file cannot be read, it may be damaged: .*offset"):
+        dagora.open_rows(file)
+
+
 PATHS = {
     "numbers": ("year=2024", "year=2025", "year=-7"),
     "codes": ("month=01", "month=02", "month=11"),

@@ -107,6 +107,7 @@ class ArrowFiles:
             own = self._parts[0][1].physical_schema
             self._words = [field.name for field in own if is_text(field.type)]
         self._form = form
+        self._checked: set[tuple[Path, str]] = set()
 
     def _check_types(self) -> None:
         """Refuse files that do not have the columns and types of the first one."""
@@ -145,11 +146,13 @@ class ArrowFiles:
                 if self._form == "parquet":
                     batches = self._parquet_batches(file, stored)
                 else:
-                    batches = ipc_batches(file, stored, BATCH_ROWS)
+                    fresh = [name for name in stored if (file, name) not in self._checked]
+                    batches = ipc_batches(file, stored, BATCH_ROWS, fresh)
                 said = partition_keys(fragment)
                 kinds = {name: self._dataset.schema.field(name).type for name in columns if name not in own}
                 for batch in batches:
                     yield with_said(plain_text(batch), columns, said, kinds)
+                self._checked |= {(file, name) for name in stored}
 
     def _parquet_batches(self, file: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """The rows of a Parquet file, decoded batch by batch; text comes as words and places among them.

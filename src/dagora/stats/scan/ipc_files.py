@@ -9,7 +9,7 @@ that is compressed: it is read whole.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,25 +22,37 @@ if TYPE_CHECKING:
 WHOLE_BATCH = 1 << 25
 
 
-def ipc_batches(file: Path, columns: Sequence[str], most: int) -> Iterator[pa.RecordBatch]:
-    """Some columns of a file, at most so many rows at a time."""
+def ipc_batches(
+    file: Path, columns: Sequence[str], most: int, fresh: Collection[str]
+) -> Iterator[pa.RecordBatch]:
+    """Some columns of a file, at most so many rows at a time.
+
+    Those that are `fresh` are checked: a damaged file may say that texts are where there are none.
+    """
     import pyarrow as pa
 
     with pa.OSFile(str(file)) as raw:
         reader = pa.ipc.open_file(raw)
         number = reader.num_record_batches
         if number and raw.size() > WHOLE_BATCH * number and (mapped := MappedFile.of(file)) is not None:
-            yield from mapped.batches(columns, most)
+            yield from mapped.batches(columns, most, fresh)
             return
         places = [reader.schema.get_field_index(name) for name in columns]
         some = pa.ipc.open_file(raw, options=pa.ipc.IpcReadOptions(included_fields=places))
         for place in range(number):
-            batch = some.get_batch(place)
+            batch = checked(some.get_batch(place), fresh)
             if batch.num_rows <= most:
                 yield batch
                 continue
             for start in range(0, batch.num_rows, most):
                 yield copied(batch.slice(start, most))
+
+
+def checked(batch: pa.RecordBatch, fresh: Collection[str]) -> pa.RecordBatch:
+    """A batch, once Arrow has found nothing wrong with some of its columns."""
+    for name in fresh:
+        batch.column(name).validate(full=True)
+    return batch
 
 
 def copied(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -73,7 +85,7 @@ class MappedFile:
         buffers = [part for column in first.columns for part in column.buffers() if part is not None]
         return found if all(0 <= part.address - first_byte < size for part in buffers if part.size) else None
 
-    def batches(self, columns: Sequence[str], most: int) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], most: int, fresh: Collection[str]) -> Iterator[pa.RecordBatch]:
         """Some columns, at most so many rows at a time, in memory of their own."""
         for number in range(self._reader.num_record_batches):
             batch = self._reader.get_batch(number).select(list(columns))
@@ -81,6 +93,6 @@ class MappedFile:
                 # What is mapped and no longer there would end the process.
                 if self._pages.size() < self._bytes.size:
                     raise DataError("it was cut short while it was read")
-                yield copied(batch.slice(start, most))
+                yield copied(checked(batch.slice(start, most), fresh))
                 if hasattr(self._pages, "madvise"):  # not on all systems
                     self._pages.madvise(mmap.MADV_DONTNEED)  # pages are read again where they are needed
