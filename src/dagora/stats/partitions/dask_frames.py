@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.columns.frames import one_line
+from dagora.data.schema import Schema
 from dagora.errors import DagoraError, DataError
 from dagora.extras import DASK
 from dagora.stats.blocks.cover import Set, worth_bits
+from dagora.stats.indicators import Scales
 from dagora.stats.partitions.merged_profiles import Profiles, merged
 from dagora.stats.partitions.partition_work import (
     Asked,
@@ -29,6 +31,7 @@ from dagora.stats.partitions.partition_work import (
     add_moments,
     code,
     count,
+    feature_moments,
     look_at,
     moments,
 )
@@ -182,6 +185,15 @@ class DaskCounts(StreamCounts):
 
         self._stream.passes += 1
         made = [dask.delayed(moments)(part, list(columns)) for part in self._coded]
+        found: Moments = computed(in_a_tree(made, add_moments))
+        return found
+
+    def feature_moments(self, schema: Schema, scales: Scales) -> Moments:
+        """Moments of the features of all columns, in one round."""
+        import dask
+
+        self._stream.passes += 1
+        made = [dask.delayed(feature_moments)(part, schema, scales) for part in self._coded]
         found: Moments = computed(in_a_tree(made, add_moments))
         return found
 

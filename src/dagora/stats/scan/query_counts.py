@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.errors import DataError
+from dagora.stats.indicators import Scales, no_indicator_moments
 from dagora.stats.scan.cell_reader import ColumnReader
 from dagora.stats.scan.changes import changed_rows
 from dagora.stats.scan.kept_counts import Occupied
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from dagora.data.schema import Schema
     from dagora.stats.blocks.cover import Set
     from dagora.stats.scan.codebook import Coding
 
@@ -144,6 +146,10 @@ class QueryCounts:
         for (i, j), total in zip(pairs, sums[d:].tolist(), strict=True):
             scatter[i, j] = scatter[j, i] = total - n * rest[i] * rest[j]
         return Moments(n, shift + rest, scatter)
+
+    def feature_moments(self, schema: Schema, scales: Scales) -> NoReturn:  # noqa: ARG002 - a Counter has it
+        """Refuse columns of both kinds together."""
+        raise no_indicator_moments()
 
     def _sums(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """The values of some aggregates over all rows."""

@@ -19,6 +19,7 @@ from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, RowsUnavailableError
 from dagora.stats.blocks.cover import Set
+from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_scales
 from dagora.stats.scan.kept_counts import KeptCounts, Occupied, ascending, in_order
 from dagora.stats.scan.stream_counts import Counter
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
@@ -39,6 +40,7 @@ class ScanStatistics:
         self._cardinalities = schema.cardinalities
         self._kept = KeptCounts()
         self._moments: Moments | None = None
+        self._indicators: IndicatorMoments | None = None
         self.overview = overview
 
     @property
@@ -107,6 +109,14 @@ class ScanStatistics:
             total = Moments(self._rows, np.zeros(d), np.zeros((d, d)))
             self._moments = self._counter.moments(columns) if d else total
         return self._moments
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the columns, the squares of the continuous ones, and indicators of levels: one pass."""
+        if self._indicators is None:
+            scales = moment_scales(self._schema, self.moments())
+            found = self._counter.feature_moments(self._schema, scales)
+            self._indicators = IndicatorMoments(found, feature_starts(self._schema))
+        return self._indicators
 
     def _checked(self, column_sets: ColumnSets) -> list[Set]:
         columns, offsets = flatten(column_sets)
