@@ -8,6 +8,7 @@ import pytest
 import dagora
 import dagora.stats.scan.row_stream as row_stream
 from dagora.errors import RowsUnavailableError
+from dagora.result_parameters import why_not_fitted
 from dagora.stats.name_order import in_name_order
 from dagora.stats.table import TableStatistics
 
@@ -55,6 +56,13 @@ def test_both_kinds_of_columns_as_in_memory(kind, monkeypatch):
         if method == "hill-climb":
             assert len(found.graph.edges) == 3
             assert found.score == pytest.approx(expected.score, rel=1e-12)
+
+
+def test_parameters_of_both_kinds_need_a_sample():
+    scanned = dagora.open_rows(as_source(mixed(), "function"))
+    assert why_not_fitted(scanned).endswith("take a sample (sample=100000)")
+    with pytest.raises(RowsUnavailableError, match=r"the rows themselves, .* sample=100000"):
+        dagora.fit(dagora.learn(scanned, "hill-climb").graph, scanned)
 
 
 def test_a_database_that_counts_by_itself_refuses_both_kinds():
