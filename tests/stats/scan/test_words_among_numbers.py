@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.errors import DataError
+from dagora.stats.partitions.dask_frames import open_dask
 from dagora.stats.table import TableStatistics
 from tests.stats.scan.test_odd_cells import both
 from tests.stats.scan.test_scan import assert_same
@@ -109,6 +111,15 @@ def test_codes_with_leading_zeros_are_no_numbers(late, most, tmp_path):
     assert known.schema.names == scanned.schema.names == ("word", "noise")
     declared = dagora.open_rows(str(tmp_path / "*.csv"), continuous=["code"])
     assert_same(declared, dagora.read_table(tmp_path / "whole" / "rows.csv", continuous=["code"]))
+
+
+def test_a_code_in_the_last_partition(most):
+    """As with a CSV file that a cluster reads: text may stand for numbers, unless one of them is a code."""
+    dask_frames = pytest.importorskip("dask.dataframe")
+    codes = [*(str(3 * k + 1000) for k in range(ROWS - 1)), "0007"]
+    table = pd.DataFrame({"code": codes, "number": [str(3 * k) for k in range(ROWS)]})
+    scanned = open_dask(dask_frames.from_pandas(table, npartitions=4), ReadingOptions(), text_cells=True)
+    assert scanned.schema.names == ("number",)
 
 
 def test_dropped_rows_decide_how_numbers_are_read(tmp_path):
