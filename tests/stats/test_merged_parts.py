@@ -54,6 +54,14 @@ def test_moments_are_merged() -> None:
     assert dagora.learn(rows, "ges").graph == dagora.learn(numbers(), "ges").graph
 
 
+def test_columns_of_both_kinds() -> None:
+    rng = np.random.default_rng(4)
+    level = np.tile([0, 1, 2], 100)
+    both = {"a": level.astype(str), "x": rng.normal(size=300) + level, "y": rng.normal(size=300)}
+    parts = [{name: cells[begin : begin + 100] for name, cells in both.items()} for begin in (0, 100, 200)]
+    assert dagora.learn(opened(parts), "hill-climb").graph == dagora.learn(both, "hill-climb").graph
+
+
 def test_parts_in_other_processes(tmp_path: Path) -> None:
     """Files stay where the processes are; a question and its answer are all that is sent."""
     files = [tmp_path / f"{number}.parquet" for number in range(3)]

@@ -9,8 +9,9 @@ which level has no indicator.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from dagora.stats.moments import BLOCK_ROWS, merge_moments
 from dagora.stats.statistics import Moments, Statistics, running_sum
 from dagora.wording import option
 
+# Centre and scale of each column.
+Scales = Sequence[tuple[float, float]]
 # Features of a continuous column: itself and its square.
 POWERS = 2
 # The most features of a table: their covariances fill about 32 MiB, and half of that in a message.
@@ -58,10 +61,16 @@ def require_indicator_moments(statistics: Statistics) -> IndicatorMoments:
     """The moments of a widened table; an error where statistics cannot give them."""
     if isinstance(statistics, HasIndicatorMoments):
         return statistics.indicator_moments()
-    raise RowsUnavailableError(
+    raise no_indicator_moments()
+
+
+def no_indicator_moments() -> RowsUnavailableError:
+    """The error about statistics that cannot give them."""
+    return RowsUnavailableError(
         "columns of both kinds need moments of indicators of levels, which these statistics do not give: "
-        f"discretise the continuous columns (a table's by {option('discretise', 'quantile')}, those of rows "
-        "that are scanned in a query), or leave one kind out"
+        f"discretise the continuous columns (a table's by {option('discretise', 'quantile')}, those of a "
+        f"database that counts by itself in a query, or leave {option('push_down')} out), or leave one kind "
+        "out"
     )
 
 
@@ -100,14 +109,32 @@ def table_indicator_moments(table: Table) -> IndicatorMoments:
         else (0.0, 1.0)
         for variable, column in zip(table.schema, table.columns, strict=True)
     ]
+    return IndicatorMoments(add_features(no_features(starts), table.schema, scales, table.columns), starts)
+
+
+def moment_scales(schema: Schema, moments: Moments) -> Scales:
+    """Centre and scale of each column, from the moments of the continuous ones."""
+    spreads = np.sqrt(np.diag(moments.scatter) / max(1, moments.n))
+    own = zip(moments.mean.tolist(), [spread or 1.0 for spread in spreads.tolist()], strict=True)
+    return [next(own) if variable.kind is Kind.CONTINUOUS else (0.0, 1.0) for variable in schema]
+
+
+def no_features(starts: NDArray[np.int64]) -> Moments:
+    """Moments of features over no rows."""
     size = int(starts[-1])
-    total = Moments(0, np.zeros(size), np.zeros((size, size)))
+    return Moments(0, np.zeros(size), np.zeros((size, size)))
+
+
+def add_features(total: Moments, schema: Schema, scales: Scales, columns: Sequence[NDArray[Any]]) -> Moments:
+    """Moments of the features of some rows and of more, by blocks of those; `columns` are their cells."""
+    starts = feature_starts(schema)
+    size, rows = int(starts[-1]), len(columns[0])
     with np.errstate(over="ignore", invalid="ignore"):
         step = max(1, min(BLOCK_ROWS, BLOCK_ROWS * WIDTH // max(1, size)))
-        for start in range(0, table.n_rows, step):
-            stop = min(table.n_rows, start + step)
+        for start in range(0, rows, step):
+            stop = min(rows, start + step)
             features = np.empty((size, stop - start))
-            for place, (variable, column) in enumerate(zip(table.schema, table.columns, strict=True)):
+            for place, (variable, column) in enumerate(zip(schema, columns, strict=True)):
                 own = features[starts[place] : starts[place + 1]]
                 block = column[start:stop]
                 if variable.kind is Kind.CONTINUOUS:
@@ -119,4 +146,4 @@ def table_indicator_moments(table: Table) -> IndicatorMoments:
             mean = features.mean(axis=1)
             features -= mean[:, None]
             total = merge_moments(total, Moments(stop - start, mean, features @ features.T))
-    return IndicatorMoments(total, starts)
+    return total

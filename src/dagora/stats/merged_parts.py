@@ -20,6 +20,7 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError
 from dagora.stats.accepting import as_statistics
 from dagora.stats.blocks.cover import Set
+from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import merge_moments
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.scan_statistics import ScanStatistics
@@ -109,6 +110,15 @@ class PartCounts:
             total = merge_moments(total, answer)
         return total
 
+    def feature_moments(self, schema: Schema, scales: Scales) -> Moments:
+        """Moments of the features of all columns, merged in the order of the parts."""
+        answers: list[Moments] = self._answers(partial(widen_part, schema=schema, scales=scales))
+        self._check_rows([answer.n for answer in answers])
+        total = no_features(feature_starts(schema))
+        for answer in answers:
+            total = merge_moments(total, answer)
+        return total
+
     def _answers(self, question: Callable[[object], Any]) -> list[Any]:
         self.passes += 1
         answers = list(self._ask(question))
@@ -153,3 +163,9 @@ def count_part(part: object, sets: list[Set]) -> list[Contingency]:
 def measure_part(part: object) -> Moments:
     """Moments of the continuous columns of a part."""
     return statistics_of_part(part).moments()
+
+
+def widen_part(part: object, schema: Schema, scales: Scales) -> Moments:
+    """Moments of the features of all columns of a part."""
+    rows = statistics_of_part(part).rows()
+    return add_features(no_features(feature_starts(schema)), schema, scales, rows.columns)

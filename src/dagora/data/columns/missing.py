@@ -7,6 +7,7 @@ others, so the user chooses: `na` is "none" (they are levels), a list of words (
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
 from dagora.errors import OptionError
 from dagora.wording import split_list
@@ -32,6 +33,14 @@ OFTEN_MISSING = frozenset(
         "--",
         "\\n",
     }
+)
+# In small and capital letters.
+ALL_OFTEN_MISSING = tuple(
+    sorted(
+        "".join(letters)
+        for word in OFTEN_MISSING
+        for letters in product(*({letter, letter.upper()} for letter in word))
+    )
 )
 # Numbers that often stand for a missing one, where no other value comes near.
 MISSING_NUMBERS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from dagora.cluster import check_workers, same_version
 from dagora.data.columns.frames import one_line
+from dagora.data.schema import Schema
 from dagora.errors import DagoraError, DataError
 from dagora.extras import DASK
 from dagora.stats.blocks.cover import Set, worth_bits
+from dagora.stats.indicators import Scales
 from dagora.stats.partitions.merged_profiles import Profiles, merged
 from dagora.stats.partitions.partition_work import (
     Asked,
@@ -30,6 +32,7 @@ from dagora.stats.partitions.partition_work import (
     add_moments,
     code,
     count,
+    feature_moments,
     look_at,
     moments,
 )
@@ -181,6 +184,13 @@ class DaskCounts(StreamCounts):
         """Moments of some columns, in one round."""
         self._stream.passes += 1
         made = [there(moments, part, list(columns)) for part in self._coded]
+        found: Moments = computed(in_a_tree(made, add_moments))
+        return found
+
+    def feature_moments(self, schema: Schema, scales: Scales) -> Moments:
+        """Moments of the features of all columns, in one round."""
+        self._stream.passes += 1
+        made = [there(feature_moments, part, schema, scales) for part in self._coded]
         found: Moments = computed(in_a_tree(made, add_moments))
         return found
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.missing import often_means_missing
 from dagora.stats.scan.profile import WRAP, Profile
 
 Profiles = dict[str, Profile]
@@ -32,7 +33,7 @@ def followed(a: Profile, b: Profile) -> Profile:
     if a.firsts is not None and b.firsts is not None:
         firsts = {**{value: row + a.rows for value, row in b.firsts.items()}, **a.firsts}
         firsts = dict(sorted(firsts.items(), key=lambda item: item[1]))
-    elif a.text_cells and is_text(a.type):
+    elif is_text(a.type):
         a, b = judged(a, b), judged(b, a)
     together = None if firsts is None or len(firsts) > a.most_values else firsts
     odd = a.odd or (None if b.odd is None else (b.odd[0], b.odd[1] + a.rows))
@@ -46,7 +47,10 @@ def followed(a: Profile, b: Profile) -> Profile:
         whole=a.whole and b.whole,
         integers=a.integers and b.integers,
         repeats=a.repeats or b.repeats,
+        suspects={**{word: row + a.rows for word, row in b.suspects.items()}, **a.suspects},
+        suspected=a.suspected + b.suspected,
         odd=odd,
+        padded=a.padded or b.padded,
         spelled=a.spelled or b.spelled,
         infinite=first_of(a.infinite, b.infinite, a.rows),
         infinities=a.infinities + b.infinities,
@@ -54,7 +58,7 @@ def followed(a: Profile, b: Profile) -> Profile:
         high=max(a.high, b.high),
         sums=[(one + other) & WRAP for one, other in zip(a.sums, b.sums, strict=True)],
     )
-    if together is None and firsts is not None and a.text_cells and is_text(a.type):
+    if together is None and firsts is not None and is_text(a.type):
         whole.judge_text(firsts)  # too many together, though not in either
     return whole
 
@@ -67,7 +71,9 @@ def judged(part: Profile, other: Profile) -> Profile:
     found.judge_text(part.firsts)
     if not found.numbers and other.numbers and found.odd is None:
         # Among numbers, the first word is what spoils them, as if the rows had been read in their order.
-        word = next(value for value in part.firsts if not IS_NUMBER.fullmatch(value))
+        word = next(
+            value for value in part.firsts if not (IS_NUMBER.fullmatch(value) or often_means_missing(value))
+        )
         found.odd, found.spelled = (word, part.firsts[word]), None
     return found
 

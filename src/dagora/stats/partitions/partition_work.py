@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.columns.frames import one_line
+from dagora.data.schema import Schema
 from dagora.errors import DataError
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.rounds import Round
 from dagora.stats.counting import coded_columns
+from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments, merge_moments
 from dagora.stats.partitions.merged_profiles import Profiles
 from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text
@@ -135,6 +137,11 @@ def moments(rows: Piece, columns: Sequence[int]) -> Moments:
     d = len(columns)
     total = Moments(0, np.zeros(d), np.zeros((d, d)))
     return block_moments(total, [rows[column] for column in columns]) if len(rows[0]) else total
+
+
+def feature_moments(rows: Piece, schema: Schema, scales: Scales) -> Moments:
+    """Moments of the features of all columns of one partition."""
+    return add_features(no_features(feature_starts(schema)), schema, scales, rows)
 
 
 def add_moments(a: Moments, b: Moments) -> Moments:

@@ -13,7 +13,8 @@ import numpy as np
 from dagora.compiled import kernel
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.errors import DataError
-from dagora.stats.scan.profile import as_words, cleaned, cleaned_words
+from dagora.stats.scan.changes import changed_value
+from dagora.stats.scan.profile import as_words, cleaned, cleaned_words, with_cleaned_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +55,10 @@ class ColumnReader:
         return self._results[self._places(column)]
 
     def _cleaned(self, cells: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        if self._coding.text and pa.types.is_dictionary(cells.type):
+            return with_cleaned_words(cells, self._coding.words)
         days = self._coding.variable.name if self._coding.days else None
         return cleaned(cells, self._coding.words, days_of=days)
 
@@ -146,11 +151,7 @@ class ColumnReader:
         return values
 
     def _changed(self) -> DataError:
-        """The error about a cell that was not there in the first pass."""
-        return DataError(
-            f"column '{self._coding.variable.name}' has a value that it did not have in the first pass: the "
-            "rows changed during the run; start again when nothing writes to them"
-        )
+        return changed_value(self._coding.variable.name)
 
 
 def small_integers(column: pa.Array) -> NDArray[Any]:

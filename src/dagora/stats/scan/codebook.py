@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.data.columns.cells import is_text, parse_numbers
-from dagora.data.columns.column_type import DECLARED, Column, are_codes, data_row, type_column
+from dagora.data.columns.column_type import (
+    DECLARED,
+    Column,
+    are_codes,
+    data_row,
+    type_column,
+    why_floats,
+)
 from dagora.data.columns.dates import IS_DATE, as_days, spells_dates
 from dagora.data.columns.holes import find_holes
 from dagora.data.columns.identifiers import (
@@ -29,6 +36,7 @@ from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 from dagora.errors import DataError
+from dagora.stats.scan.changes import changed_value
 from dagora.stats.scan.profile import Profile
 from dagora.wording import option
 
@@ -46,7 +54,8 @@ class Coding:
     `values` are the cells that a discrete column may have, `codes` the codes of those. `words` are cells that
     mean missing. `numbers` are the numbers that those cells stand for, in a continuous column whose numbers
     are written in a way of their own (12 %, dates); `days` says that dates are read as days, `text` that the
-    source has text, however it hands it out. `ColumnReader` reads cells by it.
+    source has text, however it hands it out. `read_as` is the type of numbers that its text stands for,
+    where that was decided with the rows that are dropped. `ColumnReader` reads cells by it.
     """
 
     variable: Variable
@@ -58,14 +67,16 @@ class Coding:
     numbers: NDArray[np.float64] | None = None
     days: bool = False
     text: bool = False
+    read_as: pa.DataType | None = None
 
 
 def code_column(
-    profile: Profile, words: tuple[str, ...] | None, *, wanted: bool, expected: bool
+    profile: Profile, words: tuple[str, ...] | None, *, wanted: bool, expected: bool, again: bool = False
 ) -> Coding | str:
     """Decide how a column is coded, or why it is left out; `wanted` keeps what looks like an identifier.
 
-    `words` mean missing; None says to find such words, `expected` that there may be any.
+    `words` mean missing; None says to find such words, `expected` that there may be any. `again` says that
+    rows were dropped since the column was kept: it stays, unless it is a constant number by now.
     """
     import pyarrow as pa
 
@@ -77,15 +88,20 @@ def code_column(
         return Coding(Variable(profile.name, Kind.CONTINUOUS), DECLARED) if wanted else EMPTY
     refuse_infinite(profile)
     if profile.firsts is None:
-        return code_many(profile, cells, wanted=wanted)
+        return code_many(profile, words, wanted=wanted, expected=expected, again=again)
     column, rows = distinct_cells(profile)
     words_seen = plain_values(column.combine_chunks())
     column, spelling = plain_numbers(profile, column)
     found = find_holes(column, wanted=expected, declared=profile.declared) if words is None else None
     holes = tuple(found.holes) if found else ()
-    if found is not None:
+    read_as = profile.read_as
+    if found is not None and holes:
         column = found.cells
-    if profile.text_cells and is_text(column.type):
+        cells -= profile.suspected
+        read_as = column.type if is_text(profile.type) and not is_text(column.type) else None
+    if is_text(column.type) and read_as is not None:
+        column = as_before(profile.name, column, read_as)
+    elif is_text(column.type) and profile.text_cells:
         column = parse_numbers(column)
     if is_text(profile.type) and not is_text(column.type):
         profile.integers = is_whole_type(column.type)
@@ -96,21 +112,23 @@ def code_column(
     if typed.variable.kind is Kind.CONTINUOUS:
         if not wanted and constant(column):
             return CONSTANT
-        reason = None if wanted else why_identifies(profile, cells)
+        reason = None if wanted or again else why_identifies(profile, cells)
         if reason is None and spelling:
             values, numbers = words_seen.filter(pa.array(kept)), typed.values[kept]
             why = f"{typed.why}: {spelling}"
-            return Coding(typed.variable, why, holes, None, values, numbers=numbers)
+            return Coding(typed.variable, why, holes, None, values, numbers=numbers, read_as=read_as)
         why = f"{typed.why}: {DAYS}" if profile.days else typed.why
-        return reason or Coding(typed.variable, why, holes, days=profile.days)
-    if not wanted and is_text(column.type) and all_dates(column):
+        return reason or Coding(typed.variable, why, holes, days=profile.days, read_as=read_as)
+    judged = is_text(column.type) and not (wanted or again)
+    if judged and all_dates(column):
         return DATES
-    if not wanted and is_text(column.type) and len(column) > max(FEWEST_VALUES, cells / 2):
-        return f"{len(column)} levels in {cells} rows: names or free text"
+    different = len(column) - column.null_count
+    if judged and different > max(FEWEST_VALUES, cells / 2):
+        return f"{different} levels in {cells} rows: names or free text"
     values = words_seen.filter(pa.array(kept)) if holes else words_seen
     doubtful = found.doubtful if found else None
     why = f"{typed.why}: {spelling}" if spelling else typed.why
-    return Coding(typed.variable, why, holes, doubtful, values, typed.values[kept])
+    return Coding(typed.variable, why, holes, doubtful, values, typed.values[kept], read_as=read_as)
 
 
 def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
@@ -118,14 +136,30 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
 
     Dates count where the column was declared continuous.
     """
+    import pyarrow as pa
+
     if not is_text(column.type):
         return column, ""
-    if profile.declared is Kind.CONTINUOUS and spells_dates(column):
+    # All rows decide how numbers are written, also those that were dropped.
+    known = column.to_pylist()
+    whole = pa.chunked_array([pa.array(dict.fromkeys([*known, *(profile.all_texts or ())]), column.type)])
+    if profile.declared is Kind.CONTINUOUS and spells_dates(whole):
         return as_days(profile.name, column), DAYS
-    rewritten = None
     if profile.text_cells and profile.declared is not Kind.DISCRETE:
-        rewritten = rewrite_numbers(column, profile.fewest)
-    return (column, "") if rewritten is None else rewritten
+        rewritten = rewrite_numbers(whole, profile.fewest)
+        if rewritten is not None:
+            return rewritten[0].slice(0, len(known)), rewritten[1]
+    return column, ""
+
+
+def as_before(name: str, texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Texts as numbers of the type that they had in the first pass."""
+    import pyarrow as pa
+
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        raise changed_value(name) from None
 
 
 def refuse_infinite(profile: Profile) -> None:
@@ -148,8 +182,8 @@ def is_whole_type(kind: pa.DataType) -> bool:
 
 def hole_words(profile: Profile, *, expected: bool) -> tuple[str, ...]:
     """Words of a column that mean missing."""
-    if not profile.firsts:
-        return ()
+    if profile.firsts is None:
+        return holes_among_many(profile, expected=expected)
     return tuple(find_holes(distinct_cells(profile)[0], wanted=expected, declared=profile.declared).holes)
 
 
@@ -188,44 +222,90 @@ def type_distinct(profile: Profile, column: pa.ChunkedArray, cells: int, rows: l
         typed = type_column(profile.name, column, Kind.DISCRETE, row_number)
         return replace(typed, why=f"{typed.variable.cardinality} distinct numbers")
     if declared is None and real:
-        return replace(type_column(profile.name, column, Kind.CONTINUOUS, row_number), why="numbers")
+        why = why_floats(profile.name, column.cast(pa.float64()))
+        return replace(type_column(profile.name, column, Kind.CONTINUOUS, row_number), why=why)
     return type_column(profile.name, column, declared, row_number)
 
 
-def code_many(profile: Profile, cells: int, *, wanted: bool) -> Coding | str:
+def holes_among_many(profile: Profile, *, expected: bool) -> tuple[str, ...]:
+    """Words that mean missing in a text column of too many values to be kept, as `find_holes` finds them."""
+    numbers = profile.numbers and not profile.padded and profile.declared is None
+    found = expected or profile.declared is Kind.CONTINUOUS or numbers
+    return tuple(profile.suspects) if found else ()
+
+
+def code_many(
+    profile: Profile, words: tuple[str, ...] | None, *, wanted: bool, expected: bool, again: bool
+) -> Coding | str:
     """Code a column of too many values to be levels: numbers are continuous, other columns are left out."""
+    import pyarrow as pa
+
     text = is_text(profile.type)
-    spelled = text and profile.text_cells and profile.numbers
+    holes = holes_among_many(profile, expected=expected) if words is None else ()
+    cells = profile.numbered if holes else profile.rows - profile.missing
+    odd = spoiling(profile, holes)
+    spelled = text and spells_numbers(profile, holes) and odd is None
     if profile.spelled is not None and profile.declared is not Kind.DISCRETE:
         raise DataError(
             f"column '{profile.name}' has more than {MAX_LEVELS} numbers such as '{profile.spelled}', which "
             "are not read where they are so many: write them plainly (1234.5), convert them in a query, or "
             f"leave the column out ({option('drop', profile.name)})"
         )
-    if profile.declared is Kind.CONTINUOUS and text and not spelled and profile.odd is None:
+    if profile.declared is Kind.CONTINUOUS and text and not spelled and odd is None:
         raise DataError(
             f"column '{profile.name}' is declared continuous, but its texts are no plain numbers, and more "
             f"than {MAX_LEVELS} of them: write them as numbers, convert them in a query, or leave the column "
             f"out ({option('drop', profile.name)})"
         )
-    if profile.declared is Kind.DISCRETE or (wanted and text and not spelled):
-        raise DataError(
-            f"column '{profile.name}' has more than {MAX_LEVELS} levels: leave it out if it identifies rows "
-            f"({option('drop', profile.name)}), or declare it continuous if it holds numbers"
-        )
-    if text and profile.odd is not None:
-        word, row = profile.odd
+    if profile.declared is Kind.DISCRETE or (wanted and text and not spelled and odd is None):
+        raise too_many_levels(profile)
+    if text and odd is not None:
+        word, row = odd
         raise DataError(
             f"column '{profile.name}' would be numbers but for '{word}' (first in data row {row + 1}): say "
             f"so if that means missing ({option('na', word)}), or leave the column out "
             f"({option('drop', profile.name)})"
         )
     if (text and not spelled) or is_categorical(profile.type):
+        if again:
+            raise too_many_levels(profile)
         return f"more than {MAX_LEVELS} levels in {cells} rows: names or free text"
-    reason = None if wanted else why_identifies(profile, cells)
-    why = DECLARED if profile.declared else "whole numbers" if profile.whole else "numbers"
+    reason = None if wanted or again else why_identifies(profile, cells)
+    read_as = profile.read_as
+    if holes:
+        read_as = pa.int64() if profile.integers else pa.float64()
+    whole = profile.integers if read_as is None else pa.types.is_integer(read_as)
+    why = DECLARED if profile.declared else "whole numbers" if whole else "numbers"
     why = f"{why}: {DAYS}" if profile.days else why
-    return reason or Coding(Variable(profile.name, Kind.CONTINUOUS), why, days=profile.days)
+    variable = Variable(profile.name, Kind.CONTINUOUS)
+    return reason or Coding(variable, why, holes, days=profile.days, read_as=read_as)
+
+
+def spoiling(profile: Profile, holes: tuple[str, ...]) -> tuple[str, int] | None:
+    """The first text, with its row, but for which most values are numbers; None where there is none."""
+    found = [] if profile.odd is None else [profile.odd]
+    if found or profile.numbers:
+        found += [(word, row) for word, row in profile.suspects.items() if word not in holes]
+    return min(found, key=lambda each: each[1], default=None)
+
+
+def spells_numbers(profile: Profile, holes: tuple[str, ...]) -> bool:
+    """Whether the many texts of a column stand for numbers.
+
+    In a file of text they do where they can; elsewhere only beside words that mean missing, as in memory.
+    """
+    if profile.declared is Kind.CONTINUOUS:
+        return profile.numbers
+    meant = profile.text_cells or bool(holes) or profile.read_as is not None
+    return meant and profile.numbers and not profile.padded
+
+
+def too_many_levels(profile: Profile) -> DataError:
+    """The error about a column that cannot be left out, and whose levels are too many."""
+    return DataError(
+        f"column '{profile.name}' has more than {MAX_LEVELS} levels: leave it out if it identifies rows "
+        f"({option('drop', profile.name)}), or declare it continuous if it holds numbers"
+    )
 
 
 def is_categorical(kind: pa.DataType) -> bool:

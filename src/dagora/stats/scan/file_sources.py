@@ -1,7 +1,6 @@
 """Rows in files: Parquet, Feather and Arrow, one file, several or a folder with partitions; CSV.
 
-Only the columns that a round asks for are read. A file that changed since it was opened is noticed by its
-size and the time of its last change.
+Only the columns that a round asks for are read.
 """
 
 from __future__ import annotations
@@ -9,23 +8,15 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.missing import MISSING_WORDS
-from dagora.data.header import Header, open_bytes, read_header
-from dagora.data.readers import (
-    BLOCK,
-    SEPARATORS,
-    check_file,
-    check_separator,
-    naming,
-    refuse_ragged,
-    table_format,
-)
+from dagora.data.readers import SEPARATORS, check_file, check_separator, naming, table_format
 from dagora.errors import DataError
+from dagora.stats.scan.changes import state_of
+from dagora.stats.scan.delimited_files import DelimitedFiles
+from dagora.stats.scan.ipc_files import ipc_batches
+from dagora.stats.scan.path_columns import Said, partition_root, with_said
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,8 +24,8 @@ if TYPE_CHECKING:
 
     from dagora.stats.scan.row_source import RowSource
 
-# Rows that Arrow hands out at a time, and batches that it reads ahead: they bound its memory.
-BATCH_ROWS, BATCHES_AHEAD = 1 << 17, 2
+# Rows that are handed out at a time: they bound the memory.
+BATCH_ROWS = 1 << 17
 # What is read of a column of a Parquet file at a time.
 BUFFER_BYTES = 1 << 16
 FORMATS = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
@@ -55,7 +46,7 @@ def open_files(place: str | Path, separator: str | None = None) -> RowSource:
             check_file(file)
     ending = endings.pop()
     if ending in SEPARATORS:
-        return DelimitedFiles(files, mark or SEPARATORS[ending])
+        return DelimitedFiles(files, mark or SEPARATORS[ending], partition_root(place))
     return ArrowFiles(files, FORMATS[ending], str(place), partition_root(place))
 
 
@@ -63,22 +54,6 @@ def format_of(file: Path) -> str:
     """The ending that says the format of a file."""
     with naming(file):
         return table_format(file)
-
-
-def partition_root(place: str | Path) -> Path | None:
-    """The folder below which parts of paths are columns: a folder itself, of a pattern what has no wildcard.
-
-    >>> str(partition_root("sales/*/part-*.parquet"))
-    'sales'
-    """
-    path = Path(place)
-    if path.is_dir():
-        return path
-    if path.exists():
-        return None
-    parts = path.parts
-    fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
-    return Path(*parts[:fixed])
 
 
 def find_files(place: str | Path) -> list[Path]:
@@ -103,16 +78,6 @@ def find_files(place: str | Path) -> list[Path]:
         if not files:
             raise DataError(f"{place}: there is no such file")
     return sorted(files)
-
-
-def state_of(files: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
-    """Size and time of the last change of each file."""
-    found = []
-    for file in files:
-        with naming(file):
-            about = file.stat()
-        found.append((str(file), about.st_size, about.st_mtime_ns))
-    return tuple(found)
 
 
 class ArrowFiles:
@@ -142,6 +107,7 @@ class ArrowFiles:
             own = self._parts[0][1].physical_schema
             self._words = [field.name for field in own if is_text(field.type)]
         self._form = form
+        self._checked: set[tuple[Path, str]] = set()
 
     def _check_types(self) -> None:
         """Refuse files that do not have the columns and types of the first one."""
@@ -174,54 +140,38 @@ class ArrowFiles:
         """The rows of some columns, file by file."""
         for file, fragment in self._parts:
             with naming(file):
+                own = fragment.physical_schema.names
+                # A file without a column that is asked for still has rows.
+                stored = [name for name in columns if name in own] or own[:1]
                 if self._form == "parquet":
-                    batches = self._parquet_batches(file, fragment, list(columns))
+                    batches = self._parquet_batches(file, stored)
                 else:
-                    batches = self._dataset_batches(fragment, list(columns))
-                yield from map(plain_text, batches)
+                    fresh = [name for name in stored if (file, name) not in self._checked]
+                    batches = ipc_batches(file, stored, BATCH_ROWS, fresh)
+                said = partition_keys(fragment)
+                kinds = {name: self._dataset.schema.field(name).type for name in columns if name not in own}
+                for batch in batches:
+                    yield with_said(plain_text(batch), columns, said, kinds)
+                self._checked |= {(file, name) for name in stored}
 
-    def _dataset_batches(self, fragment: ds.Fragment, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        yield from fragment.to_batches(
-            schema=self._dataset.schema,
-            columns=columns,
-            batch_size=BATCH_ROWS,
-            batch_readahead=BATCHES_AHEAD,
-            fragment_readahead=1,
-        )
-
-    def _parquet_batches(
-        self, file: Path, fragment: ds.Fragment, columns: list[str]
-    ) -> Iterator[pa.RecordBatch]:
+    def _parquet_batches(self, file: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """The rows of a Parquet file, decoded batch by batch; text comes as words and places among them.
 
         Arrow's scanner decodes whole row groups, and several ahead: far more memory than the rows it hands
         out.
         """
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        own = fragment.physical_schema
-        stored = [name for name in columns if name in own.names]
-        said = partition_keys(fragment)
         with pq.ParquetFile(
             file,
-            read_dictionary=[name for name in stored if name in self._words],
+            read_dictionary=[name for name in columns if name in self._words],
             pre_buffer=False,
             buffer_size=BUFFER_BYTES,
         ) as rows:
-            # A file without a column that is asked for still has rows.
-            read = stored or [own.names[0]]
-            for batch in rows.iter_batches(batch_size=BATCH_ROWS, columns=read):
-                arrays = [
-                    batch.column(name)
-                    if name in own.names
-                    else repeated(said.get(name), self._dataset.schema.field(name).type, batch.num_rows)
-                    for name in columns
-                ]
-                yield pa.RecordBatch.from_arrays(arrays, columns)
+            yield from rows.iter_batches(batch_size=BATCH_ROWS, columns=columns)
 
     def state(self) -> object:
-        """Sizes and times of the files."""
+        """What differs once a file was written to."""
         return state_of(self._files)
 
 
@@ -238,90 +188,8 @@ def plain_text(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
-def partition_keys(fragment: ds.Fragment) -> dict[str, Any]:
+def partition_keys(fragment: ds.Fragment) -> Said:
     """What the path of a file says about its rows, such as year=2024."""
     import pyarrow.dataset as ds
 
     return dict(ds.get_partition_keys(fragment.partition_expression))
-
-
-def repeated(value: Any, kind: pa.DataType, rows: int) -> pa.Array:  # noqa: ANN401 - of any type
-    """A column that is the same in all rows; text as one word and places."""
-    import pyarrow as pa
-
-    if value is None:
-        return pa.nulls(rows, kind)
-    if is_text(kind):
-        return pa.DictionaryArray.from_arrays(
-            pa.array(np.zeros(rows, dtype=np.int32)), pa.array([value], kind)
-        )
-    return pa.repeat(pa.scalar(value, kind), rows)
-
-
-class DelimitedFiles:
-    """CSV or TSV files with the same header, also compressed; all cells are text."""
-
-    text_cells = True
-
-    def __init__(self, files: Sequence[Path], separator: str) -> None:
-        self._files, self._separator = files, separator
-        self.title = str(files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more")
-        self._headers: list[Header] = []
-        for file in files:
-            with naming(file):
-                header = read_header(file, separator)
-                if self._headers and header.names != self._headers[0].names:
-                    raise DataError(f"its header differs from that of {files[0]}")
-            self._headers.append(header)
-
-    def schema(self) -> pa.Schema:
-        """The names; every type is text."""
-        import pyarrow as pa
-
-        return pa.schema([(name, pa.string()) for name in self._headers[0].names])
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of some columns."""
-        for file, header in zip(self._files, self._headers, strict=True):
-            with naming(file):
-                yield from self._parse(file, header, columns)
-
-    def _parse(self, file: Path, header: Header, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        import pyarrow.csv as arrow_csv
-
-        positions = [str(i) for i in range(len(header.names))]
-        wanted = [positions[header.names.index(name)] for name in columns]
-        try:
-            with (
-                open_bytes(file) as raw,
-                arrow_csv.open_csv(
-                    pa.PythonFile(raw, mode="r"),
-                    read_options=arrow_csv.ReadOptions(
-                        column_names=positions,
-                        skip_rows=header.blank_lines,
-                        skip_rows_after_names=1,
-                        block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
-                    ),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=self._separator,
-                        newlines_in_values=True,
-                        ignore_empty_lines=len(positions) > 1,
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
-                        column_types=dict.fromkeys(positions, pa.string()),
-                        include_columns=wanted,
-                        strings_can_be_null=True,
-                        null_values=list(MISSING_WORDS),
-                    ),
-                ) as reader,
-            ):
-                for batch in reader:
-                    yield batch.rename_columns(list(columns))
-        except pa.ArrowInvalid:
-            refuse_ragged(file, self._separator, header)
-            raise
-
-    def state(self) -> object:
-        """Sizes and times of the files."""
-        return state_of(self._files)

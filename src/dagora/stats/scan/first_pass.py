@@ -112,14 +112,14 @@ def scan_source(
     if incomplete:
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
-        for name in again:
-            if kept[name].numbers is not None:  # rewritten because of all rows
-                again[name].fewest = 0
+        for name, profile in again.items():
+            profile.read_as = kept[name].read_as
+            profile.all_texts = tuple(profiles[name].firsts or ()) if is_text(profile.type) else None
         look(source, again, words, complete=True)
         complete = next(iter(again.values())).rows
         if not complete:
             raise DataError(f"{source.title}: no row is left: all {rows} have a missing cell")
-        decided |= decide(again.values(), (), expected=False, wanted=wanted)
+        decided |= decide(again.values(), (), expected=False, wanted=wanted, again=True)
         kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
         kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
         profiles |= {name: replace(again[name], missing=profiles[name].missing) for name in again}
@@ -164,17 +164,19 @@ def decide(
     expected: bool,
     postponed: list[DataError] | None = None,
     wanted: Collection[str] = (),
+    again: bool = False,
 ) -> dict[str, Coding | str]:
     """The coding of each column, or why it is left out; errors are noted in `postponed`, where that is given.
 
-    Columns that are `wanted` stay even if they look like an identifier. A column with a postponed error has a
+    Columns that are `wanted` stay even if they look like an identifier, as do all columns that were kept
+    before rows were dropped (`again`). A column with a postponed error has a
     coding that only says what means missing in it.
     """
     decided: dict[str, Coding | str] = {}
     for profile in profiles:
         keep = profile.declared is not None or profile.name in wanted
         try:
-            found = code_column(profile, words, wanted=keep, expected=expected)
+            found = code_column(profile, words, wanted=keep, expected=expected, again=again)
             if isinstance(found, Coding):
                 found = replace(found, text=is_text(profile.type))
             decided[profile.name] = found
@@ -191,7 +193,8 @@ def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:
     """Refuse missing cells; name the first column that has one."""
     read = ", ".join(f"'{word}'" for word in words)
     also = f" ({read} among numbers counts as missing)" if words else ""
-    firsts = [profile.firsts[word] for word in words if profile.firsts and word in profile.firsts]
+    seen = {**(profile.firsts or {}), **profile.suspects}
+    firsts = [seen[word] for word in words if word in seen]
     row = min([*firsts, *([profile.first_missing] if profile.missing else [])]) + 1
     where = data_row(", ", row if profile.knows_rows else None)
     raise DataError(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dagora.data.columns.frames import one_line
 from dagora.errors import DataError, OptionError
 from dagora.extras import DUCKDB
-from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text, state_of
+from dagora.stats.scan.changes import state_of
+from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text
 from dagora.stats.scan.sql import as_double, as_text, quoted, relation
 from dagora.wording import option
 
@@ -148,7 +149,7 @@ class QueriedRows:
             yield from map(plain_text, fetched(cursor, query, self._schema) if batches is None else batches)
 
     def state(self) -> object:
-        """Size and time of the database's file, where it is one."""
+        """What differs once the database's file was written to, where it is one."""
         return None if self._file is None else state_of([self._file])
 
 

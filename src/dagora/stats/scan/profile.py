@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.columns.cells import is_text, null_missing, parse_floats
+from dagora.data.columns.cells import ZERO_PADDED, is_text, null_missing, null_where, parse_floats
 from dagora.data.columns.column_type import LIKE_CODES, MAX_INTEGER_LEVELS, check_type, first_without_number
 from dagora.data.columns.dates import as_days
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.levels import DECIMAL_COMMA, IS_NUMBER, THOUSANDS
+from dagora.data.columns.missing import ALL_OFTEN_MISSING, often_means_missing
 from dagora.data.columns.spelled_numbers import plainly
 from dagora.data.schema import MAX_LEVELS, Kind
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WRAP = (1 << 64) - 1
+IS_PADDED = re.compile(ZERO_PADDED)
 WITH_COMMAS = re.compile(rf"[+-]? ?({THOUSANDS}|{DECIMAL_COMMA})|\({THOUSANDS}\)")
 
 
@@ -36,10 +38,14 @@ class Profile:
     `firsts` are the distinct values with the first row of each, in order of appearance; None once they are
     too many. `numbers` says whether all cells are numbers, or text that spells numbers; `whole` whether all
     are whole, `integers` whether they are also written or stored so. `repeats` says that a number was seen
-    twice in one batch. `odd` is the first text that spells no number, with its row, in a column most of whose
-    values do; `spelled` an example of numbers that are written otherwise (12 %), where they are too many to
-    be kept. `days` says that dates are read as numbers, `fewest` up to how many texts are never rewritten as
-    numbers. `knows_rows` says that rows are numbered: those of a database that counts by itself are not.
+    twice in one batch. `suspects` are texts that often mean missing, such as NA, with the first row of each;
+    `suspected` is how many cells have one. None of them makes a column no numbers, or is its `odd` text: the
+    first that spells no number, with its row, in a column most of whose values do. `spelled` is an example of
+    numbers that are written otherwise (12 %), where they are too many to be kept; `padded` says that there
+    are codes such as 00501 then. `days` says that dates are read as numbers, `fewest` up to how many texts
+    are never rewritten as numbers. `knows_rows` says that rows are numbered: those of a database that counts
+    by itself are not. Where rows were left out since a first look, `read_as` is the type of numbers that it
+    found in text, and `all_texts` are the distinct texts that it saw.
     """
 
     name: str
@@ -54,11 +60,16 @@ class Profile:
     whole: bool = True
     integers: bool = True
     repeats: bool = False
+    suspects: dict[str, int] = field(default_factory=dict)
+    suspected: int = 0
     odd: tuple[str, int] | None = None
     spelled: str | None = None
+    padded: bool = False
     days: bool = False
     fewest: int = MAX_INTEGER_LEVELS
     knows_rows: bool = True
+    read_as: pa.DataType | None = None
+    all_texts: Sequence[str] | None = None
     infinite: int = -1
     infinities: int = 0
     low: float = np.inf
@@ -84,7 +95,8 @@ class Profile:
         begin, self.rows = self.rows, self.rows + len(cells)
         if is_temporal(self.type):
             return
-        if is_text(self.type) and self.firsts is not None:
+        text = is_text(self.type)
+        if text and (self.firsts is not None or pa.types.is_dictionary(cells.type)):
             column = with_cleaned_words(as_words(cells), words)
         else:
             column = cleaned(cells, words, days_of=self.name if self.days else None)
@@ -98,23 +110,55 @@ class Profile:
             self._keep(column.dictionary if isinstance(column, pa.DictionaryArray) else column, begin)
             return
         before = self.firsts
+        if text:
+            self._suspect(column, begin)
         if self.firsts is not None:
             self._keep(column, begin)
-        if not is_text(self.type):
+        if not text:
             self._measure(column, begin)
-        elif self.text_cells and before is None and self.numbers:
-            if pa.types.is_dictionary(column.type):
-                column = column.dictionary_decode()
-            texts = pa.chunked_array([column])
-            numbers = parse_integers(texts) if self.integers else None
-            self.integers = numbers is not None
-            numbers = parse_floats(texts) if numbers is None else numbers
-            self.numbers = numbers is not None
-            if numbers is not None:
-                self._measure(numbers.combine_chunks(), begin)
-            else:
-                place, word = first_without_number(pa.chunked_array([column]))
-                self.odd = (word, begin + place)
+        elif before is None and self.numbers:
+            self._read_numbers(column, begin)
+
+    def _suspect(self, column: pa.Array, begin: int) -> None:
+        """Note texts that often mean missing."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        worded = pa.types.is_dictionary(column.type)
+        listed = column.dictionary if worded else column
+        if not pc.any(suspicious(listed)).as_py():
+            return
+        texts = column.dictionary_decode() if worded else column
+        rows = np.flatnonzero(np.asarray(suspicious(texts)))
+        found = texts.take(pa.array(rows)).dictionary_encode()
+        self.suspected += len(rows)
+        for word, place in zip(
+            found.dictionary.to_pylist(),
+            np.unique(np.asarray(found.indices), return_index=True)[1],
+            strict=True,
+        ):
+            self.suspects.setdefault(word, begin + int(rows[place]))
+
+    def _read_numbers(self, column: pa.Array, begin: int) -> None:
+        """Note the numbers that some texts spell, where values are too many to be kept."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        texts = null_where(pa.chunked_array([column]), pa.chunked_array([suspicious(column)]))
+        if texts.null_count == len(texts):
+            return
+        self.padded = self.padded or bool(pc.any(pc.match_substring_regex(texts, ZERO_PADDED)).as_py())
+        numbers = parse_integers(texts) if self.integers else None
+        self.integers = numbers is not None
+        numbers = parse_floats(texts) if numbers is None else numbers
+        self.numbers = numbers is not None
+        if numbers is not None:
+            self._measure(numbers.combine_chunks(), begin)
+        else:
+            place, word = first_without_number(texts)
+            self.odd = (word, begin + place)
 
     def _keep(self, column: pa.Array, begin: int) -> None:
         """Note distinct values that are new."""
@@ -136,32 +180,36 @@ class Profile:
         self.firsts = known
         if len(known) > self.most_values:
             self.firsts = None
-            if is_text(self.type) and self.text_cells:
+            if is_text(self.type):
                 self.judge_text(known)
 
     def judge_text(self, values: dict[str, int]) -> None:
         """Say whether values that are too many to be levels are numbers, or would be but for a word."""
         import pyarrow as pa
 
-        odd = [value for value in values if not IS_NUMBER.fullmatch(value)]
+        others = [value for value in values if not often_means_missing(value)]
+        if not others:
+            return
+        odd = [value for value in others if not IS_NUMBER.fullmatch(value)]
+        self.padded = any(map(IS_PADDED.match, others))
         self.numbers = not odd
         if self.numbers:
-            texts = pa.chunked_array([pa.array(list(values))])
+            texts = pa.chunked_array([pa.array(others)])
             numbers = parse_integers(texts)
             self.integers = numbers is not None
             exact = parse_floats(texts) if numbers is None else numbers
             if exact is not None:
                 self.measure_distinct(exact.to_numpy())
-        elif plainly(list(values)) is not None or spoilt_by_commas(odd, len(values)):
+        elif (self.text_cells and plainly(others) is not None) or spoilt_by_commas(odd, len(others)):
             self.spelled = odd[0]
-        elif 2 * len(odd) < len(values):
+        elif 2 * len(odd) < len(others):
             self.odd = (odd[0], values[odd[0]])
 
     def measure_distinct(self, values: NDArray[Any]) -> None:
         """Note the range of numbers that text spells, given all distinct ones so far."""
         import pyarrow as pa
 
-        self.repeats = len(values) < self.rows - self.missing
+        self.repeats = len(values) < self.numbered
         self._measure(pa.array(values), 0)
 
     def _measure(self, column: pa.Array, begin: int) -> None:
@@ -197,9 +245,14 @@ class Profile:
         self.sums = [total, squares]
 
     @property
+    def numbered(self) -> int:
+        """How many cells are filled, and with no text that often means missing."""
+        return self.rows - self.missing - self.suspected
+
+    @property
     def numbers_the_rows(self) -> bool:
         """Whether whole numbers run on from the smallest to the largest, each once, in any order."""
-        cells = self.rows - self.missing
+        cells = self.numbered
         if self.repeats or not self.whole or self.high - self.low != cells - 1:
             return False
         low, high = int(self.low), int(self.high)
@@ -227,6 +280,14 @@ def parse_integers(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
         return texts.cast(pa.int64())
     except pa.ArrowInvalid:  # beyond 64 bits
         return None
+
+
+def suspicious(texts: pa.Array) -> pa.Array:
+    """Which texts often mean missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.is_in(texts, value_set=pa.array(ALL_OFTEN_MISSING, texts.type))
 
 
 def spoilt_by_commas(odd: Sequence[str], number: int) -> bool:

@@ -10,23 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.errors import DataError
+from dagora.stats.indicators import Scales, no_indicator_moments
 from dagora.stats.scan.cell_reader import ColumnReader
+from dagora.stats.scan.changes import changed_rows
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries, queries_in_words
 from dagora.stats.scan.sparse import summed
-from dagora.stats.scan.sql import WHITE_SPACE, as_double, as_text, literal, quoted, relation
+from dagora.stats.scan.sql import as_double, literal, quoted, relation, trimmed
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from dagora.data.schema import Schema
     from dagora.stats.blocks.cover import Set
     from dagora.stats.scan.codebook import Coding
 
@@ -132,18 +135,19 @@ class QueryCounts:
         for batch in self._ask(text, len(columns)):
             codes = [reader.read(batch.column(k)) for k, reader in enumerate(readers)]
             if any(each is None for each in codes):
-                raise self._changed("a cell is missing that was not before")
+                raise changed_rows(self.title, "a cell is missing that was not before")
             cells.append(np.column_stack([np.asarray(each, dtype=np.int64) for each in codes]))
             counts.append(np.asarray(batch.column(len(columns)), dtype=np.int64))
         total = np.concatenate(counts)
         if int(total.sum()) != self._rows:
-            raise self._changed(f"it has {int(total.sum())} rows now, and had {self._rows} before")
+            raise changed_rows(self.title, f"it has {int(total.sum())} rows now, and had {self._rows} before")
         return np.concatenate(cells), total
 
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of some columns, by two queries or a few more."""
         d, n = len(columns), self._rows
-        values = [as_double(self._codings[column].variable.name) for column in columns]
+        own = [self._codings[column] for column in columns]
+        values = [as_double(coding.variable.name, text=coding.text) for coding in own]
         shift = self._sums([f"avg({value})" for value in values])
         shifted = [f"({value} - ({at!r}))" for value, at in zip(values, shift.tolist(), strict=True)]
         pairs = list(combinations_with_replacement(range(d), 2))
@@ -156,6 +160,10 @@ class QueryCounts:
             scatter[i, j] = scatter[j, i] = total - n * rest[i] * rest[j]
         return Moments(n, shift + rest, scatter)
 
+    def feature_moments(self, schema: Schema, scales: Scales) -> NoReturn:  # noqa: ARG002 - a Counter has it
+        """Refuse columns of both kinds together."""
+        raise no_indicator_moments()
+
     def _sums(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """The values of some aggregates over all rows."""
         found: list[float] = []
@@ -165,7 +173,7 @@ class QueryCounts:
             text = f"SELECT count(*) AS {COUNT}, {listed} FROM {self._relation}"  # noqa: S608
             (row,) = (row for batch in self._ask(text, 0) for row in batch.to_pylist())
             if row[COUNT] != self._rows:
-                raise self._changed(f"it has {row[COUNT]} rows now, and had {self._rows} before")
+                raise changed_rows(self.title, f"it has {row[COUNT]} rows now, and had {self._rows} before")
             found += [float(row[f"s{k}"]) for k in range(len(some))]
         return np.array(found)
 
@@ -176,11 +184,6 @@ class QueryCounts:
     def _ask(self, text: str, width: int) -> Iterator[pa.RecordBatch]:
         self._widths.append(width)
         yield from self._database.ask(text)
-
-    def _changed(self, how: str) -> DataError:
-        return DataError(
-            f"{self.title} changed during the run ({how}): start again when nothing writes to it"
-        )
 
 
 def condition(schema: pa.Schema, filled: Mapping[str, Iterable[str]]) -> str:
@@ -200,7 +203,7 @@ def present(name: str, kind: Any, words: Iterable[str]) -> str:  # noqa: ANN401 
     tests = [f"{column} IS NOT NULL"]
     if is_text(kind) or pa.types.is_dictionary(kind):  # an ENUM of PostgreSQL comes as text, too
         listed = ", ".join(map(literal, (*MISSING_WORDS, *words)))
-        tests.append(f"trim({as_text(name)}, {literal(WHITE_SPACE)}) NOT IN ({listed})")
+        tests.append(f"{trimmed(name)} NOT IN ({listed})")
     if pa.types.is_floating(kind):
         tests.append(f"{column} <> CAST('NaN' AS DOUBLE PRECISION)")
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):

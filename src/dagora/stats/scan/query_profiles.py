@@ -8,10 +8,11 @@ import numpy as np
 
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.ingest import is_temporal
+from dagora.data.columns.missing import often_means_missing
 from dagora.stats.scan.codebook import is_categorical
 from dagora.stats.scan.profile import WRAP, Profile, as_words, cleaned, sum_of_squares, with_cleaned_words
 from dagora.stats.scan.query_counts import condition, present
-from dagora.stats.scan.sql import quoted, relation
+from dagora.stats.scan.sql import literal, quoted, relation, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -72,8 +73,24 @@ def look_at_column(
             firsts.setdefault(value + 0.0 if isinstance(value, float) else value, len(firsts))
     # In the order of the values, as SQL hands them out in any.
     profile.firsts = dict.fromkeys(sorted(firsts), 0) if len(firsts) <= most else None
+    if is_text(profile.type) and profile.firsts is not None:
+        count_suspects(database, profile, inner)
     if not is_text(profile.type) and not is_boolean(profile):
         measure(database, profile, inner, column)
+
+
+def count_suspects(database: Database, profile: Profile, inner: str) -> None:
+    """Note texts that often mean missing, and how many cells have one."""
+    found = [text for text in profile.firsts or () if often_means_missing(text)]
+    if not found:
+        return
+    profile.suspects = dict.fromkeys(found, 0)
+    listed = ", ".join(map(literal, found))
+    (about,) = answer(
+        database,
+        f"SELECT count(*) AS n FROM {inner} AND {trimmed(profile.name)} IN ({listed})",  # noqa: S608
+    )
+    profile.suspected = int(about["n"])
 
 
 def is_boolean(profile: Profile) -> bool:

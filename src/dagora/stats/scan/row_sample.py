@@ -16,6 +16,7 @@ from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
 from dagora.data.incomplete import AnyTable, table_of
 from dagora.errors import DataError, OptionError
+from dagora.stats.scan.changes import refuse_changed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,16 +30,19 @@ def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptio
     """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise OptionError(f"sample must be a whole number of rows, 1 or more, not {size!r}")
-    names = kept_names(source, reading)
-    return typed(source, names, draw_rows(source, names, size, seed), reading)
+    names, state = kept_names(source, reading), source.state()
+    drawn = draw_rows(source, names, size, seed)
+    refuse_changed(source, state)
+    return typed(source, names, drawn, reading)
 
 
 def read_source(source: RowSource, reading: ReadingOptions) -> AnyTable:
     """A table of all rows."""
     import pyarrow as pa
 
-    names = kept_names(source, reading)
+    names, state = kept_names(source, reading), source.state()
     batches = [pa.Table.from_batches([batch]).select(names) for batch in source.batches(names)]
+    refuse_changed(source, state)
     if not batches:
         batches = [pa.table({name: [] for name in names})]
     return typed(

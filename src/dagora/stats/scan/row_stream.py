@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError
 from dagora.stats.moments import BLOCK_ROWS
 from dagora.stats.scan.cell_reader import ColumnReader
+from dagora.stats.scan.changes import changed_rows, refuse_changed
 from dagora.stats.scan.profile import cleaned
 from dagora.stats.scan.row_source import InTransactions
 
@@ -59,7 +59,7 @@ class RowStream:
 
     def pieces(self, columns: Sequence[int]) -> Iterator[Piece]:
         """Codes or numbers of some columns: pieces of `PIECE_ROWS` rows, and the rest."""
-        self._check_state()
+        refuse_changed(self._source, self._state)
         self.passes += 1
         waiting: list[Piece] = []
         length, total = 0, 0
@@ -74,9 +74,9 @@ class RowStream:
                 length -= PIECE_ROWS
         if length:
             yield join(waiting)
-        self._check_state()
+        refuse_changed(self._source, self._state)
         if total != self._rows:
-            raise self.changed(f"it has {total} rows now, and had {self._rows} before")
+            raise changed_rows(self.title, f"it has {total} rows now, and had {self._rows} before")
 
     def _read(self, columns: Sequence[int]) -> Iterator[Piece]:
         names = [self._codings[column].variable.name for column in columns]
@@ -91,19 +91,9 @@ class RowStream:
             for reader, name in zip(readers, names, strict=True):
                 values = reader.read(batch.column(name))
                 if values is None:
-                    raise self.changed("a cell is missing that was not before")
+                    raise changed_rows(self.title, "a cell is missing that was not before")
                 piece.append(values)
             yield piece
-
-    def _check_state(self) -> None:
-        if self._source.state() != self._state:
-            raise self.changed("a file was written to")
-
-    def changed(self, how: str) -> DataError:
-        """The error about rows that are no longer the same."""
-        return DataError(
-            f"{self.title} changed during the run ({how}): start again when nothing writes to it"
-        )
 
 
 def complete_part(batch: pa.RecordBatch, words: Words) -> pa.RecordBatch:

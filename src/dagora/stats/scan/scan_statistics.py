@@ -22,6 +22,7 @@ from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError, RowsUnavailableError
 from dagora.stats.blocks.cover import Set
+from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_scales
 from dagora.stats.scan.kept_counts import KeptCounts, Occupied, ascending, in_order
 from dagora.stats.scan.stream_counts import Counter
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
@@ -45,6 +46,7 @@ class ScanStatistics:
         self._kept = KeptCounts()
         self._moments: Moments | None = None
         self._transaction = counter.transaction
+        self._indicators: IndicatorMoments | None = None
         self.overview = overview
 
     @property
@@ -133,9 +135,12 @@ class ScanStatistics:
                 names = ", ".join(f"'{self._schema[column].name}'" for column in columns)
                 what = f"column {names} is" if len(columns) == 1 else f"the columns {names} are"
                 raise self._changed(f"{what} counted otherwise")
-        before = self._moments if now != self._transaction else None
-        if before is not None and not same_moments(self._measured(), before):
-            raise self._changed("moments differ")
+        if now != self._transaction:
+            if self._moments is not None and not same_moments(self._measured(), self._moments):
+                raise self._changed("moments differ")
+            known = self._indicators
+            if known is not None and not same_moments(self._widened(), known.moments):
+                raise self._changed("moments of levels differ")
         self._transaction = now
         return counted
 
@@ -143,6 +148,16 @@ class ScanStatistics:
         return DataError(
             f"{self._counter.title} changed while the connection was lost ({how}): open the rows anew"
         )
+
+    def indicator_moments(self) -> IndicatorMoments:
+        """Moments of the columns, the squares of the continuous ones, and indicators of levels: one pass."""
+        if self._indicators is None:
+            self._counted([])
+            self._indicators = IndicatorMoments(self._widened(), feature_starts(self._schema))
+        return self._indicators
+
+    def _widened(self) -> Moments:
+        return self._counter.feature_moments(self._schema, moment_scales(self._schema, self.moments()))
 
     def _checked(self, column_sets: ColumnSets) -> list[Set]:
         columns, offsets = flatten(column_sets)

@@ -20,14 +20,19 @@ def relation(query: str, where: str = "") -> str:
     return f"({query}\n) AS dagora_rows{where}"
 
 
-def as_double(name: str) -> str:
-    """A column as floating-point numbers."""
-    return f"CAST({quoted(name)} AS DOUBLE PRECISION)"
+def as_double(name: str, *, text: bool = False) -> str:
+    """A column as floating-point numbers; of `text`, without margins."""
+    return f"CAST({trimmed(name) if text else quoted(name)} AS DOUBLE PRECISION)"
 
 
 def as_text(name: str) -> str:
     """A column as text."""
     return f"CAST({quoted(name)} AS VARCHAR)"
+
+
+def trimmed(name: str) -> str:
+    """A column of text without margins."""
+    return f"trim({as_text(name)}, {literal(WHITE_SPACE)})"
 
 
 def literal(text: str) -> str:

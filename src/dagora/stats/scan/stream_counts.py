@@ -8,11 +8,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.schema import Schema
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.blocks.in_memory import cells_of, most_dense_cells, rounds_of
 from dagora.stats.blocks.rounds import Round
 from dagora.stats.counting import coded_columns
+from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.row_stream import RowStream
@@ -48,6 +50,9 @@ class Counter(Protocol):
 
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of some columns, at least one."""
+
+    def feature_moments(self, schema: Schema, scales: Scales) -> Moments:
+        """Moments of the features of all columns, where there are columns of both kinds."""
 
 
 class StreamCounts:
@@ -86,6 +91,13 @@ class StreamCounts:
         total = Moments(0, np.zeros(len(columns)), np.zeros((len(columns), len(columns))))
         for piece in self._stream.pieces(columns):
             total = block_moments(total, piece)
+        return total
+
+    def feature_moments(self, schema: Schema, scales: Scales) -> Moments:
+        """Moments of the features of all columns, in one pass."""
+        total = no_features(feature_starts(schema))
+        for piece in self._stream.pieces(range(len(schema))):
+            total = add_features(total, schema, scales, piece)
         return total
 
     def count(self, sets: list[Set]) -> dict[Set, Occupied]:

@@ -1,0 +1,96 @@
+"""Rows in CSV and TSV files, also compressed, read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagora.data.columns.missing import MISSING_WORDS
+from dagora.data.header import Header, open_bytes, read_header
+from dagora.data.readers import BLOCK, naming, refuse_ragged
+from dagora.errors import DataError
+from dagora.stats.scan.changes import state_of
+from dagora.stats.scan.path_columns import path_columns, with_said
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class DelimitedFiles:
+    """CSV or TSV files with the same header, also compressed; all cells are text.
+
+    Below `root`, parts such as `year=2024` of a path are columns, unless the files have one of that name.
+    """
+
+    text_cells = True
+
+    def __init__(self, files: Sequence[Path], separator: str, root: Path | None = None) -> None:
+        self._files, self._separator = files, separator
+        self.title = str(files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more")
+        self._headers: list[Header] = []
+        for file in files:
+            with naming(file):
+                header = read_header(file, separator)
+                if self._headers and header.names != self._headers[0].names:
+                    raise DataError(f"its header differs from that of {files[0]}")
+            self._headers.append(header)
+        self._said, kinds = path_columns(files, root)
+        own = self._headers[0].names
+        self._kinds = {name: kind for name, kind in kinds.items() if name not in own}
+
+    def schema(self) -> pa.Schema:
+        """The names; every type is text, but for numbers in paths."""
+        import pyarrow as pa
+
+        own = [(name, pa.string()) for name in self._headers[0].names]
+        return pa.schema([*own, *self._kinds.items()])
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows of some columns."""
+        for file, header, said in zip(self._files, self._headers, self._said, strict=True):
+            # A file without a column that is asked for still has rows.
+            stored = [name for name in columns if name not in self._kinds] or list(header.names[:1])
+            with naming(file):
+                for batch in self._parse(file, header, stored):
+                    yield with_said(batch, columns, said, self._kinds)
+
+    def _parse(self, file: Path, header: Header, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        positions = [str(i) for i in range(len(header.names))]
+        wanted = [positions[header.names.index(name)] for name in columns]
+        try:
+            with (
+                open_bytes(file) as raw,
+                arrow_csv.open_csv(
+                    pa.PythonFile(raw, mode="r"),
+                    read_options=arrow_csv.ReadOptions(
+                        column_names=positions,
+                        skip_rows=header.blank_lines,
+                        skip_rows_after_names=1,
+                        block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
+                    ),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self._separator,
+                        newlines_in_values=True,
+                        ignore_empty_lines=len(positions) > 1,
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(positions, pa.string()),
+                        include_columns=wanted,
+                        strings_can_be_null=True,
+                        null_values=list(MISSING_WORDS),
+                    ),
+                ) as reader,
+            ):
+                for batch in reader:
+                    yield batch.rename_columns(list(columns))
+        except pa.ArrowInvalid:
+            refuse_ragged(file, self._separator, header)
+            raise
+
+    def state(self) -> object:
+        """What differs once a file was written to."""
+        return state_of(self._files)

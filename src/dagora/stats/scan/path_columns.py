@@ -1,0 +1,97 @@
+"""Columns that the path of a file says: all rows below a folder `year=2024` have that year.
+
+Files that differ in such a part of their path are one table with a column more, as Hive and many others write
+it.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import numpy as np
+
+from dagora.data.columns.cells import is_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# The folder of rows for which nothing is known.
+NOTHING = "__HIVE_DEFAULT_PARTITION__"
+WHOLE = re.compile("-?[0-9]{1,10}")
+
+# By column, what a path says; None where it says that nothing is known.
+Said = dict[str, Any]
+
+
+def partition_root(place: str | Path) -> Path | None:
+    """The folder below which parts of paths are columns: a folder itself, of a pattern what has no wildcard.
+
+    >>> str(partition_root("sales/*/part-*.parquet"))
+    'sales'
+    """
+    path = Path(place)
+    if path.is_dir():
+        return path
+    if path.exists():
+        return None
+    parts = path.parts
+    fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
+    return Path(*parts[:fixed])
+
+
+def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[Said], dict[str, pa.DataType]]:
+    """What the path of each file says below a folder, and the types of those columns, as Arrow finds them.
+
+    >>> files = [Path("sales/year=2024/city=Bonn/a.csv"), Path("sales/year=2025/city=Ulm%20Ost/a.csv")]
+    >>> path_columns(files, Path("sales"))[0]
+    [{'year': 2024, 'city': 'Bonn'}, {'year': 2025, 'city': 'Ulm Ost'}]
+    """
+    import pyarrow as pa
+
+    if root is None:
+        return [{} for _ in files], {}
+    said = [said_by(file.relative_to(root)) for file in files]
+    kinds: dict[str, pa.DataType] = {}
+    for name in dict.fromkeys(name for each in said for name in each):
+        values = [each[name] for each in said if each.get(name) is not None]
+        whole = all(WHOLE.fullmatch(value) and -(2**31) <= int(value) < 2**31 for value in values)
+        kinds[name] = pa.int32() if whole and values else pa.string()
+        if whole:
+            for each in said:
+                if each.get(name) is not None:
+                    each[name] = int(each[name])
+    return said, kinds
+
+
+def said_by(path: Path) -> Said:
+    """What the folders of a path say, as text."""
+    pairs = [part.partition("=") for part in path.parts[:-1]]
+    return {name: None if value == NOTHING else unquote(value) for name, mark, value in pairs if mark}
+
+
+def with_said(
+    batch: pa.RecordBatch, columns: Sequence[str], said: Said, kinds: Mapping[str, pa.DataType]
+) -> pa.RecordBatch:
+    """The rows of a file in the order of some columns; those of `kinds` are what its path says."""
+    import pyarrow as pa
+
+    arrays = [
+        repeated(said.get(name), kinds[name], batch.num_rows) if name in kinds else batch.column(name)
+        for name in columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, list(columns))
+
+
+def repeated(value: Any, kind: pa.DataType, rows: int) -> pa.Array:  # noqa: ANN401 - of any type
+    """A column that is the same in all rows; text as words and a place among them for each row."""
+    import pyarrow as pa
+
+    if is_text(kind):
+        places = pa.nulls(rows, pa.int32()) if value is None else pa.array(np.zeros(rows, dtype=np.int32))
+        return pa.DictionaryArray.from_arrays(places, pa.array([] if value is None else [value], kind))
+    return pa.nulls(rows, kind) if value is None else pa.repeat(pa.scalar(value, kind), rows)
