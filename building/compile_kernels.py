@@ -28,6 +28,8 @@ SOURCES = ROOT / "src"
 PROCESSES = 2
 # Enough rows for the counts of long tables, which have kernels of their own.
 LONG = 60_000
+# Rows and columns enough for the counts of many sets of one size, which have another.
+MANY_SETS_ROWS = 10_000
 # Seconds for a run: all its kernels are compiled long before.
 LIMIT = 20
 # What JAX compiles is not kept in files: of these, a second of running reaches every kernel of ours.
@@ -73,6 +75,10 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     holes = {kind: pa.table(holed(300, kind)) for kind in kinds}
     long = {kind: pa.table(columns(LONG, kind)) for kind in kinds}
 
+    twice = {
+        f"{name}{part}": cells for part in "ab" for name, cells in columns(MANY_SETS_ROWS, "discrete").items()
+    }
+
     def limit(name: str) -> int:
         return 1 if name in ON_JAX else LIMIT
 
@@ -85,6 +91,7 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
         return run
 
+    yield "candidates", trying(dagora.candidates, pa.table(twice), max_parents=3)
     for kind in kinds:
         yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=LIMIT)
         for learner in METHODS:

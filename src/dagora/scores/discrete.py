@@ -166,11 +166,14 @@ class DiscreteScore:
         sums: Callable[[NDArray[np.int64], Cells], Floats],
     ) -> Floats:
         """Sums of many sets, counted in batches, between which the progress is told to `watch`."""
-        size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows)) if self.counts_rows else BATCH
+        size, order = BATCH, np.arange(len(sets))
+        if isinstance(self._statistics, TableStatistics):
+            size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows))
+            order = self._statistics.counting_order(sets)
         found = np.empty(len(sets))
         for start in range(0, len(sets), size):
-            part = sets[start : start + size]
-            found[start : start + size] = sums(part, self._statistics.counts(part).of())
+            some = order[start : start + size]
+            found[some] = sums(sets[some], self._statistics.counts(sets[some]).of())
             watch(min(start + size, len(sets)), len(sets))
         return found
 
