@@ -35,8 +35,8 @@ BIT_LEVELS = 8
 # 48.
 BIT_ROWS = 64
 # The table of a set has at most SHORT_CELLS cells. Rows of larger sets are labelled one by one: by a table of
-# SMALL_TABLE cells (256 KiB of 32-bit counts) or CELLS_PER_ROW times the rows, whichever is more, beyond that by
-# sorting, so that memory stays proportional to the rows.
+# SMALL_TABLE cells (256 KiB of 32-bit counts) or CELLS_PER_ROW times the rows, whichever is more; beyond that
+# by sorting, so that memory stays proportional to the rows.
 CELLS_PER_ROW = 4
 SMALL_TABLE = 1 << 16
 # Bit rows are walked in blocks of this many words: 2 KiB, so that the blocks of a label and of eight levels
