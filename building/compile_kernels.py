@@ -42,6 +42,8 @@ DENSE_ROWS = 2000
 WIDE = 220
 # Enough rows for the counts of long tables, which have kernels of their own.
 LONG = 60_000
+# Rows and columns enough for the counts of many sets of one size, which have another.
+MANY_SETS_ROWS = 10_000
 # Seconds for a run: all its kernels are compiled long before.
 LIMIT = 20
 # What JAX compiles is not kept in files: of these, a second of running reaches every kernel of ours.
@@ -95,6 +97,10 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     holes = {kind: pa.table(holed(kind)) for kind in kinds}
     long = {kind: pa.table(columns(chain(LONG), kind)) for kind in kinds}
 
+    twice = {
+        f"{name}{part}": cells for part in "ab" for name, cells in columns(MANY_SETS_ROWS, "discrete").items()
+    }
+
     def limit(name: str) -> int:
         return 1 if name in ON_JAX else LIMIT
 
@@ -107,6 +113,7 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
         return run
 
+    yield "candidates", trying(dagora.candidates, pa.table(twice), max_parents=3)
     for kind in kinds:
         yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=LIMIT)
         for name, table in ((kind, easy[kind]), (f"{kind} tangled", tangled[kind])):

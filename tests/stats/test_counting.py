@@ -23,8 +23,8 @@ from dagora.stats.counting import (
     population_count,
     sorted_rows,
     split_by_bits,
-    split_by_histogram,
 )
+from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table
 
@@ -172,7 +172,8 @@ def test_kernels_agree_on_the_same_cells():
             dense = np.zeros((base, levels), dtype=np.int64)
             np.add.at(dense, (labels, column), 1)
             histogram = np.empty(2 * base * levels, dtype=np.int32)
-            split_by_histogram(labels, column, levels, histogram)
+            packed = np.empty((n + 3) // 4, dtype=np.uint64)
+            split_by_histogram(labels, column, levels, packed.view(np.uint16), packed, histogram)
             assert histogram[: base * levels].tolist() == dense.ravel().tolist()
             order = np.lexsort((column, labels))
             assert sorted_rows(labels, base, column, levels).tolist() == order.tolist()
@@ -183,6 +184,18 @@ def test_kernels_agree_on_the_same_cells():
             cells = np.empty((base, levels), dtype=np.int64)
             split_by_bits(bit_rows(labels, base), rows, np.bincount(labels, minlength=base), cells)
             assert cells.tolist() == dense.tolist()
+
+
+@pytest.mark.parametrize("levels", [SHORT_CELLS // 256, SHORT_CELLS // 256 + 1])
+def test_both_sides_of_16_bits(levels):
+    """Sets of more cells have no table of their own; with these rows they are not sorted either."""
+    n = SHORT_CELLS // CELLS_PER_ROW + 1000
+    rng = np.random.default_rng(3)
+    columns = [spread(rng, n, 256), spread(rng, n, levels)]
+    columns[0][0], columns[1][0] = 255, levels - 1  # the last cell
+    table = discrete_table(columns, [256, levels])
+    assert 256 * levels <= CELLS_PER_ROW * n
+    assert_counts(TableStatistics(table), table, [(0, 1), (1, 0), (0,), (1,)])
 
 
 def test_population_count_of_full_and_empty_words():

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from dagora.data.schema import Kind, Schema
 from dagora.errors import DataError
 from dagora.events import Watch, unwatched
-from dagora.scores.lattice import unique_families, unique_sets
+from dagora.scores.known_sums import KnownSums
+from dagora.scores.lattice import keys_of, largest_size, unique_families, unique_sets
 from dagora.scores.local_score import Family
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
@@ -35,6 +36,8 @@ TABLED = 1 << 20
 BATCH = 10_000
 # Rows times sets of a batch: some tenths of a second between two looks at the clock.
 ROWS_A_BATCH = 60_000_000
+# Sums of so many sets are kept for the next call: a level of a search asks for most sets three times.
+WORTH_KEEPING = 256
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,15 @@ class Terms:
 
     `joint(counts, cells)` gives Σ φ for each set, of so many cells. `parents(counts, configurations, levels)`
     gives Σ ψ for each parent set and the child's number of levels; `levels_matter` says whether ψ depends on
-    the latter. `price` is the penalty per free parameter; `ess` is the equivalent sample size, for BDeu only.
+    the latter, and `same` whether it is φ. `price` is the penalty per free parameter; `ess` is the equivalent
+    sample size, for BDeu only.
     """
 
     joint: Callable[[Cells, Floats], Floats]
     parents: Callable[[Cells, Floats, Floats], Floats]
     price: float = 0.0
     levels_matter: bool = False
+    same: bool = False
     ess: float | None = None
 
 
@@ -64,6 +69,7 @@ class DiscreteScore:
         self._terms = terms
         self._penalty = penalty
         self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
+        self._known = KnownSums()
 
     @property
     def schema(self) -> Schema:
@@ -150,9 +156,21 @@ class DiscreteScore:
 
     def joint_sums(self, sets: NDArray[np.int64], watch: Watch = unwatched) -> Floats:
         """Σ φ of sets of one size, given as rows in lexicographic order."""
+        d, size = len(self._cardinalities), sets.shape[1]
+        if not self.counts_rows or len(sets) < WORTH_KEEPING or size > largest_size(d):
+            return self._joint_sums(sets, watch)
+        keys = keys_of(sets, d)
+        sums, unknown = self._known.look_up(size, keys)
+        sums[unknown] = self._joint_sums(sets[unknown], watch)
+        self._known.keep(size, keys, sums)
+        return sums
+
+    def _joint_sums(self, sets: NDArray[np.int64], watch: Watch) -> Floats:
         return self._sums(sets, watch, lambda part, counts: self._terms.joint(counts, self.cells(part)))
 
     def _parent_sums(self, sets: NDArray[np.int64], levels: float, watch: Watch) -> Floats:
+        if self._terms.same:
+            return self.joint_sums(sets, watch)
         return self._sums(
             sets,
             watch,
@@ -166,11 +184,14 @@ class DiscreteScore:
         sums: Callable[[NDArray[np.int64], Cells], Floats],
     ) -> Floats:
         """Sums of many sets, counted in batches, between which the progress is told to `watch`."""
-        size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows)) if self.counts_rows else BATCH
+        size, order = BATCH, np.arange(len(sets))
+        if isinstance(self._statistics, TableStatistics):
+            size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows))
+            order = self._statistics.counting_order(sets)
         found = np.empty(len(sets))
         for start in range(0, len(sets), size):
-            part = sets[start : start + size]
-            found[start : start + size] = sums(part, self._statistics.counts(part).of())
+            some = order[start : start + size]
+            found[some] = sums(sets[some], self._statistics.counts(sets[some]).of())
             watch(min(start + size, len(sets)), len(sets))
         return found
 

@@ -38,9 +38,9 @@ def penalised_likelihood(statistics: Statistics, price: float, penalty: float | 
         return sum_n_log_n(counts.values, counts.starts, counts.stops, n_log_n)
 
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
-        return sum_n_log_n(counts.values, counts.starts, counts.stops, n_log_n)
+        return joint(counts, configurations)
 
-    return DiscreteScore(statistics, Terms(joint, parents, price), penalty)
+    return DiscreteScore(statistics, Terms(joint, parents, price, same=True), penalty)
 
 
 @kernel

@@ -21,6 +21,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from dagora.compiled import inlined, kernel
+from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -33,8 +34,9 @@ BIT_LEVELS = 8
 # Up to this many cells of a prefix are kept as bit rows; beyond it rows are only labelled. BIT_CELLS needs
 # 48.
 BIT_ROWS = 64
-# A histogram may have SMALL_TABLE cells (256 KiB of 32-bit counts) or CELLS_PER_ROW times the rows, whichever
-# is more. Larger tables are counted by sorting, so that memory stays proportional to the rows.
+# The table of a set has at most SHORT_CELLS cells. Rows of larger sets are labelled one by one: by a table of
+# SMALL_TABLE cells (256 KiB of 32-bit counts) or CELLS_PER_ROW times the rows, whichever is more; beyond that
+# by sorting, so that memory stays proportional to the rows.
 CELLS_PER_ROW = 4
 SMALL_TABLE = 1 << 16
 # Bit rows are walked in blocks of this many words: 2 KiB, so that the blocks of a label and of eight levels
@@ -81,28 +83,6 @@ def split_by_bits(
         for level in range(levels):
             rest -= cells[label, level]
         cells[label, levels] = rest
-
-
-@kernel
-def split_by_histogram(
-    labels: NDArray[np.int32], column: NDArray[Any], cardinality: int, histogram: NDArray[np.int32]
-) -> None:
-    """Count the cells (label, code) in the first half of `histogram`; the second half is working memory.
-
-    Even and odd rows are counted in separate halves, so that an increment need not wait for the one before it
-    when both hit the same cell.
-    """
-    half = len(histogram) // 2
-    for cell in range(len(histogram)):
-        histogram[cell] = 0
-    n = len(labels)
-    for i in range(0, n - 1, 2):
-        histogram[labels[i] * cardinality + column[i]] += 1
-        histogram[half + labels[i + 1] * cardinality + column[i + 1]] += 1
-    if n % 2:
-        histogram[labels[n - 1] * cardinality + column[n - 1]] += 1
-    for cell in range(half):
-        histogram[cell] += histogram[half + cell]
 
 
 @kernel
@@ -283,7 +263,8 @@ class Prefixes(NamedTuple):
 
     At depth t there are `occupied[t]` cells, and column `path[t]` splits them into those of depth t + 1.
     Where `has_bits[t]`, cell k has the bit row `bit_rows[t, k]`, holds `totals[t, k]` rows and was split from
-    cell `parents[t, k]` of depth t − 1. Otherwise `labels[t, i]` is the cell of row i.
+    cell `parents[t, k]` of depth t − 1. Otherwise `labels[t, i]` is the cell of row i. `cells` has room for
+    the cells of the whole set, four of which are a word of `packed_cells`, the same memory.
     """
 
     path: NDArray[np.int64]
@@ -293,10 +274,13 @@ class Prefixes(NamedTuple):
     totals: NDArray[np.int64]
     parents: NDArray[np.int32]
     labels: NDArray[np.int32]
+    cells: NDArray[np.uint16]
+    packed_cells: NDArray[np.uint64]
 
 
 def new_prefixes(n: int, depths: int) -> Prefixes:
     """Room for `depths` depths over n rows; at depth 0 a single cell holds all rows."""
+    packed_cells = np.empty((n + 3) // 4, dtype=np.uint64)
     prefixes = Prefixes(
         np.full(depths, -1),
         np.ones(depths, dtype=np.int64),
@@ -305,6 +289,8 @@ def new_prefixes(n: int, depths: int) -> Prefixes:
         np.zeros((depths, BIT_ROWS), dtype=np.int64),
         np.zeros((depths, BIT_ROWS), dtype=np.int32),
         np.empty((depths, n), dtype=np.int32),
+        packed_cells.view(np.uint16),
+        packed_cells,
     )
     prefixes.has_bits[0] = True
     prefixes.bit_rows[0, 0] = ~np.uint64(0)
@@ -416,12 +402,11 @@ def count_along(
     """Count the sets one after the other, with `prefixes` as working memory (see `count_sets`)."""
     codes, cardinalities, bits, bit_offsets = data
     n = codes.shape[1]
-    largest_table = max(SMALL_TABLE, CELLS_PER_ROW * n)
-    path, occupied, has_bits, bit_rows, totals, _, labels = prefixes
+    path, occupied, has_bits, bit_rows, totals, _, labels, cells, packed_cells = prefixes
     # Depths that have labels, depths that are valid, and the depth of the set counted last.
     labelled, valid, depth_before = 0, 0, -1
     histogram = np.empty(0, dtype=np.int32)
-    # Cells (label, level) of the set counted last, and its last column (−1 where it was counted by sorting).
+    # Cells (label, level) of the set counted last, and its last column (−1 where it has no table).
     table = np.empty((0, 0), dtype=np.int64)
     column_before = -1
     written = 0
@@ -454,7 +439,7 @@ def count_along(
         by_bits = has_bits[depth] and high > low and groups * (cardinality - 1) <= BIT_CELLS
         if not by_bits and labelled < depth:
             labelled = label_to(data, prefixes, labelled, depth)
-        if groups * cardinality > largest_table:
+        if groups * cardinality > SHORT_CELLS:
             column_before = -1
             split = np.empty(n, dtype=np.int32)
             counts = extend_labels(labels[depth], groups, codes[column], cardinality, split)
@@ -472,7 +457,9 @@ def count_along(
             size = groups * cardinality
             if len(histogram) < 2 * size:
                 histogram = np.empty(2 * size, dtype=np.int32)
-            split_by_histogram(labels[depth], codes[column], cardinality, histogram[: 2 * size])
+            split_by_histogram(
+                labels[depth], codes[column], cardinality, cells, packed_cells, histogram[: 2 * size]
+            )
             cell = 0
             for label in range(groups):
                 for level in range(cardinality):

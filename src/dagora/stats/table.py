@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.stats.basis import BasisMoments, table_basis_moments
-from dagora.stats.blocks.in_memory import count_in_blocks
+from dagora.stats.blocks.in_memory import count_in_blocks, in_asked_order
 from dagora.stats.counting import (
     CodedColumns,
     Codes,
@@ -27,12 +26,26 @@ from dagora.stats.counting import (
 )
 from dagora.stats.indicators import IndicatorMoments, table_indicator_moments
 from dagora.stats.moments import table_moments
+from dagora.stats.rare_levels import (
+    FROM_WORK,
+    MOST,
+    SMALLEST_SET,
+    RareLevels,
+    count_rare,
+    counting_order,
+    few_cells,
+    rare_levels,
+)
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
+
+# Occupied counts of sets, one after the other, and how many each has.
+Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # Calls of more sets times rows than this are shared among threads; smaller ones end before a thread starts.
 WORTH_A_THREAD = 4_000_000
 # With at least so many rows, all sets of a call are counted block by block (hill climbing on 30 columns takes
-# as long either way at about 50 000 rows, candidates at 20 000); with fewer, one set after the other.
+# as long either way at about 50 000 rows); with fewer, one set after the other, or by their rare levels where
+# they are many of one size.
 BLOCKS_FROM = 50_000
 
 
@@ -126,19 +139,55 @@ class TableStatistics:
         if self.n_rows >= BLOCKS_FROM:
             values, sizes = count_in_blocks(self._coded, columns, offsets, self._jobs)
             return CellCounts(values, running_sum(sizes))
-        bounds = self._cell_bounds(columns, offsets)
-        size = len(offsets) - 1
-        pieces = self._jobs if size * self.n_rows > WORTH_A_THREAD else 1
-        cuts = [size * piece // pieces for piece in range(pieces + 1)]
-        self._coded  # noqa: B018 - made once, before the threads ask for it
-        jobs = [(columns, offsets[a : b + 1], int(bounds[a:b].sum())) for a, b in pairwise(cuts)]
-        if pieces > 1:
-            with ThreadPoolExecutor(pieces) as pool:
-                parts = list(pool.map(lambda job: self._count(*job), jobs))
+        if isinstance(column_sets, np.ndarray) and self._worth_rare_levels(column_sets):
+            values, sizes = self._count_by_rare_levels(column_sets)
         else:
-            parts = [self._count(*job) for job in jobs]
-        sizes = np.concatenate([size for _, size in parts])
-        return CellCounts(np.concatenate([values for values, _ in parts]), running_sum(sizes))
+            values, sizes = self._count_each(columns, offsets)
+        return CellCounts(values, running_sum(sizes))
+
+    def counting_order(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The order in which many sets of one size are counted fastest, be it in several calls."""
+        return counting_order(self._rare, sets) if self._worth_rare_levels(sets) else np.arange(len(sets))
+
+    def _worth_rare_levels(self, sets: NDArray[np.int64]) -> bool:
+        """Whether sets of one size are so many and so large that rare levels make a difference."""
+        few_rows = self.n_rows < min(BLOCKS_FROM, MOST)
+        return few_rows and sets.shape[1] >= SMALLEST_SET and sets.shape[0] * self.n_rows >= FROM_WORK
+
+    @cached_property
+    def _rare(self) -> RareLevels:
+        return rare_levels(self._codes, self._cardinalities)
+
+    def _count_by_rare_levels(self, sets: NDArray[np.int64]) -> Counts:
+        """Counts of sets of one size: by rare levels where cells are few."""
+        few = few_cells(self._cardinalities, sets, self.n_rows)
+        small = sets if few.all() else sets[few]
+        rare = self._rare  # made once, before the threads ask for it
+        counted = self._in_pieces(
+            lambda a, b: count_rare(self._codes, self._cardinalities, rare, small[a:b]), len(small)
+        )
+        if len(small) == len(sets):
+            return counted
+        others = self._count_each(*flatten(sets[~few]))
+        return in_asked_order([np.flatnonzero(few), np.flatnonzero(~few)], [counted, others])
+
+    def _count_each(self, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> Counts:
+        """Counts of any sets, one after the other."""
+        bounds = self._cell_bounds(columns, offsets)
+        self._coded  # noqa: B018 - made once, before the threads ask for it
+        return self._in_pieces(
+            lambda a, b: self._count(columns, offsets[a : b + 1], int(bounds[a:b].sum())), len(bounds)
+        )
+
+    def _in_pieces(self, count: Callable[[int, int], Counts], size: int) -> Counts:
+        """Counts of so many sets, shared among threads; `count(a, b)` counts those from place a up to b."""
+        pieces = self._jobs if size * self.n_rows > WORTH_A_THREAD else 1
+        if pieces == 1:
+            return count(0, size)
+        cuts = [size * piece // pieces for piece in range(pieces + 1)]
+        with ThreadPoolExecutor(pieces) as pool:
+            parts = list(pool.map(count, cuts[:-1], cuts[1:]))
+        return np.concatenate([values for values, _ in parts]), np.concatenate([sizes for _, sizes in parts])
 
     def _require_discrete(self, columns: NDArray[np.int64]) -> None:
         continuous = np.flatnonzero(self._cardinalities[columns] == 0)
@@ -153,9 +202,7 @@ class TableStatistics:
         bounds: NDArray[np.int64] = np.minimum(cells, self.n_rows + 1).astype(np.int64)
         return bounds
 
-    def _count(
-        self, columns: NDArray[np.int64], offsets: NDArray[np.int64], most: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count(self, columns: NDArray[np.int64], offsets: NDArray[np.int64], most: int) -> Counts:
         out = np.empty(most, dtype=np.int64)
         sizes = np.empty(len(offsets) - 1, dtype=np.int64)
         written = count_sets(self._coded, columns, offsets, out, sizes)

@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.stats.counting import Codes, population_count
+from dagora.stats.histograms import SHORT_CELLS, add_short_histogram, extend_short_labels
 
 # Rows of a block: with 16-bit labels, 32 KiB for each depth of a set.
 BLOCK_ROWS = 1 << 14
 BLOCK_WORDS = BLOCK_ROWS // 64
 # Up to this many cells of a set without its last column are kept as bit rows.
 BIT_ROWS = 64
-# Sets with more cells than 16 bits tell apart have long labels.
-SHORT_CELLS = 1 << 16
 
 
 class BlockRows(NamedTuple):
@@ -160,16 +159,6 @@ def add_bit_counts(
 
 
 @kernel
-def extend_short_labels(
-    labels: NDArray[np.uint16], codes: NDArray[Any], cardinality: int, rows: int, out: NDArray[np.uint16]
-) -> None:
-    """Label the cells over one more column, all of which 16 bits tell apart."""
-    levels = np.uint16(cardinality)
-    for i in range(rows):
-        out[i] = np.uint16(labels[i] * levels) + np.uint16(codes[i])
-
-
-@kernel
 def extend_long_labels(
     labels: NDArray[np.uint32], codes: NDArray[Any], cardinality: int, rows: int, out: NDArray[np.uint32]
 ) -> None:
@@ -177,32 +166,6 @@ def extend_long_labels(
     levels = np.uint32(cardinality)
     for i in range(rows):
         out[i] = np.uint32(labels[i] * levels) + np.uint32(codes[i])
-
-
-@kernel
-def add_short_histogram(
-    cells: NDArray[np.uint16],
-    packed: NDArray[np.uint64],
-    rows: int,
-    table: NDArray[Any],
-    twin: NDArray[Any],
-) -> None:
-    """Add the counts of cells to a table and its twin; four cells are read at a time.
-
-    Neighbours are counted in different tables, so that an increment need not wait for the one before it when
-    both hit the same cell.
-    """
-    one, low, shift = np.uint32(1), np.uint64(0xFFFF), np.uint64(16)
-    for word in packed[: rows >> 2]:
-        rest = word
-        table[rest & low] += one
-        rest >>= shift
-        twin[rest & low] += one
-        rest >>= shift
-        table[rest & low] += one
-        twin[rest >> shift] += one
-    for i in range(rows & ~3, rows):
-        table[np.uint64(cells[i])] += one
 
 
 @kernel
