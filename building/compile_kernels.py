@@ -97,9 +97,7 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     holes = {kind: pa.table(holed(kind)) for kind in kinds}
     long = {kind: pa.table(columns(chain(LONG), kind)) for kind in kinds}
 
-    twice = {
-        f"{name}{part}": cells for part in "ab" for name, cells in columns(MANY_SETS_ROWS, "discrete").items()
-    }
+    many_sets = pa.table(columns(tangle(MANY_SETS_ROWS), "discrete"))
 
     def limit(name: str) -> int:
         return 1 if name in ON_JAX else LIMIT
@@ -113,7 +111,7 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
         return run
 
-    yield "candidates", trying(dagora.candidates, pa.table(twice), max_parents=3)
+    yield "candidates", trying(dagora.candidates, many_sets, max_parents=3)
     for kind in kinds:
         yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=LIMIT)
         for name, table in ((kind, easy[kind]), (f"{kind} tangled", tangled[kind])):

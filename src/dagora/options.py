@@ -177,11 +177,11 @@ def check_options(
 def alike(name: str, known: Iterable[str]) -> str:
     """The end of an error about an unknown option: one that is spelt alike, also of those of every method.
 
-    >>> alike("max_parent", ["restarts"]), alike("zebra", ["restarts"])
-    ("; did you mean 'max_parents'?", '')
+    >>> alike("max_parent", ["restarts"]), alike("zebra", ["restarts"]), alike("max_parents", [])
+    ("; did you mean 'max_parents'?", '', '')
     """
     near = nearest(name, [*known, *OF_EVERY_METHOD], likeness=0.75)
-    return f"; did you mean '{near}'?" if near else ""
+    return f"; did you mean '{near}'?" if near and near != name else ""
 
 
 def refuse_missing(owner: str, known: Sequence[Option], given: Mapping[str, object]) -> None:
