@@ -3,11 +3,14 @@
 import json
 import shlex
 import time
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 
 import dagora
+from dagora.events import Event
+from dagora.explore.best_so_far import GraphSender
 from dagora.explore.worker import Ear
 from dagora.graph.comparing import compare
 from tests.explore.conftest import Client
@@ -63,6 +66,56 @@ def test_stop_returns_the_best_so_far(client: Client, garden) -> None:
     assert (kept["status"], "it was stopped" in kept["message"]) == ("time-limit", True)
     assert kept["score"] == dagora.learn(garden, "tabu").score, "it has found that long before"
     assert client.post("/api/stop", {}).error == "nothing is running"
+
+
+def test_the_best_graph_so_far_is_drawn_while_a_method_runs(client: Client, first: int, garden) -> None:
+    assert client.post("/api/learn", ENDLESS).status == 200
+    client.wait_for_score()
+    state, limit = {}, time.monotonic() + 60
+    for state in client.told():
+        if state.get("best", {}).get("score") == dagora.learn(garden, "tabu").score:
+            break
+        assert time.monotonic() < limit
+    best = state["best"]
+    assert not state["over"]
+    told = dagora.learn(garden, "tabu")
+    assert best["svg"] == replace(told, edge_gains={}).plot().svg, "as the data tell it, with all columns"
+    assert (best["edges"], best["open"]) == (len(told.graph.edges), len(told.open_edges))
+    assert client.post("/api/stop", {}).status == 200
+    assert all("best" not in message for message in client.told()), "none after a stop"
+
+
+def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
+    asked: list[int] = []
+
+    def event(edges) -> Event:
+        return Event("climbing", 1, score=-1.0, edges=lambda: asked.append(1) or edges)
+
+    sender = GraphSender("abc", class_only=False)
+    assert sender.news(Event("testing", 1), 0.0) is None
+    assert sender.news(event((("a", "b"),)), 0.0) == {
+        "nodes": ["a", "b", "c"], "edges": (("a", "b"),), "score": -1.0, "class_only": False,
+    }  # fmt: skip
+    assert sender.news(event(()), 0.6) is None, "too early"
+    assert len(asked) == 1, "nobody asks for what is not sent"
+    assert sender.news(event((("a", "b"),)), 1.0) is None, "it is known"
+    assert sender.news(event((("a", "b"),) * 1001), 2.0) is None, "too large"
+    assert sender.news(event(()), 3.0)["edges"] == ()
+    wide = GraphSender([f"x{k}" for k in range(301)], class_only=True)
+    before = len(asked)
+    assert (wide.news(event(()), 9.0), len(asked)) == (None, before)
+
+
+def test_edges_that_take_long_to_make_are_asked_for_rarely() -> None:
+    sender = GraphSender("ab", class_only=True)
+
+    def slow():
+        time.sleep(0.05)
+        return ()
+
+    assert sender.news(Event("climbing", 1, edges=slow), 0.0)["edges"] == ()
+    assert sender.news(Event("climbing", 2, edges=lambda: (("a", "b"),)), 2.0) is None
+    assert sender.news(Event("climbing", 2, edges=lambda: (("a", "b"),)), 60.0)["edges"] == (("a", "b"),)
 
 
 def test_ended_without_a_result(client: Client, first: int) -> None:

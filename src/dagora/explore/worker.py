@@ -17,7 +17,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -26,6 +26,7 @@ from dagora.compiling import compilation
 from dagora.errors import DagoraError
 from dagora.events import Budget, Event
 from dagora.explore.asking import Asked
+from dagora.explore.best_so_far import GraphSender
 from dagora.explore.page_words import page_words
 from dagora.wording import shown, to_page
 
@@ -179,6 +180,9 @@ def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learn
         task.path, asked.method, asked.reading, asked.options, clock=budget, em_rounds=EM_ROUNDS, **same
     )
     rows = prepared.source.statistics
+    score = prepared.searching.score
+    class_only = score is not None and score.tells_class_only
+    observe.sender = GraphSender(rows.schema.names, class_only=class_only)
     result = learn(
         rows,
         asked.method,
@@ -194,21 +198,34 @@ def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learn
     return Learned(replace(result, command=asked.command(task.name)), rows)
 
 
+TOLD = ("phase", "step", "score", "total", "bound", "message")
+"""What is passed on of every event."""
+
+
 class Watcher:
-    """An observer that passes events on, not too many of them; the result has the whole trace."""
+    """An observer that passes events on, not too many of them; the result has the whole trace.
+
+    As soon as the columns are known, it also passes on the best graphs so far, until the run is stopped.
+    """
 
     def __init__(self, voice: Voice, run: int, budget: Budget) -> None:
         self._voice = voice
         self._run = run
         self._budget = budget
         self._last = -EVERY
+        self.sender: GraphSender | None = None
 
     def __call__(self, event: Event) -> None:
         """Pass an event on, if it is time to."""
         now = self._budget.elapsed
         if now - self._last >= EVERY:
             self._last = now
-            self._voice.say("event", run=self._run, seconds=now, **asdict(event))
+            told = {name: getattr(event, name) for name in TOLD}
+            self._voice.say("event", run=self._run, seconds=now, **told)
+        if self.sender is not None and not self._budget.exhausted:
+            graph = self.sender.news(event, now)
+            if graph is not None:
+                self._voice.say("graph", run=self._run, **graph)
 
 
 def tell_of_compiling(voice: Voice) -> None:

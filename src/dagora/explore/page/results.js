@@ -99,11 +99,13 @@ export const begin = (found, onChange) => {
   if (results.length) open(results.at(-1).number);
 };
 
-export const add = async (number_) => {
+// A new result, which is shown; `makeRoom` is called when it has been drawn.
+export const add = async (number_, makeRoom) => {
   const { results: found } = await get("/api/state");
   results = found;
   byId("compare-first").value = byId("compare-second").value = "";
   await open(number_);
+  makeRoom();
   byId("list-section").scrollIntoView({ block: "start" });
 };
 
