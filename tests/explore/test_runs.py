@@ -13,6 +13,7 @@ from dagora.events import Event
 from dagora.explore.best_so_far import GraphSender
 from dagora.explore.worker import Ear
 from dagora.graph.comparing import compare
+from dagora.report.strength_section import strength_sections
 from tests.explore.conftest import Client
 from tests.report.reading import read
 
@@ -116,6 +117,49 @@ def test_edges_that_take_long_to_make_are_asked_for_rarely() -> None:
     assert sender.news(Event("climbing", 1, edges=slow), 0.0)["edges"] == ()
     assert sender.news(Event("climbing", 2, edges=lambda: (("a", "b"),)), 2.0) is None
     assert sender.news(Event("climbing", 2, edges=lambda: (("a", "b"),)), 60.0)["edges"] == (("a", "b"),)
+
+
+def test_strengths_are_those_of_the_command(client: Client, garden, run) -> None:
+    number = client.learned(method="hill-climb", bootstrap=4, seed=3)
+    expected = dagora.bootstrap(garden, "hill-climb", samples=4, seed=3)
+    shown = client.get(f"/api/results/{number}").json
+    assert [part["title"] for part in shown["samples"]] == [
+        "Strengths of edges", "What most samples agree on", "Pairs",
+    ]  # fmt: skip
+    assert shown["samples"][-1]["body"] == strength_sections(expected, None)[-1].body
+    assert "style=" not in json.dumps(shown)
+    saved = json.loads(client.get(f"/api/results/{number}/result.json").body)
+    assert saved["bootstrap"]["samples"] == 4
+    told = json.loads(run(*shlex.split(shown["command"])[1:], "--json").out)
+    assert saved["bootstrap"]["strengths"] == told["bootstrap"]["strengths"]
+    report = client.get(f"/api/results/{number}/report.html").body.decode()
+    assert "What most samples agree on" in report
+
+
+def test_stop_keeps_the_samples_so_far(client: Client) -> None:
+    assert client.post("/api/learn", {"method": "hill-climb", "bootstrap": 1_000_000}).status == 200
+    for state in client.told():
+        assert not state["over"]
+        if state["phase"] == "bootstrap" and state["step"] > 3:
+            break
+    assert state["total"] == 1_000_000
+    assert client.post("/api/stop", {}).status == 200
+    number = client.finished()["result"]
+    said = json.loads(client.get(f"/api/results/{number}/result.json").body)["bootstrap"]
+    assert said["samples"] >= 4
+    assert "it was stopped before 1000000 samples" in said["message"]
+
+
+def test_stopped_before_the_first_sample(client: Client) -> None:
+    assert client.post("/api/learn", {**ENDLESS, "bootstrap": 5}).status == 200
+    client.wait_for_score()
+    assert client.post("/api/stop", {}).status == 200
+    state = client.finished()
+    assert state["error"] == ""
+    shown = client.get(f"/api/results/{state['result']}").json
+    assert shown["edges"] > 0
+    assert [part["title"] for part in shown["samples"]] == ["Strengths of edges"]
+    assert "it was stopped before 5 samples" in shown["samples"][0]["body"].replace("It", "it")
 
 
 def test_ended_without_a_result(client: Client, first: int) -> None:

@@ -21,10 +21,7 @@ def strengths_content(strengths: Strengths | None, truth: Graph | None = None) -
 
     if strengths is None:
         return {}
-    said = strengths.to_dict(graphs=False)
-    kept = ("status", "message", "samples", "edges", "undirected", "strengths", "warnings", "seconds")
-    found = {key: said[key] for key in kept if key in said}
-    found["resample"] = strengths.settings["resample"]
+    found = strengths.account
     if truth is not None and strengths.samples:
         found["expected"] = expectations(strengths, truth)
     return {"bootstrap": found}

@@ -273,7 +273,9 @@ class Session:
                 run.compiling = message["words"] if message["now"] else ""
             elif kind == "result":
                 run.result, run.over = run.number, True
-                self.results[run.number] = Kept(run.number, run.data.name, message["text"])
+                self.results[run.number] = Kept(
+                    run.number, run.data.name, message["text"], message["strengths"]
+                )
             elif kind == "error":
                 run.error, run.over = run.data.one_line(OptionError(message["line"])), True
             elif kind == "ended":

@@ -32,6 +32,7 @@ from dagora.wording import shown, to_page
 
 if TYPE_CHECKING:
     from dagora.network.networks import Network
+    from dagora.resample.strengths import Strengths
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
 
@@ -124,8 +125,8 @@ def answer(voice: Voice, task: Task, asked: Asked, budget: Budget) -> None:
 
     with failing(voice, "error", task.run):
         found = learned(task, asked, budget, Watcher(voice, task.run, budget))
-        text = render_result(found.result.to_dict(), *found.parameters)
-        voice.say("result", run=task.run, text=text)
+        text = render_result(found.content, *found.parameters)
+        voice.say("result", run=task.run, text=text, strengths=found.strength_parts)
         with failing(voice, "report-failed", task.run):
             found.write_report(str(task.report), task.path.name)
             voice.say("report", run=task.run, path=str(task.report))
@@ -149,10 +150,25 @@ def failing(voice: Voice, kind: str, run: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Learned:
-    """A result and the rows that it was learned from."""
+    """A result, the rows that it was learned from, and how often samples of them show each edge."""
 
     result: Result
     rows: Statistics
+    strengths: Strengths | None = None
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What the file of the result says, but for parameters."""
+        more = {} if self.strengths is None else {"bootstrap": self.strengths.account}
+        return {**self.result.to_dict(), **more}
+
+    @property
+    def strength_parts(self) -> list[tuple[str, str]]:
+        """Titles and contents of the parts of the report that are about samples."""
+        from dagora.report.strength_section import strength_sections
+
+        parts = [] if self.strengths is None else strength_sections(self.strengths, None)
+        return [(part.heading, part.body) for part in parts]
 
     @cached_property
     def parameters(self) -> tuple[Network | None, str | None]:
@@ -167,13 +183,21 @@ class Learned:
         from dagora.result_parameters import fitted_processes, own_table
 
         network = fitted_processes(self.result, self.rows) or self.parameters[0]
-        write_report(self.result, file, network=network, source=source, table=own_table(self.rows))
+        write_report(
+            self.result,
+            file,
+            network=network,
+            source=source,
+            strengths=self.strengths,
+            table=own_table(self.rows),
+        )
 
 
 def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
-    """Learn a graph, as `dagora learn` does."""
+    """Learn a graph, and from samples where they were asked for, as `dagora learn` does."""
     from dagora.learning import EM_ROUNDS, learn
     from dagora.preparing import prepare
+    from dagora.resampling import before_samples, bootstrap
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
     prepared = prepare(
@@ -183,19 +207,14 @@ def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learn
     score = prepared.searching.score
     class_only = score is not None and score.tells_class_only
     observe.sender = GraphSender(rows.schema.names, class_only=class_only)
-    result = learn(
-        rows,
-        asked.method,
-        seed=asked.seed,
-        time_limit=asked.time_limit,
-        budget=budget,
-        on_event=observe,
-        **same,
-        **asked.options,
-    )
+    same |= {"seed": asked.seed, "time_limit": asked.time_limit, "on_event": observe, **asked.options}
+    on_all = before_samples(budget) if asked.bootstrap else budget
+    result = learn(rows, asked.method, budget=on_all, **same)
     if result.status == "failed":
         raise DagoraError(f"{result.method} failed: {result.message}")
-    return Learned(replace(result, command=asked.command(task.name)), rows)
+    again = {**same, "samples": asked.bootstrap, "budget": budget}
+    strengths = bootstrap(rows, asked.method, **again) if asked.bootstrap else None
+    return Learned(replace(result, command=asked.command(task.name)), rows, strengths)
 
 
 TOLD = ("phase", "step", "score", "total", "bound", "message")

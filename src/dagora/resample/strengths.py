@@ -283,6 +283,13 @@ class Strengths(Shown):
             content["index"] = self._distinct.index.ravel().tolist()
         return content
 
+    @property
+    def account(self) -> dict[str, Any]:
+        """What the JSON form of a result that was learned from all rows says of them."""
+        said = self.to_dict(graphs=False)
+        kept = ("status", "message", "samples", "edges", "undirected", "strengths", "warnings", "seconds")
+        return {**{key: said[key] for key in kept if key in said}, "resample": self.settings["resample"]}
+
     def _listed(self) -> list[dict[str, Any]]:
         """Pairs that some graph joins, the strongest first."""
         joined, edge, sure = self.adjacency_frequency, self.edge_frequency, self.compelled_frequency

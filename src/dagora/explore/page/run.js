@@ -40,7 +40,7 @@ const spark = (seconds, best) => {
 
 const draw = (state) => {
   byId("run-title").textContent = `${state.method} is learning`;
-  const steps = state.total ? "" : state.step === null ? "" : `, step ${number(state.step)}`;
+  const steps = state.step === null ? "" : state.total ? `, ${number(state.step)} of ${number(state.total)}` : `, step ${number(state.step)}`;
   const what = state.compiling || `${state.phase ?? "reading the table"}${steps}`;
   byId("phase").textContent = `${state.stopping ? "stopping: " : ""}${what}; ${state.seconds.toFixed(1)} s`;
   const bar = byId("bar");
