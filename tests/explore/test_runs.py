@@ -10,8 +10,9 @@ import pytest
 
 import dagora
 from dagora.events import Event
-from dagora.explore.best_so_far import GraphSender
+from dagora.explore.best_so_far import BestSoFar, GraphSender
 from dagora.explore.worker import Ear
+from dagora.graph.any_graph import number_of_edges
 from dagora.graph.comparing import compare
 from dagora.report.strength_section import strength_sections
 from tests.explore.conftest import Client
@@ -95,9 +96,9 @@ def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
     sender = GraphSender("abc", class_only=False)
     assert sender.news(Event("testing", 1), 0.0) is None
     assert sender.news(event((("a", "b"),)), 0.0) == {
-        "nodes": ["a", "b", "c"], "edges": (("a", "b"),), "score": -1.0, "class_only": False,
+        "nodes": ["a", "b", "c"], "edges": (("a", "b"),), "undirected": (), "score": -1.0, "class_only": False,
     }  # fmt: skip
-    assert sender.news(event(()), 0.6) is None, "too early"
+    assert sender.news(event(()), 0.05) is None, "too early"
     assert len(asked) == 1, "nobody asks for what is not sent"
     assert sender.news(event((("a", "b"),)), 1.0) is None, "it is known"
     assert sender.news(event((("a", "b"),) * 1001), 2.0) is None, "too large"
@@ -105,6 +106,15 @@ def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
     wide = GraphSender([f"x{k}" for k in range(301)], class_only=True)
     before = len(asked)
     assert (wide.news(event(()), 9.0), len(asked)) == (None, before)
+
+
+def test_a_class_that_was_learned_is_drawn_while_samples_follow(garden) -> None:
+    result = dagora.learn(garden, "pc")
+    said = GraphSender(result.graph.nodes, class_only=False).found(result)
+    drawn = BestSoFar(1, json.loads(json.dumps(said))).picture
+    assert drawn["svg"] == result.plot().svg
+    assert drawn["edges"] == number_of_edges(result.graph)
+    assert drawn["open"] == len(result.graph.undirected) > 0
 
 
 def test_edges_that_take_long_to_make_are_asked_for_rarely() -> None:
@@ -136,13 +146,16 @@ def test_strengths_are_those_of_the_command(client: Client, garden, run) -> None
     assert "What most samples agree on" in report
 
 
-def test_stop_keeps_the_samples_so_far(client: Client) -> None:
+def test_stop_keeps_the_samples_so_far(client: Client, garden) -> None:
+    learned, drawn = dagora.learn(garden, "hill-climb"), {}
     assert client.post("/api/learn", {"method": "hill-climb", "bootstrap": 1_000_000}).status == 200
     for state in client.told():
         assert not state["over"]
-        if state["phase"] == "bootstrap" and state["step"] > 3:
+        drawn = state.get("best", drawn)
+        if state["phase"] == "bootstrap" and state["step"] > 3 and drawn.get("score") == learned.score:
             break
     assert state["total"] == 1_000_000
+    assert drawn["edges"] == len(learned.graph.edges), "what was learned is seen while samples are drawn"
     assert client.post("/api/stop", {}).status == 200
     number = client.finished()["result"]
     said = json.loads(client.get(f"/api/results/{number}/result.json").body)["bootstrap"]

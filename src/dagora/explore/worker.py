@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -212,8 +212,10 @@ def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learn
     result = learn(rows, asked.method, budget=on_all, **same)
     if result.status == "failed":
         raise DagoraError(f"{result.method} failed: {result.message}")
-    again = {**same, "samples": asked.bootstrap, "budget": budget}
-    strengths = bootstrap(rows, asked.method, **again) if asked.bootstrap else None
+    strengths = None
+    if asked.bootstrap:
+        observe.tell_of(result)
+        strengths = bootstrap(rows, asked.method, samples=asked.bootstrap, budget=budget, **same)
     return Learned(replace(result, command=asked.command(task.name)), rows, strengths)
 
 
@@ -241,10 +243,17 @@ class Watcher:
             self._last = now
             told = {name: getattr(event, name) for name in TOLD}
             self._voice.say("event", run=self._run, seconds=now, **told)
-        if self.sender is not None and not self._budget.exhausted:
-            graph = self.sender.news(event, now)
-            if graph is not None:
-                self._voice.say("graph", run=self._run, **graph)
+        if self.sender is not None and now >= self.sender.next and not self._budget.exhausted:
+            self._tell(self.sender.news(event, now))
+
+    def tell_of(self, result: Result) -> None:
+        """Pass on the graph that was learned, where the run goes on after it."""
+        if self.sender is not None:
+            self._tell(self.sender.found(result))
+
+    def _tell(self, graph: Mapping[str, Any] | None) -> None:
+        if graph is not None:
+            self._voice.say("graph", run=self._run, **graph)
 
 
 def tell_of_compiling(voice: Voice) -> None:

@@ -17,7 +17,7 @@ const draw = (best) => {
   canvas.append(fromServer(best.svg));
   show(section);
   view = DagoraGraph.mount(canvas);
-  const open = best.open ? `, ${best.open} of them without a direction that the data tell` : "";
+  const open = best.open ? `, ${best.open} without a direction that the data tell` : "";
   const score = best.score === null ? "" : `; score ${number(best.score, 7)}`;
   byId("so-far-words").textContent = `Best graph so far: ${best.edges} edge${best.edges === 1 ? "" : "s"}${open}${score}.`;
   show(byId("so-far-words"));
