@@ -159,7 +159,9 @@ class Learned:
     @property
     def content(self) -> dict[str, Any]:
         """What the file of the result says, but for parameters."""
-        more = {} if self.strengths is None else {"bootstrap": self.strengths.account}
+        from dagora.resample.strengths import account_of
+
+        more = {} if self.strengths is None else {"bootstrap": account_of(self.strengths)}
         return {**self.result.to_dict(), **more}
 
     @property

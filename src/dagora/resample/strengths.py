@@ -283,13 +283,6 @@ class Strengths(Shown):
             content["index"] = self._distinct.index.ravel().tolist()
         return content
 
-    @property
-    def account(self) -> dict[str, Any]:
-        """What the JSON form of a result that was learned from all rows says of them."""
-        said = self.to_dict(graphs=False)
-        kept = ("status", "message", "samples", "edges", "undirected", "strengths", "warnings", "seconds")
-        return {**{key: said[key] for key in kept if key in said}, "resample": self.settings["resample"]}
-
     def _listed(self) -> list[dict[str, Any]]:
         """Pairs that some graph joins, the strongest first."""
         joined, edge, sure = self.adjacency_frequency, self.edge_frequency, self.compelled_frequency
@@ -333,3 +326,10 @@ class Strengths(Shown):
 
 # Fields that the JSON form holds under the same name and as they are.
 SCALARS = ("method", "score_name", "status", "message", "directed", "seconds", "seed")
+
+
+def account_of(strengths: Strengths) -> dict[str, Any]:
+    """What the file of a result says of the strengths of its edges."""
+    said = strengths.to_dict(graphs=False)
+    kept = ("status", "message", "samples", "edges", "undirected", "strengths", "warnings", "seconds")
+    return {**{key: said[key] for key in kept if key in said}, "resample": strengths.settings["resample"]}
