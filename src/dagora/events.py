@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # Edges of a directed graph, by the names of their ends.
 Edges = tuple[tuple[str, str], ...]
@@ -40,7 +40,7 @@ class Event:
     total: int | None = None
     bound: float | None = None
     message: str = ""
-    edges: Callable[[], Edges] | None = None
+    edges: Callable[[], Edges] | None = field(default=None, compare=False, repr=False)
 
 
 Observer = Callable[[Event], None]
