@@ -54,3 +54,9 @@ def test_a_share_names_the_limit_that_was_asked_for():
 def test_a_piece_of_its_own_length_names_that():
     assert Budget(60).at_most(1e-9).reason == "the time limit of 1e-09 s was reached"
     assert Budget(60).at_most(1234.5).reason == "the time limit of 1234.5 s was reached"
+
+
+def test_events_are_compared_and_shown_by_what_they_say_not_by_how_edges_are_made():
+    one, other = (Event("climbing", 3, score=-1.0, edges=lambda: ()) for _ in range(2))
+    assert one == other
+    assert "lambda" not in repr(one)

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+# Edges of a directed graph, by the names of their ends.
+Edges = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One step of a learner: where it stands (`step` of `total`, if known) and the best score so far.
+
+    `edges`, where a method has it, makes the edges of the best graph so far: a DAG; of a method that returns
+    a class of graphs, one of its members. It costs nothing unless it is called, and is valid only until the
+    observer returns: the search goes on in the same arrays.
 
     >>> import dagora
     >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -21,6 +28,10 @@ class Event:
     >>> result = dagora.learn(table, on_event=seen.append)
     >>> isinstance(seen[-1], Event), seen[-1].score == result.score
     (True, True)
+    >>> graphs = []
+    >>> result = dagora.learn(table, "tabu", on_event=lambda event: graphs.append(event.edges()))
+    >>> graphs[-1] == result.graph.edges
+    True
     """
 
     phase: str
@@ -29,6 +40,7 @@ class Event:
     total: int | None = None
     bound: float | None = None
     message: str = ""
+    edges: Callable[[], Edges] | None = field(default=None, compare=False, repr=False)
 
 
 Observer = Callable[[Event], None]

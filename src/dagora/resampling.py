@@ -27,6 +27,18 @@ from dagora.scores.local_score import check_possible
 from dagora.version import versions
 from dagora.wording import announce
 
+# Of a time limit, the share that learning from all rows may take where samples follow.
+FIRST = 0.5
+
+
+def before_samples(budget: Budget) -> Budget:
+    """The budget of learning from all rows: with a time limit, some time is left for the samples.
+
+    >>> before_samples(Budget(10)).limit <= 5, before_samples(Budget()).limit
+    (True, None)
+    """
+    return budget if budget.limit is None else budget.part(FIRST)
+
 
 def bootstrap(
     data: object,

@@ -51,6 +51,65 @@ def table(tmp_path: Path) -> Path:
     return file
 
 
+def test_the_graph_is_seen_while_a_method_runs_and_strengths_after_a_bootstrap(
+    browser, explore, table
+) -> None:
+    context = browser.new_context(viewport={"width": 1300, "height": 1000}, reduced_motion="reduce")
+    complaints = []
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(explore)
+    page.set_input_files("#file", table)
+    page.wait_for_selector("#columns tbody tr")
+    page.select_option("#method", "tabu")
+    page.click("#options summary")
+    page.fill("[data-option='patience']", "1000000000")
+    page.fill("#bootstrap", "20")
+    page.click("#learn")
+    page.evaluate("document.querySelector('#seed').focus({ preventScroll: true })")
+    page.wait_for_selector("#so-far g[data-tail]")
+    assert page.is_visible("#run")
+    assert page.locator("#so-far g[data-node]").count() == 11, "all columns"
+    assert "Best graph so far" in page.inner_text("#so-far-words")
+    assert page.evaluate("document.activeElement.id") == "seed", "the focus stays where it is"
+    top = page.locator("#so-far").bounding_box()["y"]
+    assert 0 < top < 1000, "it can be seen"
+    assert not page.is_visible("#empty")
+
+    # it stands still while somebody looks closer
+    page.wait_for_function("document.querySelectorAll('#so-far g[data-tail]').length > 5")
+    drawn = page.locator("#so-far svg").evaluate('svg => svg.outerHTML.replace(/ style="[^"]*"/, \'\')')
+    page.locator("#so-far g[data-node='soil']").click()
+    page.evaluate(
+        """svg => import('/static/so_far.js').then((module) => module.take(
+        { svg, edges: 1, open: 0, score: null }))""",
+        drawn,
+    )
+    page.wait_for_selector("#newest:visible")
+    assert page.locator("#so-far g.chosen").get_attribute("data-node") == "soil"
+    page.click("#newest")
+    page.wait_for_selector("#so-far-words:has-text('1 edge.')")
+    assert (page.locator("#so-far g.chosen").count(), page.is_visible("#newest")) == (0, False)
+
+    # a stop ends the search; then there is no time for samples
+    page.click("#stop")
+    page.wait_for_selector("#shown section:has-text('before 20 samples')")
+    assert not page.is_visible("#so-far")
+    assert page.locator("#so-far svg").count() == 0
+    page.fill("[data-option='patience']", "")
+    page.locator("[data-option='patience']").blur()
+    page.click("#learn")
+    page.wait_for_selector("#shown section:has-text('What most samples agree on')")
+    assert page.locator("section:has-text('What most samples agree on') .canvas.live").count() == 1
+    pairs = page.locator("section", has=page.locator("h2", has_text="Pairs"))
+    pairs.locator("input.filter").fill("soil")
+    assert 0 < pairs.locator("tbody tr:visible").count() < pairs.locator("tbody tr").count()
+    assert complaints == []
+    context.close()
+
+
 def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_path: Path) -> None:
     context = browser.new_context(viewport={"width": 1300, "height": 1000}, accept_downloads=True)
     complaints, requests = [], []

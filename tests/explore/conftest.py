@@ -73,17 +73,24 @@ class Client:
     def upload(self, content: Any, name: str = "table.csv", query: str = "") -> Answer:
         return self.ask("POST", f"/api/table{query}", content, X_File_Name=name)
 
-    def finished(self) -> dict[str, Any]:
-        """The last thing that is said of the run, by server-sent events."""
+    def told(self) -> Iterator[dict[str, Any]]:
+        """What is said of the run, by server-sent events, until it is over or nobody listens."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server.door.port, timeout=60)
         connection.request("GET", "/api/progress", headers={"X-Dagora-Token": self.server.door.token})
-        answer = connection.getresponse()
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        told, limit = "", time.monotonic() + 60
-        while (more := answer.read1()) and time.monotonic() < limit:
-            told += more.decode()
-        connection.close()
-        messages = [json.loads(part.removeprefix("data: ")) for part in told.split("\n\n") if part]
+        try:
+            answer = connection.getresponse()
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            rest, limit = b"", time.monotonic() + 60
+            while (more := answer.read1()) and time.monotonic() < limit:
+                *parts, rest = (rest + more).split(b"\n\n")
+                for part in parts:
+                    yield json.loads(part.removeprefix(b"data: "))
+        finally:
+            connection.close()
+
+    def finished(self) -> dict[str, Any]:
+        """The last thing that is said of the run, with the whole trace."""
+        messages = list(self.told())
         assert messages[-1]["over"]
         return {**messages[-1], "trace": [point for message in messages for point in message["trace"]]}
 

@@ -45,6 +45,10 @@ from tests.explore.conftest import MOST_UPLOAD, Client
         ({"reading": {"discretise": "width", "bins": 1}}, "bins must be at least 2"),
         ({"reading": {"separator": "ab"}}, ""),
         ({"reading": {"path": "/etc/passwd"}}, "reading has no 'path'"),
+        ({"bootstrap": 1}, "the number of samples must be a whole number from 2"),
+        ({"bootstrap": True}, "the number of samples must be a whole number from 2"),
+        ({"bootstrap": 2.5}, "the number of samples must be a whole number from 2"),
+        ({"method": "fci", "bootstrap": 5}, "returns a PAG"),
         ({"path": "/etc/passwd"}, "a request has no 'path'"),
     ],
 )  # fmt: skip
@@ -190,9 +194,9 @@ def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
 
 def test_a_request_comes_back_as_it_was() -> None:
     asked = asked_for({"method": "tabu", "score": "bdeu", "options": {"ess": "2", "patience": "7"}, "seed": 3,
-                       "reading": {"drop": ["a, b"], "missing": "drop"}, "knowledge": {"tiers": [["c"], ["d"]]}})  # fmt: skip
+                       "bootstrap": 50, "reading": {"drop": ["a, b"], "missing": "drop"}, "knowledge": {"tiers": [["c"], ["d"]]}})  # fmt: skip
     assert Asked.from_dict(asked.to_dict()) == asked
     assert asked.command("t.csv") == (
         "dagora learn t.csv --method tabu --score bdeu --option ess=2.0 --option patience=7 "
-        "--drop '\"a, b\"' --missing drop --knowledge knowledge.json --seed 3"
+        "--drop '\"a, b\"' --missing drop --knowledge knowledge.json --seed 3 --bootstrap 50"
     )

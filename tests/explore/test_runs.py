@@ -3,13 +3,18 @@
 import json
 import shlex
 import time
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 
 import dagora
+from dagora.events import Event
+from dagora.explore.best_so_far import BestSoFar, GraphSender
 from dagora.explore.worker import Ear
+from dagora.graph.any_graph import number_of_edges
 from dagora.graph.comparing import compare
+from dagora.report.strength_section import strength_sections
 from tests.explore.conftest import Client
 from tests.report.reading import read
 
@@ -63,6 +68,111 @@ def test_stop_returns_the_best_so_far(client: Client, garden) -> None:
     assert (kept["status"], "it was stopped" in kept["message"]) == ("time-limit", True)
     assert kept["score"] == dagora.learn(garden, "tabu").score, "it has found that long before"
     assert client.post("/api/stop", {}).error == "nothing is running"
+
+
+def test_the_best_graph_so_far_is_drawn_while_a_method_runs(client: Client, first: int, garden) -> None:
+    assert client.post("/api/learn", ENDLESS).status == 200
+    client.wait_for_score()
+    state, limit = {}, time.monotonic() + 60
+    for state in client.told():
+        if state.get("best", {}).get("score") == dagora.learn(garden, "tabu").score:
+            break
+        assert time.monotonic() < limit
+    best = state["best"]
+    assert not state["over"]
+    told = dagora.learn(garden, "tabu")
+    assert best["svg"] == replace(told, edge_gains={}).plot().svg, "as the data tell it, with all columns"
+    assert (best["edges"], best["open"]) == (len(told.graph.edges), len(told.open_edges))
+    assert client.post("/api/stop", {}).status == 200
+    assert all("best" not in message for message in client.told()), "none after a stop"
+
+
+def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
+    asked: list[int] = []
+
+    def event(edges) -> Event:
+        return Event("climbing", 1, score=-1.0, edges=lambda: asked.append(1) or edges)
+
+    sender = GraphSender("abc", class_only=False)
+    assert sender.news(Event("testing", 1), 0.0) is None
+    assert sender.news(event((("a", "b"),)), 0.0) == {
+        "nodes": ["a", "b", "c"], "edges": (("a", "b"),), "undirected": (), "score": -1.0, "class_only": False,
+    }  # fmt: skip
+    assert sender.news(event(()), 0.05) is None, "too early"
+    assert len(asked) == 1, "nobody asks for what is not sent"
+    assert sender.news(event((("a", "b"),)), 1.0) is None, "it is known"
+    assert sender.news(event((("a", "b"),) * 1001), 2.0) is None, "too large"
+    assert sender.news(event(()), 3.0)["edges"] == ()
+    wide = GraphSender([f"x{k}" for k in range(301)], class_only=True)
+    before = len(asked)
+    assert (wide.news(event(()), 9.0), len(asked)) == (None, before)
+
+
+def test_a_class_that_was_learned_is_drawn_while_samples_follow(garden) -> None:
+    result = dagora.learn(garden, "pc")
+    said = GraphSender(result.graph.nodes, class_only=False).found(result)
+    drawn = BestSoFar(1, json.loads(json.dumps(said))).picture
+    assert drawn["svg"] == result.plot().svg
+    assert drawn["edges"] == number_of_edges(result.graph)
+    assert drawn["open"] == len(result.graph.undirected) > 0
+
+
+def test_edges_that_take_long_to_make_are_asked_for_rarely() -> None:
+    sender = GraphSender("ab", class_only=True)
+
+    def slow():
+        time.sleep(0.05)
+        return ()
+
+    assert sender.news(Event("climbing", 1, edges=slow), 0.0)["edges"] == ()
+    assert sender.news(Event("climbing", 2, edges=lambda: (("a", "b"),)), 2.0) is None
+    assert sender.news(Event("climbing", 2, edges=lambda: (("a", "b"),)), 60.0)["edges"] == (("a", "b"),)
+
+
+def test_strengths_are_those_of_the_command(client: Client, garden, run) -> None:
+    number = client.learned(method="hill-climb", bootstrap=4, seed=3)
+    expected = dagora.bootstrap(garden, "hill-climb", samples=4, seed=3)
+    shown = client.get(f"/api/results/{number}").json
+    assert [part["title"] for part in shown["samples"]] == [
+        "Strengths of edges", "What most samples agree on", "Pairs",
+    ]  # fmt: skip
+    assert shown["samples"][-1]["body"] == strength_sections(expected, None)[-1].body
+    assert "style=" not in json.dumps(shown)
+    saved = json.loads(client.get(f"/api/results/{number}/result.json").body)
+    assert saved["bootstrap"]["samples"] == 4
+    told = json.loads(run(*shlex.split(shown["command"])[1:], "--json").out)
+    assert saved["bootstrap"]["strengths"] == told["bootstrap"]["strengths"]
+    report = client.get(f"/api/results/{number}/report.html").body.decode()
+    assert "What most samples agree on" in report
+
+
+def test_stop_keeps_the_samples_so_far(client: Client, garden) -> None:
+    learned, drawn = dagora.learn(garden, "hill-climb"), {}
+    assert client.post("/api/learn", {"method": "hill-climb", "bootstrap": 1_000_000}).status == 200
+    for state in client.told():
+        assert not state["over"]
+        drawn = state.get("best", drawn)
+        if state["phase"] == "bootstrap" and state["step"] > 3 and drawn.get("score") == learned.score:
+            break
+    assert state["total"] == 1_000_000
+    assert drawn["edges"] == len(learned.graph.edges), "what was learned is seen while samples are drawn"
+    assert client.post("/api/stop", {}).status == 200
+    number = client.finished()["result"]
+    said = json.loads(client.get(f"/api/results/{number}/result.json").body)["bootstrap"]
+    assert said["samples"] >= 4
+    assert "it was stopped before 1000000 samples" in said["message"]
+
+
+def test_stopped_before_the_first_sample(client: Client) -> None:
+    assert client.post("/api/learn", {**ENDLESS, "bootstrap": 5}).status == 200
+    client.wait_for_score()
+    assert client.post("/api/stop", {}).status == 200
+    state = client.finished()
+    assert state["error"] == ""
+    shown = client.get(f"/api/results/{state['result']}").json
+    assert shown["edges"] > 0
+    assert [part["title"] for part in shown["samples"]] == ["Strengths of edges"]
+    assert "it was stopped before 5 samples" in shown["samples"][0]["body"].replace("It", "it")
 
 
 def test_ended_without_a_result(client: Client, first: int) -> None:

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from dagora.resample.strengths import Strengths
     from dagora.stats.statistics import Statistics
 
-# Of a time limit, the share that learning from all rows may take.
-FIRST = 0.5
-
 
 @dataclass(frozen=True)
 class BootstrapRequest:
@@ -73,9 +70,11 @@ class BootstrapRequest:
 
     def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
-        if self.bootstrap is None or asked["time_limit"] is None:
+        if self.bootstrap is None:
             return dict(asked)
-        return {**asked, "budget": asked["budget"].part(FIRST)}
+        from dagora.resampling import before_samples
+
+        return {**asked, "budget": before_samples(asked["budget"])}
 
     def run(
         self, rows: Statistics, on_event: Observer, asked: Mapping[str, Any], cluster: object

@@ -18,13 +18,11 @@ LEAST = 0.05
 def strengths_content(strengths: Strengths | None, truth: Graph | None = None) -> dict[str, Any]:
     """What the JSON form of a result says of the strengths of edges, and of their distance from a truth."""
     from dagora.commands.posterior_outputs import expectations
+    from dagora.resample.strengths import account_of
 
     if strengths is None:
         return {}
-    said = strengths.to_dict(graphs=False)
-    kept = ("status", "message", "samples", "edges", "undirected", "strengths", "warnings", "seconds")
-    found = {key: said[key] for key in kept if key in said}
-    found["resample"] = strengths.settings["resample"]
+    found = account_of(strengths)
     if truth is not None and strengths.samples:
         found["expected"] = expectations(strengths, truth)
     return {"bootstrap": found}

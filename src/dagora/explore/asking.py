@@ -18,13 +18,15 @@ from dagora.graph.knowledge import Knowledge
 from dagora.method import Method
 from dagora.method_registry import method_named, methods_with
 from dagora.options import Option, check_options
+from dagora.resample.row_draws import check_number, way_for
 from dagora.scores.registry import SCORES, score_named
 from dagora.wording import comma_list
 
 NAMES = ("discrete", "continuous", "drop")  # lists of columns
 LEAST_BINS = 2
 TEXTS = ("missing", "na", "discretise", "separator")
-KEYS = ("reading", "method", "score", "options", "knowledge", "seed", "time_limit")
+KEYS = ("reading", "method", "score", "options", "knowledge", "seed", "time_limit", "bootstrap")
+PLAIN = ("method", "score", "seed", "time_limit", "bootstrap", "jobs")
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,12 @@ class Asked:
     knowledge: Knowledge = field(default_factory=Knowledge)
     seed: int = 0
     time_limit: float | None = None
+    bootstrap: int = 0  # samples of the rows to learn from as well
     jobs: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """What the process that learns is told."""
-        plain = {name: getattr(self, name) for name in ("method", "score", "seed", "time_limit", "jobs")}
+        plain = {name: getattr(self, name) for name in PLAIN}
         known = self.knowledge.to_dict()
         return {**plain, "reading": dict(self.reading), "options": dict(self.options), "knowledge": known}
 
@@ -68,6 +71,7 @@ class Asked:
             line += ["--max-parents", str(self.knowledge.max_parents)]
         line += ["--seed", str(self.seed)] * (self.seed != 0)
         line += ["--time-limit", f"{self.time_limit:g}"] if self.time_limit is not None else []
+        line += ["--bootstrap", str(self.bootstrap)] if self.bootstrap else []
         return shlex.join(line)
 
 
@@ -95,8 +99,23 @@ def asked_for(content: Mapping[str, Any], jobs: int = 1) -> Asked:
         knowledge=knowledge_of(content.get("knowledge", {})),
         seed=seed,
         time_limit=check_circumstances(seed, time_limit, jobs),
+        bootstrap=samples_of(content.get("bootstrap"), method),
         jobs=jobs,
     )
+
+
+def samples_of(number: object, method: Method) -> int:
+    """How many samples a method is to learn from as well; 0 where none were asked for.
+
+    >>> samples_of(None, method_named("pc")), samples_of(200, method_named("pc"))
+    (0, 200)
+    """
+    if number is None or (type(number) is int and number == 0):
+        return 0
+    check_number(number)
+    way_for("auto", method)
+    assert isinstance(number, int)
+    return number
 
 
 def knowledge_of(content: object) -> Knowledge:

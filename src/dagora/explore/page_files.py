@@ -19,6 +19,7 @@ OWN = (
     "questions.js",
     "results.js",
     "run.js",
+    "so_far.js",
     "tables.js",
     "tiers.js",
 )

@@ -18,6 +18,7 @@ TITLES = {
     "score": "score",
     "seed": "seed",
     "time_limit": "seconds at most",
+    "bootstrap": "bootstrap samples",
 }
 """What stands before a field of the page, by the option that it sets."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,16 @@ SAMPLES = 20_000
 
 
 class Kept:
-    """A result with its number and the name of its data; `text` is the file of `dagora learn -o`."""
+    """A result with its number and the name of its data; `text` is the file of `dagora learn -o`.
 
-    def __init__(self, number: int, source: str, text: str) -> None:
+    `strengths` are titles and contents of what the report says of samples, where there were any.
+    """
+
+    def __init__(self, number: int, source: str, text: str, strengths: Sequence[Sequence[str]] = ()) -> None:
         self.number = number
         self.source = source
         self.text = text
+        self.strengths = strengths
         self.result = Result.from_json(text)
         self.report: Path | None = None  # the page about it, as soon as it is written
         self.no_report = ""  # why that will never be
@@ -79,16 +84,23 @@ class Kept:
             "message": result.message,
             "words": in_words(result),
             "caution": CAUTION,
-            "warnings": list(result.warnings),
+            "warnings": self.warnings,
             "command": result.command,
             "pictures": pictures,
             "strengths": gains,
+            "samples": [{"title": title, "body": body} for title, body in self.strengths],
             "edge_table": edge_section(result, None).body,
             "trace": trace_section(result).body if len(result.trace) > 1 else "",
             "nodes": list(result.graph.nodes),
             "variables_asked": self.variables,
             "why_not_asked": "" if self.network is not None else reason_without_parameters(self.text) or "",
         }
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to be aware of, also about the samples."""
+        again = json.loads(self.text).get("bootstrap", {}).get("warnings", ())
+        return list(dict.fromkeys((*self.result.warnings, *again)))
 
     @property
     def variables(self) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -205,11 +206,17 @@ class Answers:
             raise OptionError("nothing is running")
 
         async def told() -> AsyncIterator[str]:
-            seen = 0
+            seen = drawn = 0
+            again = 0.0  # when the next graph may be drawn
             run = self._session.run
             while run is not None and not self._session.closed and not await request.is_disconnected():
                 state = run.to_dict(seen)
                 seen += len(state["trace"])
+                best = None if run.over or run.stopping else run.best
+                if best is not None and best.number > drawn and time.monotonic() >= again:
+                    picture = await in_thread(lambda best=best: best.picture)
+                    state["best"] = picture
+                    drawn, again = best.number, time.monotonic() + picture["rest"]
                 yield f"data: {json_text(state)}\n\n"
                 if state["over"]:
                     return

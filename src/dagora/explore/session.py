@@ -16,6 +16,7 @@ from dagora.data.columns.overview import Overview
 from dagora.data.readers import column_names, file_format, look_at_file
 from dagora.errors import DagoraError, DataError, OptionError
 from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
+from dagora.explore.best_so_far import BestSoFar
 from dagora.explore.choosing import Fit
 from dagora.explore.cleaning import Cleaner
 from dagora.explore.results import Kept
@@ -55,6 +56,7 @@ class Run:
     started: float = field(default_factory=time.monotonic)
     last: Mapping[str, Any] = field(default_factory=dict)
     trace: list[tuple[float, float]] = field(default_factory=list)
+    best: BestSoFar | None = None
     compiling: str = ""
     stopping: bool = False
     over: bool = False
@@ -63,11 +65,15 @@ class Run:
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Remember an event; a score or bound that is no number yet, such as an infinite one, is none."""
-        self.last = {key: None if is_infinite(value) else value for key, value in event.items()}
+        self.last = finite(event)
         score = self.last["score"]
         better = score is not None and (not self.trace or score > self.trace[-1][1])
         if better and len(self.trace) < MOST_POINTS:
             self.trace.append((event["seconds"], score))
+
+    def take_graph(self, message: Mapping[str, Any]) -> None:
+        """Remember the best graph so far."""
+        self.best = BestSoFar(1 if self.best is None else self.best.number + 1, finite(message))
 
     def to_dict(self, seen: int = 0) -> dict[str, Any]:
         """How far it is; of the trace, the points after those that were `seen`."""
@@ -86,9 +92,13 @@ class Run:
         }
 
 
-def is_infinite(value: object) -> bool:
-    """Whether a value is a float that JSON does not have."""
-    return isinstance(value, float) and not math.isfinite(value)
+def finite(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message in which floats that JSON does not have are None."""
+
+    def said(value: object) -> object:
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return {key: said(value) for key, value in message.items()}
 
 
 class Session:
@@ -257,11 +267,15 @@ class Session:
                 return
             if kind == "event":
                 run.take(message)
+            elif kind == "graph":
+                run.take_graph(message)
             elif kind == "compiling":
                 run.compiling = message["words"] if message["now"] else ""
             elif kind == "result":
                 run.result, run.over = run.number, True
-                self.results[run.number] = Kept(run.number, run.data.name, message["text"])
+                self.results[run.number] = Kept(
+                    run.number, run.data.name, message["text"], message["strengths"]
+                )
             elif kind == "error":
                 run.error, run.over = run.data.one_line(OptionError(message["line"])), True
             elif kind == "ended":

@@ -15,9 +15,9 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -26,11 +26,13 @@ from dagora.compiling import compilation
 from dagora.errors import DagoraError
 from dagora.events import Budget, Event
 from dagora.explore.asking import Asked
+from dagora.explore.best_so_far import GraphSender
 from dagora.explore.page_words import page_words
 from dagora.wording import shown, to_page
 
 if TYPE_CHECKING:
     from dagora.network.networks import Network
+    from dagora.resample.strengths import Strengths
     from dagora.result import Result
     from dagora.stats.statistics import Statistics
 
@@ -123,8 +125,8 @@ def answer(voice: Voice, task: Task, asked: Asked, budget: Budget) -> None:
 
     with failing(voice, "error", task.run):
         found = learned(task, asked, budget, Watcher(voice, task.run, budget))
-        text = render_result(found.result.to_dict(), *found.parameters)
-        voice.say("result", run=task.run, text=text)
+        text = render_result(found.content, *found.parameters)
+        voice.say("result", run=task.run, text=text, strengths=found.strength_parts)
         with failing(voice, "report-failed", task.run):
             found.write_report(str(task.report), task.path.name)
             voice.say("report", run=task.run, path=str(task.report))
@@ -148,10 +150,27 @@ def failing(voice: Voice, kind: str, run: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Learned:
-    """A result and the rows that it was learned from."""
+    """A result, the rows that it was learned from, and how often samples of them show each edge."""
 
     result: Result
     rows: Statistics
+    strengths: Strengths | None = None
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What the file of the result says, but for parameters."""
+        from dagora.resample.strengths import account_of
+
+        more = {} if self.strengths is None else {"bootstrap": account_of(self.strengths)}
+        return {**self.result.to_dict(), **more}
+
+    @property
+    def strength_parts(self) -> list[tuple[str, str]]:
+        """Titles and contents of the parts of the report that are about samples."""
+        from dagora.report.strength_section import strength_sections
+
+        parts = [] if self.strengths is None else strength_sections(self.strengths, None)
+        return [(part.heading, part.body) for part in parts]
 
     @cached_property
     def parameters(self) -> tuple[Network | None, str | None]:
@@ -166,49 +185,77 @@ class Learned:
         from dagora.result_parameters import fitted_processes, own_table
 
         network = fitted_processes(self.result, self.rows) or self.parameters[0]
-        write_report(self.result, file, network=network, source=source, table=own_table(self.rows))
+        write_report(
+            self.result,
+            file,
+            network=network,
+            source=source,
+            strengths=self.strengths,
+            table=own_table(self.rows),
+        )
 
 
 def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
-    """Learn a graph, as `dagora learn` does."""
+    """Learn a graph, and from samples where they were asked for, as `dagora learn` does."""
     from dagora.learning import EM_ROUNDS, learn
     from dagora.preparing import prepare
+    from dagora.resampling import before_samples, bootstrap
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
     prepared = prepare(
         task.path, asked.method, asked.reading, asked.options, clock=budget, em_rounds=EM_ROUNDS, **same
     )
     rows = prepared.source.statistics
-    result = learn(
-        rows,
-        asked.method,
-        seed=asked.seed,
-        time_limit=asked.time_limit,
-        budget=budget,
-        on_event=observe,
-        **same,
-        **asked.options,
-    )
+    score = prepared.searching.score
+    class_only = score is not None and score.tells_class_only
+    observe.sender = GraphSender(rows.schema.names, class_only=class_only)
+    same |= {"seed": asked.seed, "time_limit": asked.time_limit, "on_event": observe, **asked.options}
+    on_all = before_samples(budget) if asked.bootstrap else budget
+    result = learn(rows, asked.method, budget=on_all, **same)
     if result.status == "failed":
         raise DagoraError(f"{result.method} failed: {result.message}")
-    return Learned(replace(result, command=asked.command(task.name)), rows)
+    strengths = None
+    if asked.bootstrap:
+        observe.tell_of(result)
+        strengths = bootstrap(rows, asked.method, samples=asked.bootstrap, budget=budget, **same)
+    return Learned(replace(result, command=asked.command(task.name)), rows, strengths)
+
+
+TOLD = ("phase", "step", "score", "total", "bound", "message")
+"""What is passed on of every event."""
 
 
 class Watcher:
-    """An observer that passes events on, not too many of them; the result has the whole trace."""
+    """An observer that passes events on, not too many of them; the result has the whole trace.
+
+    As soon as the columns are known, it also passes on the best graphs so far, until the run is stopped.
+    """
 
     def __init__(self, voice: Voice, run: int, budget: Budget) -> None:
         self._voice = voice
         self._run = run
         self._budget = budget
         self._last = -EVERY
+        self.sender: GraphSender | None = None
 
     def __call__(self, event: Event) -> None:
         """Pass an event on, if it is time to."""
         now = self._budget.elapsed
         if now - self._last >= EVERY:
             self._last = now
-            self._voice.say("event", run=self._run, seconds=now, **asdict(event))
+            told = {name: getattr(event, name) for name in TOLD}
+            self._voice.say("event", run=self._run, seconds=now, **told)
+        if self.sender is not None and now >= self.sender.next and not self._budget.exhausted:
+            self._tell(self.sender.news(event, now))
+
+    def tell_of(self, result: Result) -> None:
+        """Pass on the graph that was learned, where the run goes on after it."""
+        if self.sender is not None:
+            self._tell(self.sender.found(result))
+
+    def _tell(self, graph: Mapping[str, Any] | None) -> None:
+        if graph is not None:
+            self._voice.say("graph", run=self._run, **graph)
 
 
 def tell_of_compiling(voice: Voice) -> None:

@@ -139,7 +139,7 @@ globalThis.DagoraGraph = (() => {
       picture.classList.toggle("thin", scale < THIN);
     };
     const fit = (x = 0, y = 0, wide = fullWidth, high = fullHeight, closest = 1) => {
-      scaled(Math.min(width / wide, height / high, closest));
+      scaled(Math.min(width / wide, (height - 2 * EDGE) / high, closest));
       [left, top] = [x + wide / 2 - width / scale / 2, y + high / 2 - height / scale / 2];
       show();
       label();
@@ -176,7 +176,6 @@ globalThis.DagoraGraph = (() => {
 
     // ---- labels: where letters would be too small, the labels that have room are drawn larger
     const pen = document.createElement("canvas").getContext("2d"); // measures, and draws nothing
-    pen.font = `${LETTER}px ${getComputedStyle(picture).fontFamily}`;
     const labels = document.createElementNS(picture.namespaceURI, "g");
     labels.setAttribute("class", "labels");
     const byDegree = [...nodes.values()].sort((one, other) => other.near.size - one.near.size);
@@ -185,6 +184,7 @@ globalThis.DagoraGraph = (() => {
       picture.classList.toggle("far", far);
       labels.replaceChildren();
       if (!far) return;
+      pen.font = `${LETTER}px ${getComputedStyle(picture).fontFamily}`; // known only once it is part of the page
       const sizes = [...FAR_LABELS, LETTER * scale].filter((size) => size >= SMALLEST);
       const first = view.chosen === null ? [] : [nodes.get(view.chosen), ...byDegree.filter((node) => node.box.classList.contains("near"))];
       const placed = [];

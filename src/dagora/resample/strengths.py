@@ -326,3 +326,10 @@ class Strengths(Shown):
 
 # Fields that the JSON form holds under the same name and as they are.
 SCALARS = ("method", "score_name", "status", "message", "directed", "seconds", "seed")
+
+
+def account_of(strengths: Strengths) -> dict[str, Any]:
+    """What the file of a result says of the strengths of its edges."""
+    said = strengths.to_dict(graphs=False)
+    kept = ("status", "message", "samples", "edges", "undirected", "strengths", "warnings", "seconds")
+    return {**{key: said[key] for key in kept if key in said}, "resample": strengths.settings["resample"]}

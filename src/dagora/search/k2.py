@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError, KnowledgeError, OptionError
-from dagora.events import Event
+from dagora.events import Edges, Event
 from dagora.graph.dag import DAG, topological_order
 from dagora.graph.knowledge import Knowledge
 from dagora.result import Outcome
@@ -111,6 +111,7 @@ class LocalChooser:
     def __init__(self, score: LocalScore, run: Run, start: Sequence[Sequence[int]]) -> None:
         self._score = score
         self._run = run
+        self._parents = [tuple(parents) for parents in start]
         self._local = self._families([(child, parents) for child, parents in enumerate(start)])
         for child in np.flatnonzero(self._local == -np.inf).tolist():
             raise DataError(
@@ -125,6 +126,10 @@ class LocalChooser:
     def score(self) -> float:
         """Score of the graph so far."""
         return float(self._local.sum())
+
+    def edges(self) -> Edges:
+        """Edges of the graph so far."""
+        return DAG.from_parents(self._score.schema.names, self._parents).edges
 
     def _families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         return self._score.families(families)
@@ -141,8 +146,9 @@ class LocalChooser:
             return None
         winner = int(np.flatnonzero(values >= best - TIE * abs(best))[0])
         self._local[child] = values[winner]
+        self._parents[child] = (*parents, candidates[winner])
         self.steps += 1
-        self._run.on_event(Event("adding parents", self.steps, score=self.score))
+        self._run.on_event(Event("adding parents", self.steps, score=self.score, edges=self.edges))
         return candidates[winner]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from dagora.events import Event, OutOfTimeError
+from dagora.events import Edges, Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.network.incomplete.completion import Completion, Filling
@@ -30,6 +30,10 @@ class Round:
 
     graph: Graph
     score: float
+
+    def edges(self) -> Edges:
+        """Its edges; of a class of graphs, those of a member."""
+        return directed(self.graph).edges
 
 
 def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, rounds: int) -> Outcome:
@@ -51,7 +55,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
         back = any(graph == before.graph for before in tried)
         tried.append(Round(graph, score))
         best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
-        run.on_event(Event("structural EM", turn, best.score, rounds))
+        run.on_event(Event("structural EM", turn, best.score, rounds, edges=best.edges))
         if back:
             why = "a graph came back"
         if back or turn == rounds:

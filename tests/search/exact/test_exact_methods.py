@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from dagora.events import Budget
+from dagora.graph.dag import DAG
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.jkl import read_jkl
 from dagora.search.components import LocalProblem
+from dagora.search.exact import astar as astar_module
 from dagora.search.exact.astar import astar
 from dagora.search.exact.component_solver import improve_order, quick_order
 from dagora.search.exact.dynamic import dynamic
@@ -82,6 +84,32 @@ def test_incomplete_candidates_are_named_in_the_message(method):
     assert "incomplete" not in method(complete, Run()).message
 
 
+def test_edges_of_events_are_those_of_a_graph_with_their_score(method, monkeypatch):
+    told = []
+
+    def observe(event):
+        graph = DAG(both.names, event.edges())
+        families = [(child, graph.parent_indices(child)) for child in range(len(graph))]
+        told.append((event.score, sum(scores[family] for family in families)))
+
+    one, other = (competing_lists(np.random.default_rng(seed), 9) for seed in (0, 1))
+    apart = [[(tuple(9 + p for p in parents), s) for parents, s in pairs(child)] for child in other]
+    both = Candidates.of([f"x{i}" for i in range(18)], [*map(pairs, one), *apart])
+    scores = {(child.child, parents): score for child in both for parents, score in pairs(child)}
+    monkeypatch.setattr(astar_module, "WORK_PER_ROUND", 100)
+    options = {"group": 3} if method is astar else {}
+    outcome = method(both, Run(on_event=observe), **options)
+    assert outcome.stats["components"] == 2
+    assert len(told) > 1
+    for score, of_graph in told:
+        assert of_graph == pytest.approx(score)
+
+
+def pairs(child):
+    """The sets of a child with their scores."""
+    return list(zip(child.parents, child.scores.tolist(), strict=True))
+
+
 def test_no_acyclic_graph(method):
     candidates = Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]])
     outcome = method(candidates, Run())
@@ -123,11 +151,13 @@ def improved_from(problem, patience=200, budget=None, **options):
         state,
         patience,
         budget or Budget(),
-        report=told.append,
+        report=lambda score, order: told.append((score, problem.score(order))),
         **options,
     )
     assert start.tolist() == list(range(len(problem))), "the given order stays as it is"
-    return found, told
+    for score, of_order in told:
+        assert of_order == pytest.approx(score)
+    return found, [score for score, _ in told]
 
 
 def test_local_search_improves_an_order_and_tells_of_every_round(hard):

@@ -75,6 +75,7 @@ export const asked = () => {
     options: Object.fromEntries(given),
     seed: seed === "" ? 0 : Number(seed),
     time_limit: limit === "" ? null : Number(limit),
+    bootstrap: Number(byId("bootstrap").value),
   };
 };
 

@@ -51,13 +51,20 @@ const facts = (one) => {
 
 const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
+// A part of the report, in which graphs can be explored and tables sorted as there.
+const part = ({ title: heading, body }) => {
+  const element = make("section", {}, make("h2", {}, heading), fromServer(body));
+  element.querySelectorAll(".explorer .canvas").forEach((canvas) => DagoraGraph.mount(canvas));
+  enliven(element);
+  return element;
+};
+
 export const open = (number_) => trying(async () => {
   const one = await get(`/api/results/${number_}`);
   current = number_;
   const asking = questions(one);
   const drawn = picture({ drawings: one.pictures, strengths: one.strengths, onChoose: asking.look });
-  const edges = make("section", {}, make("h2", {}, "Edges"), fromServer(one.edge_table));
-  enliven(edges);
+  const edges = part({ title: "Edges", body: one.edge_table });
   const file = (text, name) => make("button", { type: "button", onclick: () => trying(() => save(`/api/results/${number_}/${name}.${name === "report" ? "html" : "json"}`, `${name}-${number_}.${name === "report" ? "html" : "json"}`)) }, text);
   const parts = [
     make("section", {},
@@ -70,6 +77,7 @@ export const open = (number_) => trying(async () => {
       make("details", {}, make("summary", {}, "the same on the command line"), make("code", {}, one.command ?? ""))),
     asking.element,
     edges,
+    ...one.samples.map(part),
   ];
   if (one.trace) parts.push(make("section", { class: "chart" }, make("h2", {}, "Score over time"), fromServer(one.trace)));
   byId("shown").replaceChildren(...parts);
@@ -99,11 +107,13 @@ export const begin = (found, onChange) => {
   if (results.length) open(results.at(-1).number);
 };
 
-export const add = async (number_) => {
+// A new result, which is shown; `makeRoom` is called when it has been drawn.
+export const add = async (number_, makeRoom) => {
   const { results: found } = await get("/api/state");
   results = found;
   byId("compare-first").value = byId("compare-second").value = "";
   await open(number_);
+  makeRoom();
   byId("list-section").scrollIntoView({ block: "start" });
 };
 

@@ -1,6 +1,7 @@
 // A run: begun, watched by server-sent events, stopped.
 import { follow, post } from "./api.js";
-import { byId, complain, make, number, show, trying } from "./dom.js";
+import { byId, complain, number, show, trying } from "./dom.js";
+import * as soFar from "./so_far.js";
 
 const section = byId("run");
 const PATIENCE = 4000; // milliseconds after which a run that was stopped may be ended without a result
@@ -39,7 +40,7 @@ const spark = (seconds, best) => {
 
 const draw = (state) => {
   byId("run-title").textContent = `${state.method} is learning`;
-  const steps = state.total ? "" : state.step === null ? "" : `, step ${number(state.step)}`;
+  const steps = state.step === null ? "" : state.total ? `, ${number(state.step)} of ${number(state.total)}` : `, step ${number(state.step)}`;
   const what = state.compiling || `${state.phase ?? "reading the table"}${steps}`;
   byId("phase").textContent = `${state.stopping ? "stopping: " : ""}${what}; ${state.seconds.toFixed(1)} s`;
   const bar = byId("bar");
@@ -51,24 +52,30 @@ const draw = (state) => {
 const watch = async () => {
   trace = [];
   let last = null;
+  soFar.begin();
   show(section);
   show(byId("end"), false);
   byId("stop").disabled = false;
   byId("learn").disabled = true;
-  section.scrollIntoView({ block: "nearest" });
+  section.parentNode.scrollIntoView({ block: "start" }); // its own place, from which it sticks to the window
   try {
     await follow("/api/progress", (state) => {
       trace.push(...state.trace);
       last = state;
       draw(state);
+      if (state.best) soFar.take(state.best);
     });
   } finally {
     show(section, false);
     byId("learn").disabled = false;
   }
-  if (last?.error) complain(last.error);
-  if (last?.result !== null && last?.result !== undefined) await done(last.result);
-  else if (!last?.error) complain("the server ended while the method was running");
+  try {
+    if (last?.error) complain(last.error);
+    if (typeof last?.result === "number") await done(last.result, soFar.begin);
+    else if (!last?.error) complain("the server ended while the method was running");
+  } finally {
+    soFar.begin();
+  }
 };
 
 export const learn = (asked) => trying(async () => {

@@ -105,8 +105,13 @@ def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group
     states = Search(sets, database, store, counts, best, tie)
     begin(states)
     status = "optimal"
+
+    def best_order() -> Order:
+        return start if counts[GOAL] < 0 else positions[trace_order(sets, store, counts[GOAL])]
+
     while (ended := advance(states, WORK_PER_ROUND)) in {PAUSED, FULL}:
-        watch.report(int(counts[EXPANDED]), float(best[0]), max(float(store.keys[0]), float(best[0])))
+        bound = max(float(store.keys[0]), float(best[0]))
+        watch.report(int(counts[EXPANDED]), float(best[0]), bound, best_order)
         if watch.exhausted:
             status = "time-limit"
             break
@@ -117,8 +122,7 @@ def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group
                 break
             store = make_store(capacity, store, int(counts[STATES]), int(counts[WAITING]))
             states = states._replace(store=store)
-    order = start if counts[GOAL] < 0 else positions[trace_order(sets, store, counts[GOAL])]
     waiting = status != "optimal" and counts[WAITING] > 0
     bound = max(float(best[0]), float(store.keys[0])) if waiting else float(best[0])
     stats = {"expanded": float(counts[EXPANDED]), "generated": float(counts[GENERATED])}
-    return Answer(order, bound, status, stats)
+    return Answer(best_order(), bound, status, stats)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Budget, Event
+from dagora.events import Budget, Edges, Event
 from dagora.graph.dag import DAG
 from dagora.kernel_random import random_state
 from dagora.result import Outcome
@@ -46,20 +46,28 @@ class Watch:
     """A solver's view of the run: its clock and its observer.
 
     Scores and bounds of the other components are added to those of the solver's own before they are reported.
+    `edges` makes the edges of the whole graph from the order of the solver's own component.
     """
 
     run: Run
     phase: str
     other_scores: float
     other_bounds: float
+    edges: Callable[[Order], Edges] | None = None
 
     @property
     def exhausted(self) -> bool:
         """Whether the run's budget is exhausted."""
         return self.run.budget.exhausted
 
-    def report(self, step: int, score: float, bound: float, total: int | None = None) -> None:
-        """Report the progress of the component's search as that of the whole problem."""
+    def report(
+        self, step: int, score: float, bound: float, order: Callable[[], Order], total: int | None = None
+    ) -> None:
+        """Report the progress of the component's search as that of the whole problem.
+
+        `order` makes the best order so far, whose graph has that score, if anybody asks.
+        """
+        edges = self.edges
         self.run.on_event(
             Event(
                 self.phase,
@@ -67,6 +75,7 @@ class Watch:
                 score=self.other_scores + score,
                 total=total,
                 bound=self.other_bounds + bound,
+                edges=None if edges is None else lambda: edges(order()),
             )
         )
 
@@ -99,7 +108,7 @@ def solve_exactly(
     scores = [problem.score(answer.order) for problem, answer in zip(problems, answers, strict=True)]
     for k, problem in enumerate(problems):
         if len(problem) > 1:
-            watch = watch_of(run, phase, scores, answers, k)
+            watch = watch_of(candidates, run, phase, problems, scores, answers, k)
             answers[k] = solve_one(problem, answers[k].order, solver, watch)
             scores[k] = problem.score(answers[k].order)
         else:
@@ -117,10 +126,23 @@ def solve_one(problem: LocalProblem, order: Order, solver: Solver, watch: Watch)
     return solver(problem, order, watch)
 
 
-def watch_of(run: Run, phase: str, scores: list[float], answers: list[Answer], k: int) -> Watch:
-    """The watch of component k: the scores and bounds of the others are added to its own."""
+def watch_of(
+    candidates: Candidates,
+    run: Run,
+    phase: str,
+    problems: list[LocalProblem],
+    scores: list[float],
+    answers: list[Answer],
+    k: int,
+) -> Watch:
+    """The watch of component k: the scores, bounds and edges of the others are added to its own."""
     others = (answer.bound for i, answer in enumerate(answers) if i != k)
-    return Watch(run, phase, sum(scores[:k] + scores[k + 1 :]), sum(others))
+
+    def edges(order: Order) -> Edges:
+        orders = [order if i == k else answer.order for i, answer in enumerate(answers)]
+        return candidates.graph(chosen_rows(problems, orders)).edges
+
+    return Watch(run, phase, sum(scores[:k] + scores[k + 1 :]), sum(others), edges)
 
 
 def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) -> Order:
@@ -146,13 +168,13 @@ def improve_order(
     budget: Budget,
     *,
     most: int | None = None,
-    report: Callable[[float], None] | None = None,
+    report: Callable[[float, Order], None] | None = None,
 ) -> Order:
     """The best order seen by iterated local search from an order with that score.
 
     The search ends after `patience` disturbances in a row without a gain, after about `most` disturbances in
     all, at the problem's bound, or with the budget. After every round of some milliseconds `report` is told
-    the best score.
+    the best score and its order, which the next round changes in place.
     """
     tolerance = problem.tie()
     here, best_order, best = order.copy(), order.copy(), score
@@ -169,7 +191,7 @@ def improve_order(
             best = top
             made += kicks
             if report is not None:
-                report(best)
+                report(best, best_order)
     return best_order
 
 
@@ -177,9 +199,7 @@ def outcome_of(
     candidates: Candidates, run: Run, phase: str, problems: list[LocalProblem], answers: list[Answer]
 ) -> Outcome:
     """Combine the components' answers into one outcome."""
-    choice: NDArray[np.int64] = np.empty(len(candidates), dtype=np.int64)
-    for problem, answer in zip(problems, answers, strict=True):
-        choice[list(problem.members)] = problem.rows[problem.choose(answer.order)]
+    choice = chosen_rows(problems, [answer.order for answer in answers])
     score = float(candidates.flat.scores[choice].sum())
     statuses = {answer.status for answer in answers}
     status = next((name for name in ("memory-limit", "time-limit") if name in statuses), "optimal")
@@ -191,6 +211,14 @@ def outcome_of(
     numbers = {key: float(value) for key, value in stats.items()} | {"bound": bound, "gap": bound - score}
     message = describe(candidates, run, phase, status, len(problems), bound - score)
     return Outcome(candidates.graph(choice), status, message, score, numbers)
+
+
+def chosen_rows(problems: list[LocalProblem], orders: list[Order]) -> NDArray[np.int64]:
+    """For each column, the flat row of the best set that the order of its component permits."""
+    choice: NDArray[np.int64] = np.empty(sum(map(len, problems)), dtype=np.int64)
+    for problem, order in zip(problems, orders, strict=True):
+        choice[list(problem.members)] = problem.rows[problem.choose(order)]
+    return choice
 
 
 def describe(candidates: Candidates, run: Run, phase: str, status: str, parts: int, gap: float) -> str:

@@ -63,7 +63,7 @@ def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
     except MemoryError:
         return Answer(order, problem.bound, "memory-limit")
     for done in completions(problem, table):
-        watch.report(done, score, problem.bound, total=1 << size)
+        watch.report(done, score, problem.bound, lambda: order, total=1 << size)
         if done < 1 << size and watch.exhausted:
             return Answer(order, problem.bound, "time-limit", {"subsets": float(done)})
     masks = problem.masks[:, 0].astype(np.int64)

@@ -108,7 +108,7 @@ def better_order(problem: LocalProblem, order: Order, watch: Watch) -> Order:
         PATIENCE * len(problem),
         watch.run.budget,
         most=WORK // (len(problem) * len(problem.scores)),
-        report=lambda best: watch.report(0, best, problem.bound),
+        report=lambda best, found: watch.report(0, best, problem.bound, lambda: found),
     )
 
 

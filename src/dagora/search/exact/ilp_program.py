@@ -236,9 +236,9 @@ class IlpProgram:
         now = time.monotonic()
         if now - self._reported > SECONDS_A_REPORT:
             self._reported = now
-            self.watch.report(
-                int(self.model.getNTotalNodes()), self.best_score, max(self.best_score, self.bound)
-            )
+            bound = max(self.best_score, self.bound)
+            nodes = int(self.model.getNTotalNodes())
+            self.watch.report(nodes, self.best_score, bound, lambda: self.best)
 
     def separate(self, *, integral: bool) -> int:
         """Add inequalities that the current LP solution violates; return SCIP's result code."""

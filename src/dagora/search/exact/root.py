@@ -58,6 +58,10 @@ def tighten(
     state = random_state(watch.run.seed, len(problem))
     counts: Counter[str] = Counter()
     gaps: list[float] = []
+
+    def best_order() -> Order:
+        return best
+
     while not watch.exhausted:
         point = relaxation.solve(watch.run.budget.left)
         if point is None or relaxation.closed:
@@ -73,7 +77,7 @@ def tighten(
             best, score = better, found
             relaxation.learn_of(np.searchsorted(kept, problem.choose(best)))
         gaps.append(relaxation.bound - relaxation.known)
-        watch.report(len(gaps), score, problem.bound + unit * relaxation.bound)
+        watch.report(len(gaps), score, problem.bound + unit * relaxation.bound, best_order)
         if len(gaps) > STALLED_ROUNDS and gaps[-1] > (1.0 - STALLED_SHARE) * gaps[-1 - STALLED_ROUNDS]:
             break
         cuts = separate(point, sets, facets=facets)

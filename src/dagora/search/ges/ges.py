@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.errors import DataError, KnowledgeError
-from dagora.events import Event, OutOfTimeError
+from dagora.events import Edges, Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.interventions import told_apart
@@ -105,6 +105,10 @@ class EquivalenceSearch:
         """Score of the class, computed on the member that `CPDAG.extension` finds."""
         return float(self._local.sum())
 
+    def edges(self) -> Edges:
+        """Edges of that member."""
+        return DAG.from_numpy(self._member, self._names).edges
+
     def _scores(self, dag: Matrix, children: list[int]) -> NDArray[np.float64]:
         return self.memory.values(
             [(child, tuple(np.flatnonzero(dag[:, child]).tolist())) for child in children]
@@ -145,7 +149,7 @@ class EquivalenceSearch:
         narrowed = self.graph.narrowed_nodes(after).tolist()
         self.graph, self._member, self._local = after, member, local
         self.steps += 1
-        self._run.on_event(Event(PHASES[kind], self.steps, score=self.score))
+        self._run.on_event(Event(PHASES[kind], self.steps, score=self.score, edges=self.edges))
         self._refresh(ranking, kind, changed)
         ranking.wake(narrowed)
         return True
@@ -162,7 +166,8 @@ class EquivalenceSearch:
                 self.complete &= table.all_cliques
             if len(nodes) == len(self.graph):
                 seen = min(first + size, len(nodes))
-                self._run.on_event(Event("scoring", seen, score=self.score, total=len(nodes)))
+                told = Event("scoring", seen, score=self.score, total=len(nodes), edges=self.edges)
+                self._run.on_event(told)
 
 
 def limits_of(knowledge: Knowledge, names: tuple[str, ...], method: str = "ges") -> Limits:

@@ -12,7 +12,7 @@ from collections import deque
 
 import numpy as np
 
-from dagora.events import Event
+from dagora.events import Edges, Event
 from dagora.graph.dag import DAG
 from dagora.result import Outcome
 from dagora.run import Run
@@ -97,7 +97,7 @@ def climb(
             else:
                 idle += 1
             best.update(climber)
-            run.on_event(Event("climbing", steps, score=best.score))
+            run.on_event(Event("climbing", steps, score=best.score, edges=best.edges))
             if patience and idle >= patience:
                 break
         if status != "local-optimum":
@@ -117,6 +117,10 @@ class Best:
     def graph(self) -> DAG:
         """The best graph."""
         return DAG.from_numpy(self._adjacency, self._names)
+
+    def edges(self) -> Edges:
+        """Its edges."""
+        return self.graph.edges
 
     def update(self, climber: Climber) -> None:
         """Store the climber's graph if it is better by more than a tie."""

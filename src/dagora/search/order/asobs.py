@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagora.events import Event
-from dagora.graph.bits import unpack
-from dagora.graph.dag import DAG
+from dagora.events import Edges, Event
 from dagora.kernel_random import random_state
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.search.components import LocalProblem
-from dagora.search.order.order_search import outcome_of
+from dagora.search.order.order_search import network_of, outcome_of
 from dagora.search.order.swap_moves import sample_acyclic
 
 # Orders that are shuffled one from the other, and tried with one tolerance for ties.
@@ -34,6 +32,10 @@ def asobs(candidates: Candidates, run: Run, *, orders: int = 20_000) -> Outcome:
     best = -np.inf
     done = 0
     pace = 1
+
+    def edges() -> Edges:
+        return network_of(problem, choice, candidates.names).edges
+
     while done < orders and not (run.budget.exhausted and done):
         if done % TOGETHER == 0:
             order = np.arange(len(candidates))
@@ -43,8 +45,8 @@ def asobs(candidates: Candidates, run: Run, *, orders: int = 20_000) -> Outcome:
         best = sample_acyclic(problem.flat, order, state, some, best, choice, tolerance)
         pace = 2 * pace if run.budget.elapsed - begun < MOMENT else max(1, pace // 2)
         done += some
-        run.on_event(Event("sampling orders", done, score=best, total=orders))
+        run.on_event(Event("sampling orders", done, score=best, total=orders, edges=edges))
     # A topological order of the network found permits at least that network.
-    graph = DAG.from_numpy(unpack(problem.masks[choice], len(candidates)).T)
+    graph = network_of(problem, choice, candidates.names)
     found = np.array(graph.order_indices, dtype=np.int64)
     return outcome_of(candidates, found, run, {"orders": float(done)}, f"{done} random orders")

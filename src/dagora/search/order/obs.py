@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagora.events import Event
+from dagora.events import Edges, Event
 from dagora.kernel_random import random_state, shuffle
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.search.alarm import Alarm
 from dagora.search.components import LocalProblem
-from dagora.search.order.order_search import outcome_of
+from dagora.search.order.order_search import network_of, outcome_of
 from dagora.search.order.swap_moves import swap_search
 
 
@@ -29,6 +29,10 @@ def obs(
     order, found, best_order = np.arange(d), np.arange(d), np.arange(d)
     best = -np.inf
     done = 0
+
+    def edges() -> Edges:
+        return network_of(problem, problem.choose(best_order), candidates.names).edges
+
     with Alarm(run.budget) as stop:
         while done < restarts and not (run.budget.exhausted and done):
             shuffle(order, state)
@@ -37,7 +41,7 @@ def obs(
             if score > best + tolerance:
                 best, best_order = score, found.copy()
             done += 1
-            run.on_event(Event("searching orders", done, score=best, total=restarts))
+            run.on_event(Event("searching orders", done, score=best, total=restarts, edges=edges))
     return outcome_of(
         candidates, best_order, run, {"orders": float(done)}, f"{done} random orders with swaps"
     )

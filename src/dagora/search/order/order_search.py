@@ -12,7 +12,7 @@ those of the other chains (see `recombine`), which all go on from there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +20,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Budget, Event
+from dagora.events import Budget, Edges, Event
+from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.kernel_random import random_state, shuffle
 from dagora.result import Outcome
@@ -112,11 +113,15 @@ def search_orders(
     pace = Pace(run.budget)
     steps = idle = 0
     done = 0.0
+
+    def edges() -> Edges:
+        return network_of(problem, problem.choose(leading(started).best_order), candidates.names).edges
+
     with ThreadPoolExecutor(run.jobs) as pool, Alarm(run.budget) as stop:
         started = list(starts(candidates, run.seed, chains))
         list(pool.map(partial(begin, problem, stop), started))
         best = max(chain.best for chain in started)
-        run.on_event(Event("searching orders", steps, score=best))
+        run.on_event(Event("searching orders", steps, score=best, edges=edges))
         while idle < wait and not run.budget.exhausted and (work is None or done < work.in_all):
             wider = widened(candidates, problem, started, run)
             if wider is not candidates:
@@ -139,12 +144,24 @@ def search_orders(
             top = max(chain.best for chain in started)
             idle = 0 if top > best + problem.tie(best) else idle + min(made)
             best = max(best, top)
-            run.on_event(Event("searching orders", steps, score=best))
-    leader = max(started, key=lambda chain: chain.best)
+            run.on_event(Event("searching orders", steps, score=best, edges=edges))
     stats = {"disturbances": float(steps)}
     ended = work.why if work is not None and done >= work.in_all and idle < wait else ""
     effort = f"{steps} disturbances of {chains} orders"
-    return outcome_of(candidates, leader.best_order, run, stats, effort, ended)
+    return outcome_of(candidates, leading(started).best_order, run, stats, effort, ended)
+
+
+def leading(chains: list[Chain]) -> Chain:
+    """The chain that has seen the best order."""
+    return max(chains, key=lambda chain: chain.best)
+
+
+def network_of(problem: LocalProblem, choice: NDArray[np.int64], names: Sequence[str]) -> DAG:
+    """The network of a set for each variable, of a problem of all columns.
+
+    A variable whose sets the order does not permit has no parents in it: see `LocalProblem`.
+    """
+    return DAG.from_numpy(unpack(problem.masks[choice], len(problem)).T, names)
 
 
 class Pace:
