@@ -22,7 +22,7 @@ test-slow: $(READY)  ## every test: also the slow ones, and those against peers 
 # Flower pins packages of its own, so it has an environment of its own.
 test-flower:  ## install Flower beside dagora in .venv-flower, and run real SuperLinks and SuperNodes
 	test -x $(FLOWER)/bin/python || $(PYTHON) -m venv $(FLOWER)
-	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.txt
 	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[flower]'
 	$(FLOWER)/bin/python -m pytest -p no:xdist -m flower tests/flower
 
@@ -66,11 +66,12 @@ bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/gp_scores.py
 	$(BIN)/python benchmarks/rbnets.py
 
-# The environment: pinned and hashed packages of all extras, then dagora itself.
+# The environment: pinned and hashed packages of all extras, then dagora itself. The pins are complete, so pip
+# looks for no dependencies of its own: it would take a newer coverage[toml] for another package than the pinned one.
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dagora needs Python 3.11 or later; set PYTHON=python3.x")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
