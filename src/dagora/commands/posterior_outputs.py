@@ -9,6 +9,7 @@ import click
 import numpy as np
 
 from dagora.files import write_whole
+from dagora.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,10 +61,11 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     from dagora.scores.estimation import describe_errors
 
     draws = posterior.draws
-    click.echo(
-        f"{posterior.method}: {draws.chains} × {draws.per_chain} graphs on {len(posterior.nodes)} variables, "
-        f"score {posterior.score_name}"
-    )
+    score = "" if posterior.score_name is None else f", score {posterior.score_name}"
+    number = f"{draws.chains} × {draws.per_chain} graphs"
+    if draws.particles:
+        number = f"{counted(draws.per_chain, 'distinct graph')} of particles"
+    click.echo(f"{posterior.method}: {number} on {len(posterior.nodes)} variables{score}")
     click.echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
     click.echo(f"prior: {posterior.prior}")
     if posterior.parameter_prior:

@@ -18,7 +18,7 @@ from dagora.independence.mixed import MixedTest
 from dagora.independence.residuals import ResidualTest
 from dagora.result import SeparatingSet
 from dagora.stats.statistics import Statistics
-from dagora.wording import option
+from dagora.wording import counted, option
 
 # Tests for tables with both kinds of columns.
 FOR_BOTH_KINDS = ("cells", "mixed")
@@ -104,3 +104,13 @@ def named_separations(found: Skeleton, names: tuple[str, ...]) -> tuple[Separati
         for (a, b), (given, p) in sorted(found.separations.items())
         if given
     )
+
+
+def edges_left(number: int, tests: int) -> str:
+    """What tests have left, in words.
+
+    >>> edges_left(1, 12)
+    '1 edge is left after 12 tests'
+    """
+    are = "is" if number == 1 else "are"
+    return f"{counted(number, 'edge')} {are} left after {counted(tests, 'test')}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.constraint.asked_tests import edges_left
 from dagora.constraint.orientation import orient
 from dagora.constraint.partial_correlations import (
     GIVEN_REST,
@@ -34,6 +35,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
+from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Moments, Statistics
 from dagora.wording import option
 
@@ -53,6 +55,7 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
     >>> dual_pc(TableStatistics(table), Run()).graph.edges
     (('a', 'c'), ('b', 'c'))
     """
+    own, statistics = statistics.schema.names, in_name_order(statistics)
     names = statistics.schema.names
     forbidden = forbidden_pairs(run.knowledge, names)
     moments = gaussian_moments(statistics, "the method dual-pc")
@@ -72,10 +75,10 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
             f"no test given all other {len(names) - 2} variables was possible: there are too few rows "
             f"({moments.n}), or columns determine each other; smaller sets were tested"
         )
-    edges = f"{int(found.adjacent.sum()) // 2} edges are left after {found.tests} tests"
+    edges = edges_left(int(found.adjacent.sum()) // 2, found.tests)
     late = f"stopped in round {found.order}: {run.budget.reason}; there may be too many edges: {edges}"
     return Outcome(
-        CPDAG.from_numpy(matrix, names),
+        CPDAG.from_numpy(matrix, names).reorder(own),
         "finished" if found.finished else "time-limit",
         edges if found.finished else late,
         stats={"tests": float(found.tests), "rounds": float(found.order)},

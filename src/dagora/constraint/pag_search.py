@@ -14,6 +14,7 @@ import numpy as np
 
 from dagora.constraint.asked_tests import (
     check_level,
+    edges_left,
     level_search,
     named_separations,
     named_test,
@@ -131,8 +132,7 @@ def pag_by(
             f"{counted(wrong, 'edge')} contradict those of others"
         )
     count = int((matrix > 0).sum()) // 2
-    are = "is" if count == 1 else "are"
-    edges = f"{counted(count, 'edge')} {are} left after {counted(found.tests, 'test')}"
+    edges = edges_left(count, found.tests)
     late = (
         f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and "
         + ("no mark was worked out" if early else "marks may be missing or wrong")

@@ -12,6 +12,7 @@ import numpy as np
 
 from dagora.constraint.asked_tests import (
     check_level,
+    edges_left,
     level_search,
     named_separations,
     named_test,
@@ -100,7 +101,7 @@ def pc_by(
             f"{doubtful} paths a — c — b are left undirected at c: separating sets disagree on them"
         )
     warnings += too_few_rows(found, search.most)
-    edges = f"{int(found.adjacent.sum()) // 2} edges are left after {found.tests} tests"
+    edges = edges_left(int(found.adjacent.sum()) // 2, found.tests)
     late = (
         f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and directions "
         f"may be wrong: {edges}"

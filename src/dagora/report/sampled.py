@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -116,7 +117,12 @@ def edge_section(posterior: Posterior, truth: Graph | None) -> Section:
     rows: list[list[Content]] = []
     for i, j in sorted(np.argwhere(shown).tolist(), key=lambda at: -probability[at[0], at[1]]):
         value, back, wide = float(probability[i, j]), float(probability[j, i]), float(error[i, j])
-        row: list[Content] = [names[i], names[j], Cell(f"{value:.3f}", value), Cell(f"{wide:.3f}", wide)]
+        row: list[Content] = [
+            names[i],
+            names[j],
+            Cell(f"{value:.3f}", value),
+            Cell("" if math.isnan(wide) else f"{wide:.3f}", wide),
+        ]
         row += [Cell(f"{back:.3f}", back), Cell(f"{value + back:.3f}", value + back)]
         row.append("yes" if chosen[i, j] else "")
         row += ["yes" if (names[i], names[j]) in known else ""] if truth is not None else []

@@ -186,4 +186,4 @@ def split_like(flat: Array, weights: Weights) -> Weights:
 @jax.jit
 def joint_of(graphs: Array, weights: Weights, terms: Terms) -> Array:
     """Ln p(D, Θ, G), up to a constant, of each particle that became a graph."""
-    return jax.vmap(lambda graph, own: log_joint(graph, own, terms))(graphs.astype(jnp.float32), weights)
+    return jax.vmap(lambda graph, own: log_joint(graph, own, terms))(graphs.astype(terms.rows.dtype), weights)

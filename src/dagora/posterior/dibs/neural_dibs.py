@@ -23,6 +23,8 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import OptionError
 from dagora.events import Event
+from dagora.memory import free_memory
+from dagora.options import GIBIBYTE
 from dagora.posterior.dibs.dibs import (
     BIAS,
     CYCLE_GRAPHS,
@@ -34,15 +36,21 @@ from dagora.posterior.dibs.dibs import (
 from dagora.posterior.draws import Draws
 from dagora.run import Run
 from dagora.scores.digraph_scores import MOST_NODES
+from dagora.scores.usable_moments import refuse_unusable
+from dagora.stats.moments import table_moments
 from dagora.wording import counted
 
 if TYPE_CHECKING:
+    from jax import Array
+
     from dagora.posterior.dibs.networks import Terms
 
 Graphs = NDArray[np.bool_]
 
 # How fast α and β grow with each step; widths of the kernels of latent numbers and of weights.
 SHARPNESS, CYCLE_PENALTY, LATENT_WIDTH, WEIGHT_WIDTH = 0.05, 1.0, 5.0, 500.0
+# Arrays of the size of all hidden units that a step holds at a time, roughly.
+ARRAYS = 6
 POINTS = (
     "a particle is weighed by the density of one set of weights of its networks, and not by all that fit: "
     "particles of the same graph may differ by many nats"
@@ -78,22 +86,25 @@ def neural_dibs(
         )
     if run.knowledge.max_parents is not None:
         raise OptionError("the sampler dibs-neural knows no limit on parents: leave max_parents out")
+    refuse_too_large(table.n_rows, len(names), hidden, draws)
     terms = terms_of(table, run, noise, edge_penalty)
-    graphs, values = [], []
-    done = True
+    graphs, values = [np.zeros((0, len(names), len(names)), dtype=np.bool_)], [np.zeros(0)]
+    taken = steps
     for chain in range(chains):
         rng = np.random.default_rng([run.seed, chain])
         cloud = Cloud(terms, run, draws, hidden, rng)
-        done = cloud.move(steps, chain * steps, chains * steps)
-        became, weight = cloud.found()
-        graphs.append(became)
-        values.append(weight)
-        if not done:
+        taken = cloud.move(steps, chain * steps, chains * steps)
+        if taken:  # else the particles are where chance put them
+            became, weight = cloud.found()
+            graphs.append(became)
+            values.append(weight)
+        if taken < steps:
             break
     distinct, weights = combined(np.concatenate(graphs), np.concatenate(values))
-    particles = len(graphs) * draws
-    said = f"{counted(particles, 'particle')} became {counted(len(distinct), 'distinct DAG')}"
-    finished = done and len(graphs) == chains
+    particles = sum(map(len, graphs))
+    finished = taken == steps
+    after = "" if finished else f" after {taken} of {steps} steps"
+    said = f"{counted(particles, 'particle')} became {counted(len(distinct), 'distinct DAG')}{after}"
     penalty = f", {edge_penalty:g} nats less for each edge" if edge_penalty else ""
     return Draws(
         names=names,
@@ -104,10 +115,21 @@ def neural_dibs(
         space="every graph that the knowledge permits and a particle can become",
         status="finished" if finished else "time-limit",
         message=said if finished else f"{run.budget.reason}: {said}",
-        stats={"particles": float(particles)},
+        stats={"particles": float(particles), "steps": float(taken)},
         particles=True,
         warnings=(BIAS, POINTS),
     )
+
+
+def refuse_too_large(rows: int, columns: int, hidden: int, draws: int) -> None:
+    """Refuse what memory cannot hold: the hidden units of all rows, networks, graphs and particles."""
+    needed = ARRAYS * 4 * LIKELIHOOD_GRAPHS * draws * rows * columns * hidden
+    free = free_memory()
+    if free is not None and needed > free:
+        raise OptionError(
+            f"the sampler dibs-neural needs about {needed / GIBIBYTE:.0f} GiB for {draws} particles and "
+            f"{rows} rows, and {free / GIBIBYTE:.0f} GiB are free: take fewer draws, rows or hidden units"
+        )
 
 
 def terms_of(table: Table, run: Run, noise: float, edge_penalty: float) -> Terms:
@@ -124,11 +146,12 @@ def terms_of(table: Table, run: Run, noise: float, edge_penalty: float) -> Terms
 
 
 def standardised(table: Table) -> NDArray[np.float32]:
-    """The rows, with mean 0 and variance 1 in every column; a constant one is 0."""
+    """The rows, with mean 0 and variance 1 in every column; constant ones are refused."""
+    moments = table_moments(table)
+    variances = np.diag(moments.scatter) / table.n_rows
+    refuse_unusable(table.names, moments.mean, variances, "the sampler dibs-neural")
     rows = np.column_stack([table.values(place) for place in range(len(table.names))])
-    rows = rows - rows.mean(axis=0)
-    spread = rows.std(axis=0)
-    return np.asarray(rows / np.where(spread > 0, spread, 1.0), dtype=np.float32)
+    return np.asarray((rows - moments.mean) / np.sqrt(variances), dtype=np.float32)
 
 
 def combined(graphs: Graphs, values: NDArray[np.float64]) -> tuple[Graphs, NDArray[np.float64]]:
@@ -139,6 +162,8 @@ def combined(graphs: Graphs, values: NDArray[np.float64]) -> tuple[Graphs, NDArr
     >>> found[0].astype(int).tolist(), np.exp(found[1]).round(3).tolist()
     ([[[0, 1], [0, 0]]], [3.0])
     """
+    sound = np.isfinite(values)
+    graphs, values = graphs[sound], values[sound]
     distinct = distinct_acyclic(graphs)
     same = (graphs[None] == distinct[:, None]).all(axis=(2, 3))
     return distinct, np.array([logsumexp(values[own]) for own in same], dtype=np.float64)
@@ -160,19 +185,20 @@ class Cloud:
         unmoved = Weights(*(jnp.zeros_like(each) for each in weights))
         self._particles = Particles(placed, weights, jnp.zeros_like(placed), unmoved)
 
-    def move(self, steps: int, before: int, total: int) -> bool:
-        """Take steps as long as there is time; returns whether all were taken."""
+    def move(self, steps: int, before: int, total: int) -> int:
+        """Take steps as long as there is time; returns how many were taken."""
         from dagora.posterior.dibs.networks import Pace, moved
 
         for step in range(1, steps + 1):
             if self._run.budget.exhausted:
-                return False
+                return step - 1
             sharpness, penalty = np.float32(SHARPNESS * step), np.float32(CYCLE_PENALTY * step)
             pace = Pace(sharpness, penalty, STEP, LATENT_WIDTH, WEIGHT_WIDTH)
             noise, cycles = self._logistic(LIKELIHOOD_GRAPHS), self._logistic(CYCLE_GRAPHS)
             self._particles = moved(self._particles, noise, cycles, self._terms, pace)
+            self._particles.latents.block_until_ready()  # else steps would queue up, and the clock run on
             self._run.on_event(Event("moving particles", before + step, total=total))
-        return True
+        return steps
 
     def _logistic(self, number: int) -> NDArray[np.float32]:
         """Noise that decides edges, for `number` graphs a particle; numpy draws it, alike on any device."""
@@ -191,5 +217,12 @@ class Cloud:
         graphs = np.asarray(
             jax.vmap(lambda each: edge_logits(each, self._terms, np.float32(1.0)) > 0)(latents)
         )
-        values = joint_of(graphs, self._particles.weights, self._terms)
+        # In double precision: sums over many rows differ by fractions of a nat otherwise.
+        weights = type(self._particles.weights)(*(exact(each) for each in self._particles.weights))
+        values = joint_of(graphs, weights, type(self._terms)(*(exact(each) for each in self._terms)))
         return graphs, np.asarray(values, dtype=np.float64)
+
+
+def exact(values: Array) -> Array:
+    """Numbers in double precision; marks stay as they are."""
+    return values if values.dtype == np.bool_ else values.astype(np.float64)
