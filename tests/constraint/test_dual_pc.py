@@ -101,6 +101,16 @@ def test_on_sampled_rows_removed_pairs_are_separated_and_others_are_not(rows, co
                     assert not is_chance(correlations, x, y, given, rows, alpha)
 
 
+def test_the_class_does_not_depend_on_the_order_of_columns():
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        table = random_continuous(rng, 80, 6)
+        found = dual_pc(TableStatistics(table), Run()).graph
+        names = [table.names[place] for place in rng.permutation(6)]
+        moved = dual_pc(TableStatistics(table.select(names)), Run()).graph
+        assert moved.reorder(table.names) == found
+
+
 def test_the_skeleton_does_not_depend_on_the_order_of_columns():
     rng = np.random.default_rng(1)
     for _ in range(5):

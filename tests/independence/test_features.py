@@ -64,6 +64,16 @@ def test_nothing_to_be_tested_or_nothing_in_doubt():
     assert test.p_values(FIRST, np.array([2]), np.array([[3]]))[0] < 1e-12
 
 
+def test_a_column_that_others_determine_is_not_tested_given_them():
+    a, b, noise = np.random.default_rng(0).normal(size=(3, 300))
+    cells = np.column_stack([a, b, a + b, a + b + noise])
+    test = FeatureTest(TableStatistics(Table.from_numpy(cells)), "the method pc")
+    c, d = np.array([2]), np.array([3])
+    assert np.isnan(test.p_values(c, d, np.array([[0, 1]])))
+    assert np.isnan(test.p_values(d, c, np.array([[0, 1]])))
+    assert test.p_values(c, d, np.array([[0]])) < 1e-9
+
+
 def test_pc_over_sites_as_on_pooled_rows():
     rng = np.random.default_rng(5)
     a, b, c = rng.normal(size=(3, 300))

@@ -24,11 +24,16 @@ def answering(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def shown_arguments(arguments: Sequence[str]) -> Iterator[str]:
-    """The arguments, without what looks like a password in a query."""
+    """The arguments, without a query in which something looks like a password."""
     before = ""
     for argument in arguments:
-        is_query = before == QUERY or argument.startswith(f"{QUERY}=")
-        yield without_secrets(argument) if is_query else argument
+        name, equals, query = argument.partition("=")
+        if before == QUERY:
+            yield without_secrets(argument)
+        elif name == QUERY:
+            yield f"{name}{equals}{without_secrets(query)}"
+        else:
+            yield argument
         before = argument
 
 

@@ -94,7 +94,8 @@ def explained_variances(
 ) -> None:
     """What is left of each response given functions of columns, and given those of one more column too.
 
-    `out` has both variances, and how many functions of what is given and of the other column tell something.
+    `out` has both variances, and how many functions of what is given and of the other column tell something:
+    none of the other's where the column itself is determined by what is given.
     """
     before_other = functions * given.shape[1]
     count = before_other + TESTED
@@ -117,6 +118,8 @@ def explained_variances(
                 before = block[count, count]
             size = block[pivot, pivot]
             if size <= LEAST:
+                if pivot == before_other:
+                    break
                 continue
             if pivot < before_other:
                 used += 1

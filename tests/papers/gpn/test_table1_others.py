@@ -32,9 +32,7 @@ def test_the_full_size_has_the_samples_of_the_paper(few_proteins: None) -> None:
     assert sum(cell["samples"] for cell in published) == 200
     assert len({cell["seed"] for cell in published}) == len(published), "no sample twice"
     assert all((cell["alpha"], cell["max_given"]) == (0.1, 4) for cell in published)
-    for method, in_quick in (("dibs", 1), ("dibs-neural", 0)):
-        assert sum(cell["method"] == method for cell in full) == 1
-        assert sum(cell["method"] == method for cell in quick) == in_quick
+    assert sum(cell["method"] == "dibs" for cell in full) == 1
 
 
 def test_lines_are_means_of_their_parts(few_proteins: None) -> None:

@@ -10,7 +10,7 @@ from scipy.stats import norm
 import dagora
 from dagora.accelerated import prepare_jax
 from dagora.data.table import Table
-from dagora.errors import OptionError
+from dagora.errors import DataError, OptionError
 from dagora.posterior.dibs.networks import (
     Pace,
     Particles,
@@ -102,7 +102,8 @@ def test_a_step_by_its_definition() -> None:
         np.asarray(kernel(jnp.asarray(flat), 5.0)),
         np.asarray(kernel(jnp.asarray(flat_weights), 500.0)),
     )
-    direction = np.zeros_like(latents[:, 0])
+    direction, bent = np.zeros_like(latents[:, 0]), np.zeros_like(flat_weights[0])
+    by_weights = jax.jit(jax.grad(fitted))
     gradient = jax.jit(jax.grad(climbed))
     for q in range(3):
         slope = gradient(
@@ -115,9 +116,18 @@ def test_a_step_by_its_definition() -> None:
         )
         apart = latents[:, q] - latents[:, 1]
         direction += (near[q, 1] + alike[q, 1]) * np.asarray(slope) - 2 / 5.0 * apart * near[q, 1]
-    direction /= 3
+        own = by_weights(one(weights, q), jnp.asarray(latents[:, q]), jnp.asarray(noise[q]), TERMS, PACE)
+        slopes = np.concatenate([np.asarray(each).ravel() for each in own])
+        bent += (near[q, 1] + alike[q, 1]) * slopes
+        bent -= 2 / 500.0 * (flat_weights[q] - flat_weights[1]) * alike[q, 1]
+    direction, bent = direction / 3, bent / 3
     step = 0.01 * direction / np.sqrt(0.1 * direction**2 + 1e-8)
     assert np.asarray(found.latents)[:, 1] == pytest.approx(latents[:, 1] + step)
+    assert np.asarray(found.latent_squares)[:, 1] == pytest.approx(0.1 * direction**2)
+    moved_weights = np.concatenate([np.asarray(each[1]).ravel() for each in found.weights])
+    assert moved_weights == pytest.approx(flat_weights[1] + 0.01 * bent / np.sqrt(0.1 * bent**2 + 1e-8))
+    squares = np.concatenate([np.asarray(each[1]).ravel() for each in found.weight_squares])
+    assert squares == pytest.approx(0.1 * bent**2)
 
 
 def test_a_bent_relation_is_found() -> None:
@@ -138,7 +148,7 @@ def test_a_bent_relation_is_found() -> None:
     ("options", "words"),
     [
         ({"score": "bge"}, "a model of its own and takes no score"),
-        ({"noise": 0.0}, "'noise' must be larger than 0"),
+        ({"noise": 0.0}, "'noise' must be"),
     ],
 )
 def test_what_it_does_not_take(options: dict[str, object], words: str) -> None:
@@ -149,3 +159,38 @@ def test_what_it_does_not_take(options: dict[str, object], words: str) -> None:
 def test_levels_are_refused() -> None:
     with pytest.raises(OptionError, match="continuous columns only"):
         dagora.sample({"a": ["x", "y"] * 5, "b": ["u", "u", "v", "v", "u"] * 2}, "dibs-neural")
+
+
+def test_knowledge_and_the_clock() -> None:
+    knowledge = dagora.Knowledge(required=[("a", "b")], forbidden=[("b", "c"), ("c", "b")])
+    table = Table.from_numpy(CELLS, names=["a", "b", "c"])
+    for graph, _ in dagora.sample(table, "dibs-neural", draws=6, steps=5, knowledge=knowledge).graphs():
+        assert not knowledge.violations(graph)
+    budget = dagora.Budget()
+    steps = []
+
+    def stop(event: dagora.Event) -> None:
+        steps.append(event.step)
+        if event.step == 3:
+            budget.stop("enough")
+
+    found = dagora.sample(table, "dibs-neural", draws=2, steps=50, budget=budget, on_event=stop)
+    assert steps == [1, 2, 3]
+    assert found.message.startswith("enough: 2 particles became")
+    assert found.message.endswith("after 3 of 50 steps")
+    assert found.stats["steps"] == 3
+    none = dagora.sample(table, "dibs-neural", draws=2, steps=50, budget=dagora.Budget(1e-9))
+    assert none.graphs() == []
+    assert none.status == "time-limit"
+
+
+@pytest.mark.parametrize(("cells", "words"), [(1e200, "too large to be squared"), (0.0, "is constant")])
+def test_columns_that_cannot_be_standardised(cells: float, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        dagora.sample(Table.from_numpy(CELLS * cells, names=["a", "b", "c"]), "dibs-neural")
+
+
+def test_more_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dagora.posterior.dibs.neural_dibs.free_memory", lambda: 1000)
+    with pytest.raises(OptionError, match="GiB are free: take fewer draws"):
+        dagora.sample(Table.from_numpy(CELLS), "dibs-neural")

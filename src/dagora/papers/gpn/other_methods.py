@@ -32,6 +32,8 @@ EMPTY, DIBS, NEURAL = "empty", "dibs", "dibs-neural"
 PARTICLES = (DIBS, NEURAL)  # methods that have particles, and no samples of the rows
 PUBLISHED_WAY = "half-rows"
 PAPER_NAMES = {"kpc-dc": "kPC-DC", "kpc-hsic": "kPC-HSIC", DIBS: "DiBS+", NEURAL: "DiBS+"}
+# Particles that become no DAG are started anew, so often at most, with another seed.
+STARTS, OTHER_SEED = 10, 1000
 NEAR = 1.0  # a published E-SHD counts as met within this distance
 
 
@@ -56,6 +58,10 @@ def graphs_of(parameters: Parameters, table: Table, run: Run) -> tuple[Marks, ND
         options |= {"draws": int(parameters["particles"])}
         options |= {"steps": int(parameters["steps"])} if "steps" in parameters else {}
         found = sample(table, method, score="bge" if method == DIBS else None, **options)
+        for again in range(1, STARTS):  # where no particle became a DAG
+            if not found.draws.log_scores.size:
+                options["seed"] = seed + again * OTHER_SEED
+                found = sample(table, method, score="bge" if method == DIBS else None, **options)
     else:
         options |= {name: parameters[name] for name in ("samples", "resample", "alpha", "max_given")}
         found = bootstrap(table, method, **options)

@@ -75,8 +75,8 @@ not at hand; ours stands for itself.
 DiBS+ in the paper has one particle, and neural networks with one hidden layer of 5 nodes for the relations:
 “neural networks” is the same model with one particle, with the settings of the authors' package where the
 paper names none (noise of variance 0.1, 2000 steps), but our program. One particle is one graph, with nothing
-to weigh. “On BGe” is DiBS+ on a marginal score: 30 particles in the space of graphs, weighed by their graphs'
-scores; that line and the paper's have only the name in common.
+to weigh; one that becomes no DAG is started anew. “On BGe” is DiBS+ on a marginal score: 30 particles in the
+space of graphs, weighed by their graphs' scores; that line and the paper's have only the name in common.
 
 The empty graph has as E-SHD the number of edges of the truth; what does not beat it has found nothing.
 

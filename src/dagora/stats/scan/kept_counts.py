@@ -45,7 +45,10 @@ def in_order(found: Occupied, columns: Set) -> Occupied:
 
 
 class KeptCounts:
-    """What was counted, by set; where there is no room for more, all older counts are forgotten."""
+    """What was counted, by set; where there is no room for more, older counts of many columns are forgotten.
+
+    Those of single columns stay, so that rows that change while a connection is lost are noticed by them.
+    """
 
     def __init__(self) -> None:
         self._found: dict[Set, Occupied] = {}
@@ -62,10 +65,20 @@ class KeptCounts:
 
     def keep(self, found: dict[Set, Occupied]) -> None:
         """Keep counts for later rounds."""
-        size = sum(each.cells.size + each.counts.size for each in found.values())
-        if self._size + size > KEPT_NUMBERS:
-            self._found.clear()
-            self._size = 0
-        if size <= KEPT_NUMBERS:
-            self._found.update(found)
-            self._size += size
+        if self._size + numbers_in(found) > KEPT_NUMBERS:
+            self._found = of_single_columns(self._found)
+            self._size = numbers_in(self._found)
+        if self._size + numbers_in(found) > KEPT_NUMBERS:
+            found = of_single_columns(found)
+        self._found.update(found)
+        self._size += numbers_in(found)
+
+
+def numbers_in(found: dict[Set, Occupied]) -> int:
+    """How many numbers counts have."""
+    return sum(each.cells.size + each.counts.size for each in found.values())
+
+
+def of_single_columns(found: dict[Set, Occupied]) -> dict[Set, Occupied]:
+    """The counts of single columns, of which there are few."""
+    return {columns: each for columns, each in found.items() if len(columns) <= 1}
