@@ -105,6 +105,8 @@ def neural_dibs(
     finished = taken == steps
     after = "" if finished else f" after {taken} of {steps} steps"
     said = f"{counted(particles, 'particle')} became {counted(len(distinct), 'distinct DAG')}{after}"
+    if not len(distinct):
+        said += ": allow more steps or draws"
     penalty = f", {edge_penalty:g} nats less for each edge" if edge_penalty else ""
     return Draws(
         names=names,
