@@ -28,7 +28,7 @@ from dagora.scores.local_score import check_possible
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.source import read_source
 from dagora.stats.statistics import Statistics
-from dagora.version import versions
+from dagora.version import version_of, versions
 from dagora.wording import announce, option
 
 FEWEST_ROWS = 3
@@ -148,7 +148,7 @@ def sample(
         seed=seed,
         stats={"rows": float(statistics.n_rows), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
-        versions=versions(),
+        versions={**versions(), **({"jax": version_of("jax")} if entry.own_model else {})},
         data=source.account,
         warnings=(*source.reading_warnings, *source.data_warnings, *notes, *found.warnings, *mixed),
     )

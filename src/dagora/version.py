@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sys
 from functools import cache
 
 __version__ = "0.1.0"
@@ -11,8 +10,7 @@ __version__ = "0.1.0"
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that results depend on."""
-    used = ("numpy", "numba", "scipy", *(package for package in ("jax",) if package in sys.modules))
-    others = {package: version_of(package) for package in used}
+    others = {package: version_of(package) for package in ("numpy", "numba", "scipy")}
     return {"python": platform.python_version(), "dagora": __version__, **others}
 
 

@@ -34,7 +34,7 @@ from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.result import Outcome
 from dagora.run import Run
-from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
+from dagora.scores.usable_moments import gaussian_moments, refuse_discrete, refuse_duplicates
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Moments, Statistics
 from dagora.wording import option
@@ -55,6 +55,7 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
     >>> dual_pc(TableStatistics(table), Run()).graph.edges
     (('a', 'c'), ('b', 'c'))
     """
+    refuse_discrete(statistics.schema, "the method dual-pc")
     own, statistics = statistics.schema.names, in_name_order(statistics)
     names = statistics.schema.names
     forbidden = forbidden_pairs(run.knowledge, names)
