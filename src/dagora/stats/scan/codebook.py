@@ -332,7 +332,9 @@ def why_identifies(profile: Profile, cells: int) -> str | None:
     called_so = IS_ID.search(profile.name) or IS_CAMEL_ID.search(profile.name)
     if (profile.integers or called_so) and profile.numbers_the_rows:
         return "numbers the rows"
-    if (called_so or profile.name.startswith(UNNAMED)) and not profile.repeats:
+    # Batches are looked at one by one; values that are all known tell more.
+    repeats = profile.repeats or (profile.firsts is not None and len(profile.firsts) < cells)
+    if (called_so or profile.name.startswith(UNNAMED)) and not repeats:
         return "whole numbers that hardly repeat, and called an identifier"
     return None
 
