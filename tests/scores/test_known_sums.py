@@ -55,6 +55,18 @@ def test_parents_that_were_families_are_not_counted_again(monkeypatch):
     assert statistics.sets == 5 + 10 + 10  # the triples
 
 
+def test_sets_whose_keys_do_not_fit_are_counted_each_time(monkeypatch):
+    """64 columns have keys of 6 bits for each of a set: of 11, the first column matters modulo 16 only."""
+    table = random_discrete(np.random.default_rng(3), 2000, [2] * 64)
+    rest = list(range(17, 27))
+    one, other = np.array([[0, *rest]]), np.array([[16, *rest]])
+    alone = bic(TableStatistics(table)).joint_sums(other)
+    monkeypatch.setattr(discrete, "WORTH_KEEPING", 1)
+    score = bic(TableStatistics(table))
+    first = score.joint_sums(one)
+    assert score.joint_sums(other).tolist() == alone.tolist() != first.tolist()
+
+
 def test_what_is_not_known_is_named():
     known = KnownSums()
     assert known.look_up(3, np.array([1, 2]))[1].tolist() == [0, 1]

@@ -5,6 +5,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dagora
@@ -105,3 +106,54 @@ def test_parts_that_change_or_are_lost_are_refused() -> None:
     parts.pop()
     with pytest.raises(DataError, match=r"^2 parts answered, and 3 did before"):
         rows.counts([(1,)])
+
+
+def test_moments_of_parts_that_change_are_refused() -> None:
+    """One part grows by the rows that another loses, so that all together have as many as before."""
+    rng = np.random.default_rng(5)
+    levels, noise = np.tile(["u", "v"], 150), rng.normal(size=(2, 300))
+    both = dagora.Table.from_frame(pd.DataFrame({"a": levels, "x": noise[0], "y": noise[1]}))
+    for known, ask in (
+        (numbers(), lambda rows: rows.moments()),
+        (both, lambda rows: rows.indicator_moments()),
+    ):
+        parts = [known.take(rows) for rows in np.split(np.arange(300), [100, 200])]
+        rows = opened(parts)
+        if known is both:
+            rows.moments()
+        parts[0], parts[1] = known.take(np.arange(90)), known.take(np.arange(90, 200))
+        with pytest.raises(
+            DataError, match=r"^part 1 changed during the run: it has 90 rows now, and had 100"
+        ):
+            ask(rows)
+
+
+def test_a_function_that_asks_no_parts_is_refused() -> None:
+    told = r"^the parts: the function must return question\(part\) for every part, in a list, and "
+    for ask, what in (
+        (lambda _: None, "returned NoneType$"),
+        (lambda _: 3, "returned int$"),
+        (lambda _: [1, 2], "has int for part 1$"),
+        (lambda question: [question(HOUSE), None], "has NoneType for part 2$"),
+    ):
+        with pytest.raises(DataError, match=told + what):
+            dagora.open_parts(ask)
+    answers = [HOUSE]
+    rows = dagora.open_parts(lambda question: [question(part) if part else None for part in answers])
+    answers[0] = None
+    with pytest.raises(DataError, match=told + "has NoneType for part 1$"):
+        rows.counts([(0,)])
+
+
+def test_levels_are_ordered_in_all_parts_or_in_none() -> None:
+    parts = [
+        pd.DataFrame({"a": pd.Categorical(["x", "y"] * 9, ["x", "y"], ordered=ordered), "b": ["u", "v"] * 9})
+        for ordered in (False, True)
+    ]
+    for these, told in (
+        (parts, "not ordered in part 1, and ordered"),
+        (parts[::-1], "ordered in part 1, and not"),
+    ):
+        with pytest.raises(DataError, match=f"^the levels of column 'a' are {told}"):
+            opened(these)
+    assert opened([parts[1], parts[1]]).schema[0].ordered

@@ -46,7 +46,7 @@ def open_parts(ask: Ask) -> ScanStatistics:
     >>> rows.n_rows, dagora.learn(rows, "hill-climb").graph.edges, rows.counts([(0, 1)]).values.tolist()
     (100, (('a', 'b'),), [50, 50])
     """
-    parts: list[Described] = list(ask(describe_part))
+    parts: list[Described] = answers_of(ask, describe_part, Described)
     if not parts:
         raise DataError(f"{TITLE}: there is none: at least one is needed")
     schema, rows = parts[0].schema, sum(part.rows for part in parts)
@@ -60,6 +60,25 @@ def open_parts(ask: Ask) -> ScanStatistics:
     return ScanStatistics(counter, schema, rows, Overview(summaries, rows, source=TITLE))
 
 
+def answers_of(ask: Ask, question: Callable[[object], Any], kind: type) -> list[Any]:
+    """The answers to a question, each of which must be what our function returns."""
+    answers = ask(question)
+    if not isinstance(answers, Iterable):
+        raise wrong_answers(f"returned {type(answers).__name__}")
+    listed = list(answers)
+    for number, answer in enumerate(listed, start=1):
+        if not isinstance(answer, kind):
+            raise wrong_answers(f"has {type(answer).__name__} for part {number}")
+    return listed
+
+
+def wrong_answers(what: str) -> DataError:
+    """The error about a function that does not hand questions to parts."""
+    return DataError(
+        f"{TITLE}: the function must return question(part) for every part, in a list, and {what}"
+    )
+
+
 def check_same(known: Schema, other: Schema, number: int) -> None:
     """Refuse a part whose columns, types or levels are others than those of the first."""
     if known.names != other.names:
@@ -71,6 +90,12 @@ def check_same(known: Schema, other: Schema, number: int) -> None:
             raise DataError(
                 f"column '{one.name}' has other levels in part {number} than in part 1: declare all levels "
                 "in every part, as categories of pandas or polars, or as a dictionary of Arrow"
+            )
+        if one.ordered != two.ordered:
+            first, second = ("", "not ") if one.ordered else ("not ", "")
+            raise DataError(
+                f"the levels of column '{one.name}' are {first}ordered in part 1, and {second}ordered in "
+                f"part {number}: declare them alike"
             )
 
 
@@ -90,7 +115,7 @@ class PartCounts:
 
     def count(self, sets: list[Set]) -> dict[Set, Occupied]:
         """Occupied cells of sets, added up."""
-        answers: list[list[Contingency]] = self._answers(partial(count_part, sets=sets))
+        answers: list[list[Contingency]] = self._answers(partial(count_part, sets=sets), list)
         found = {}
         for place, columns in enumerate(sets):
             tables = [answer[place] for answer in answers]
@@ -103,7 +128,7 @@ class PartCounts:
 
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of all continuous columns, merged in the order of the parts."""
-        answers: list[Moments] = self._answers(measure_part)
+        answers: list[Moments] = self._answers(measure_part, Moments)
         self._check_rows([answer.n for answer in answers])
         total = Moments(0, np.zeros(len(columns)), np.zeros((len(columns), len(columns))))
         for answer in answers:
@@ -112,16 +137,16 @@ class PartCounts:
 
     def feature_moments(self, schema: Schema, scales: Scales) -> Moments:
         """Moments of the features of all columns, merged in the order of the parts."""
-        answers: list[Moments] = self._answers(partial(widen_part, schema=schema, scales=scales))
+        answers: list[Moments] = self._answers(partial(widen_part, schema=schema, scales=scales), Moments)
         self._check_rows([answer.n for answer in answers])
         total = no_features(feature_starts(schema))
         for answer in answers:
             total = merge_moments(total, answer)
         return total
 
-    def _answers(self, question: Callable[[object], Any]) -> list[Any]:
+    def _answers(self, question: Callable[[object], Any], kind: type) -> list[Any]:
         self.passes += 1
-        answers = list(self._ask(question))
+        answers = answers_of(self._ask, question, kind)
         if len(answers) != len(self._rows_of_parts):
             raise DataError(f"{len(answers)} parts answered, and {len(self._rows_of_parts)} did before")
         return answers

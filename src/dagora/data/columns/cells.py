@@ -73,10 +73,20 @@ def null_missing(
         column = column.cast(pa.float64())
         column = null_where(column, pc.is_nan(column))
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        numbers = pa.array([float(word) for word in words if IS_NUMBER.fullmatch(word)], pa.float64())
-        if len(numbers):
-            column = null_where(column, pc.is_in(column.cast(pa.float64(), safe=False), value_set=numbers))
+        numbers = missing_numbers(words)
+        if numbers:
+            floats = pc.add(column.cast(pa.float64(), safe=False), 0.0)  # Arrow tells -0.0 from 0.0
+            column = null_where(column, pc.is_in(floats, value_set=pa.array(numbers, pa.float64())))
     return column
+
+
+def missing_numbers(words: Collection[str]) -> list[float]:
+    """The numbers among words that mean missing; zero is the positive one.
+
+    >>> missing_numbers(["NA", "-999", "-0"])
+    [-999.0, 0.0]
+    """
+    return [float(word) + 0.0 for word in words if IS_NUMBER.fullmatch(word)]
 
 
 def null_where(column: pa.ChunkedArray, lost: pa.ChunkedArray) -> pa.ChunkedArray:

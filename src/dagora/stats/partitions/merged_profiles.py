@@ -52,6 +52,7 @@ def followed(a: Profile, b: Profile) -> Profile:
         odd=odd,
         padded=a.padded or b.padded,
         spelled=a.spelled or b.spelled,
+        same_numbers=a.same_numbers | b.same_numbers,
         infinite=first_of(a.infinite, b.infinite, a.rows),
         infinities=a.infinities + b.infinities,
         low=min(a.low, b.low),
@@ -67,7 +68,7 @@ def judged(part: Profile, other: Profile) -> Profile:
     """A profile of text whose values, still few, are judged as those of `other` were, which are too many."""
     if not part.firsts:
         return part
-    found = replace(part, sums=list(part.sums))
+    found = replace(part, sums=list(part.sums), same_numbers=dict(part.same_numbers))
     found.judge_text(part.firsts)
     if not found.numbers and other.numbers and found.odd is None:
         # Among numbers, the first word is what spoils them, as if the rows had been read in their order.

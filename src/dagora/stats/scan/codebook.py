@@ -31,6 +31,7 @@ from dagora.data.columns.identifiers import (
     IS_CAMEL_ID,
     IS_ID,
     UNNAMED,
+    why_left_out,
 )
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
@@ -98,6 +99,8 @@ def code_column(
     if found is not None and holes:
         column = found.cells
         cells -= profile.suspected
+        if not wanted and column.null_count == len(column):
+            return EMPTY
         read_as = column.type if is_text(profile.type) and not is_text(column.type) else None
     if is_text(column.type) and read_as is not None:
         column = as_before(profile.name, column, read_as)
@@ -107,6 +110,9 @@ def code_column(
         profile.integers = is_whole_type(column.type)
         profile.measure_distinct(column.drop_null().to_numpy())
         profile.infinite, profile.infinities = -1, 0  # refused below, by the right row
+    reason = None if wanted or again else why_few_identify(profile.name, column, cells)
+    if reason is not None:
+        return reason
     typed = type_distinct(profile, column, cells, rows)
     kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
     if typed.variable.kind is Kind.CONTINUOUS:
@@ -270,8 +276,10 @@ def code_many(
         if again:
             raise too_many_levels(profile)
         return f"more than {MAX_LEVELS} levels in {cells} rows: names or free text"
-    reason = None if wanted or again else why_identifies(profile, cells)
     read_as = profile.read_as
+    if read_as is not None:
+        profile.integers = is_whole_type(read_as)
+    reason = None if wanted or again else why_identifies(profile, cells)
     if holes:
         read_as = pa.int64() if profile.integers else pa.float64()
     whole = profile.integers if read_as is None else pa.types.is_integer(read_as)
@@ -324,9 +332,17 @@ def why_identifies(profile: Profile, cells: int) -> str | None:
     called_so = IS_ID.search(profile.name) or IS_CAMEL_ID.search(profile.name)
     if (profile.integers or called_so) and profile.numbers_the_rows:
         return "numbers the rows"
-    if (called_so or profile.name.startswith(UNNAMED)) and not profile.repeats:
+    # Batches are looked at one by one; values that are all known tell more.
+    repeats = profile.repeats or (profile.firsts is not None and len(profile.firsts) < cells)
+    if (called_so or profile.name.startswith(UNNAMED)) and not repeats:
         return "whole numbers that hardly repeat, and called an identifier"
     return None
+
+
+def why_few_identify(name: str, column: pa.ChunkedArray, cells: int) -> str | None:
+    """Why a few cells, all of them different, only tell rows apart: their distinct values are the column."""
+    different = len(column) - column.null_count
+    return why_left_out(name, column) if different == cells <= FEWEST_VALUES else None
 
 
 def is_decimal(kind: pa.DataType) -> bool:

@@ -24,6 +24,7 @@ from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
 from dagora.stats.scan.query_counts import Database, QueryCounts
 from dagora.stats.scan.query_profiles import look_by_queries
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
+from dagora.stats.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 from dagora.stats.scan.stream_counts import Counter, StreamCounts
 from dagora.wording import option
@@ -94,6 +95,16 @@ def scan_source(
     rows = next(iter(profiles.values())).rows
     if not rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
+    passes = 1
+    others = {name: spelled_otherwise(profiles[name], said) for name in names} if said else {}
+    if any(others.values()):
+        words |= {name: (*words[name], *found) for name, found in others.items()}
+        anew = profiles_again(
+            schema, profiles, {name: others[name] for name in names if others[name]}, declared
+        )
+        look(source, anew, words)
+        profiles |= anew
+        passes += 1
     # What is wrong with a column may stand in rows that are dropped.
     postponed: list[DataError] = []
     drop = reading.missing == "drop"
@@ -113,8 +124,9 @@ def scan_source(
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
         for name, profile in again.items():
-            profile.read_as = kept[name].read_as
-            profile.all_texts = tuple(profiles[name].firsts or ()) if is_text(profile.type) else None
+            profile.read_as = kept[name].read_as if said is None else None
+            seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
+            profile.all_texts = seen if is_text(profile.type) else None
         look(source, again, words, complete=True)
         complete = next(iter(again.values())).rows
         if not complete:
@@ -134,7 +146,7 @@ def scan_source(
     counter: Counter
     if database is None:
         stream = RowStream(source, codings, complete, state, filled)
-        stream.passes = 2 if incomplete else 1
+        stream.passes = passes + bool(incomplete)
         levels = schema_found.cardinalities
         if isinstance(source, LooksByItself):
             counter = source.counter(stream, codings, filled, levels, jobs)

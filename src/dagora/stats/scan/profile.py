@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.columns.cells import ZERO_PADDED, is_text, null_missing, null_where, parse_floats
+from dagora.data.columns.cells import (
+    ZERO_PADDED,
+    is_text,
+    missing_numbers,
+    null_missing,
+    null_where,
+    parse_floats,
+)
 from dagora.data.columns.column_type import LIKE_CODES, MAX_INTEGER_LEVELS, check_type, first_without_number
 from dagora.data.columns.dates import as_days
 from dagora.data.columns.ingest import is_temporal
@@ -45,7 +52,9 @@ class Profile:
     are codes such as 00501 then. `days` says that dates are read as numbers, `fewest` up to how many texts
     are never rewritten as numbers. `knows_rows` says that rows are numbered: those of a database that counts
     by itself are not. Where rows were left out since a first look, `read_as` is the type of numbers that it
-    found in text, and `all_texts` are the distinct texts that it saw.
+    found in text, and `all_texts` are the distinct texts that it saw. `words` are those that
+    mean missing; `same_numbers` are texts that spell such a number in another way, where texts are too many
+    to be kept.
     """
 
     name: str
@@ -70,6 +79,8 @@ class Profile:
     knows_rows: bool = True
     read_as: pa.DataType | None = None
     all_texts: Sequence[str] | None = None
+    words: Collection[str] = ()
+    same_numbers: dict[str, None] = field(default_factory=dict)
     infinite: int = -1
     infinities: int = 0
     low: float = np.inf
@@ -92,7 +103,7 @@ class Profile:
         """Look at some more cells; `words` mean missing."""
         import pyarrow as pa
 
-        begin, self.rows = self.rows, self.rows + len(cells)
+        begin, self.rows, self.words = self.rows, self.rows + len(cells), words
         if is_temporal(self.type):
             return
         text = is_text(self.type)
@@ -155,6 +166,7 @@ class Profile:
         numbers = parse_floats(texts) if numbers is None else numbers
         self.numbers = numbers is not None
         if numbers is not None:
+            self._note_same(texts, numbers)
             self._measure(numbers.combine_chunks(), begin)
         else:
             place, word = first_without_number(texts)
@@ -183,6 +195,12 @@ class Profile:
             if is_text(self.type):
                 self.judge_text(known)
 
+    def _note_same(self, texts: pa.ChunkedArray, numbers: pa.ChunkedArray) -> None:
+        """Note texts that spell a number which means missing."""
+        if self.text_cells and missing_numbers(self.words):
+            lost = null_missing(numbers, self.words).is_null()
+            self.same_numbers |= dict.fromkeys(texts.filter(lost).unique().drop_null().to_pylist())
+
     def judge_text(self, values: dict[str, int]) -> None:
         """Say whether values that are too many to be levels are numbers, or would be but for a word."""
         import pyarrow as pa
@@ -199,6 +217,7 @@ class Profile:
             self.integers = numbers is not None
             exact = parse_floats(texts) if numbers is None else numbers
             if exact is not None:
+                self._note_same(texts, exact)
                 self.measure_distinct(exact.to_numpy())
         elif (self.text_cells and plainly(others) is not None) or spoilt_by_commas(odd, len(others)):
             self.spelled = odd[0]
