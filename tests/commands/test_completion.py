@@ -28,7 +28,7 @@ def offered(*words: str) -> dict[str, str]:
         (("le",), {"learn"}),
         (("learn", "d.csv", "-m", "notears"), {"notears", "notears-mlp", "notears-sob"}),
         (("federate", "simulate", "d.csv", "--method", "adm"), {"admm", "admm-mlp", "admm-dynamic"}),
-        (("sample", "d.csv", "--method", ""), {"partition", "order", "exact", "dibs"}),
+        (("sample", "d.csv", "--method", ""), {"partition", "order", "exact", "dibs", "dibs-neural"}),
         (("learn", "d.csv", "-s", "bd"), {"bdeu"}),
         (("score", "d.csv", "--score", "bic"), {"bic", "bic-gaussian", "bic-mixed"}),
         (("learn", "d.csv", "-m", "tabu", "-s", "bdeu", "--option", "es"), {"ess="}),

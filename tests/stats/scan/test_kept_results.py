@@ -75,12 +75,12 @@ def test_what_is_kept_has_a_bound(monkeypatch):
         return Occupied(np.zeros((cells, 1), dtype=np.uint16), np.zeros(cells, dtype=np.int64))
 
     kept = KeptCounts()
-    kept.keep({(0,): table(4)})
-    kept.keep({(1,): table(6)})
-    assert kept.sets == [(0,), (1,)], "20 numbers"
-    kept.keep({(2,): table(1)})
-    assert kept.sets == [(2,)], "older ones are forgotten"
-    kept.keep({(3,): table(9)})
-    assert kept.sets == [(2,), (3,)], "room is counted from what is still kept"
-    kept.keep({(4,): table(11)})
-    assert kept.sets == [], "more than there is room for"
+    kept.keep({(0, 1): table(4)})
+    kept.keep({(0, 2): table(5), (0,): table(1)})
+    assert kept.sets == [(0, 1), (0, 2), (0,)], "20 numbers"
+    kept.keep({(1, 2): table(1)})
+    assert kept.sets == [(0,), (1, 2)], "older ones are forgotten, but for single columns"
+    kept.keep({(1, 3): table(8)})
+    assert kept.sets == [(0,), (1, 2), (1, 3)], "room is counted from what is still kept"
+    kept.keep({(2, 3): table(11), (1,): table(1)})
+    assert kept.sets == [(0,), (1,)], "more than there is room for"
