@@ -27,6 +27,7 @@ from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import check_possible
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.source import read_source
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 from dagora.version import version_of, versions
 from dagora.wording import announce, option
@@ -111,6 +112,10 @@ def sample(
             "these are sums with noise for privacy, of which a posterior would not know: use learn"
         )
     statistics = source.rows
+    if entry.own_model and isinstance(statistics, InterventionalStatistics):
+        raise OptionError(
+            f"the sampler {entry.name} has a model of its own, which knows of no interventions: take another"
+        )
     check_rows(statistics.n_rows)
     known.check_nodes(source.names)
     chosen = None if entry.own_model else sampled_score(score, statistics.schema)

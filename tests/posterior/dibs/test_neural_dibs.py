@@ -156,6 +156,12 @@ def test_what_it_does_not_take(options: dict[str, object], words: str) -> None:
         dagora.sample(Table.from_numpy(CELLS), "dibs-neural", **options)
 
 
+def test_interventions_are_refused() -> None:
+    table = Table.from_numpy(CELLS, names=["a", "b", "c"])
+    with pytest.raises(OptionError, match="knows of no interventions"):
+        dagora.sample(table, "dibs-neural", interventions=[["a"], *[[]] * (ROWS - 1)])
+
+
 def test_levels_are_refused() -> None:
     with pytest.raises(OptionError, match="continuous columns only"):
         dagora.sample({"a": ["x", "y"] * 5, "b": ["u", "u", "v", "v", "u"] * 2}, "dibs-neural")

@@ -57,11 +57,11 @@ def graphs_of(parameters: Parameters, table: Table, run: Run) -> tuple[Marks, ND
     if method in PARTICLES:
         options |= {"draws": int(parameters["particles"])}
         options |= {"steps": int(parameters["steps"])} if "steps" in parameters else {}
-        found = sample(table, method, score="bge" if method == DIBS else None, **options)
-        for again in range(1, STARTS):  # where no particle became a DAG
-            if not found.draws.log_scores.size:
-                options["seed"] = seed + again * OTHER_SEED
-                found = sample(table, method, score="bge" if method == DIBS else None, **options)
+        for start in range(STARTS):
+            options["seed"] = seed + start * OTHER_SEED
+            found = sample(table, method, score="bge" if method == DIBS else None, **options)
+            if found.draws.log_scores.size:
+                break
     else:
         options |= {name: parameters[name] for name in ("samples", "resample", "alpha", "max_given")}
         found = bootstrap(table, method, **options)

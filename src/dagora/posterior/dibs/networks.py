@@ -147,22 +147,22 @@ def moved(particles: Particles, noise: Array, cycles: Array, terms: Terms, pace:
     slopes = jnp.concatenate([each.reshape(number, -1) for each in by_weights], axis=1)
     weight_step = both @ slopes + pushed
     latent_step = jnp.swapaxes((latent_step / number).reshape(latents.shape), 0, 1)
-    squares = KEPT * particles.latent_squares + (1 - KEPT) * latent_step**2
-    moved_latents = particles.latents + pace.step * latent_step / jnp.sqrt(squares + LEAST)
+    moved_latents, latent_squares = ascended(
+        particles.latents, particles.latent_squares, latent_step, pace.step
+    )
     steps = split_like(weight_step / number, particles.weights)
-    weight_squares = Weights(
-        *(
-            KEPT * old + (1 - KEPT) * step**2
-            for old, step in zip(particles.weight_squares, steps, strict=True)
-        )
-    )
-    weights = Weights(
-        *(
-            weight + pace.step * step / jnp.sqrt(square + LEAST)
-            for weight, step, square in zip(particles.weights, steps, weight_squares, strict=True)
-        )
-    )
-    return Particles(moved_latents, weights, squares, weight_squares)
+    ends = [
+        ascended(weight, square, step, pace.step)
+        for weight, square, step in zip(particles.weights, particles.weight_squares, steps, strict=True)
+    ]
+    weights, weight_squares = (Weights(*each) for each in zip(*ends, strict=True))
+    return Particles(moved_latents, weights, latent_squares, weight_squares)
+
+
+def ascended(values: Array, squares: Array, direction: Array, size: float) -> tuple[Array, Array]:
+    """A step of RMSprop, as `stein.Ascent` takes it: where it leads, and the new mean squares."""
+    squares = KEPT * squares + (1 - KEPT) * direction**2
+    return values + size * direction / jnp.sqrt(squares + LEAST), squares
 
 
 def kernel(positions: Array, width: float) -> Array:

@@ -61,7 +61,7 @@ def neural_dibs(
     table: Table,
     run: Run,
     *,
-    draws: int = 1,
+    draws: int = 10,
     chains: int = 1,
     steps: int = 2000,
     hidden: int = 5,
