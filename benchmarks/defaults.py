@@ -1,13 +1,15 @@
 """The default method beside the peers' searches: BIC and seconds on samples of known networks.
 
     python benchmarks/peers.py pyagrum
-    python benchmarks/defaults.py [--networks asia ...] [--rows 1000 10000] [--seeds 5] [--output FILE.md]
+    python benchmarks/defaults.py [--networks asia ...] [--rows 1000 10000] [--seeds 5]
+        [--jobs 1] [--output FILE.md]
 
 Every sample is learned twice, with its columns as they stand in the network and shuffled. Ours is `auto` as
 it comes, in one process per network and size, one thread; pyAgrum's greedy hill climbing and its local search
 with a tabu list each run in a process of their own, one thread, stopped at a limit. Our own hill climbing and
 tabu search, which take bnlearn's steps, are beside them. Time counts from rows in memory to a graph. All
-graphs are scored by our BIC on the same rows.
+graphs are scored by our BIC on the same rows. With --jobs that many samples are learned side by side; seconds
+are then those of a busy machine.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -60,6 +64,16 @@ class Cell:
     leads: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     equal: list[bool] = field(default_factory=list)
 
+    def add(self, other: Cell) -> None:
+        """Take in what was measured on another sample."""
+        self.columns = other.columns
+        self.wall += other.wall
+        self.cpu += other.cpu
+        self.peer_cpu += other.peer_cpu
+        self.equal += other.equal
+        for name, leads in other.leads.items():
+            self.leads[name] += leads
+
     def row(self, network: str, rows: int) -> list[str]:
         """A line of the table; leads are in per cent of the BIC, the smallest and the median."""
         leads = "; ".join(
@@ -88,36 +102,53 @@ def shuffled(file: Path, seed: int) -> Path:
     return other
 
 
-def measure(network: str, rows: int, seeds: int, folder: Path) -> Cell:
-    """Learn all samples of a network and size by everybody."""
+def measure(network: str, rows: int, seed: int, folder: Path) -> Cell:
+    """Learn a sample of a network, columns as they stand and shuffled, by everybody."""
     cell = Cell()
-    for seed in range(1, seeds + 1):
-        file = sample_file(folder, network, rows, seed)
-        classes = []
-        for data in (file, shuffled(file, seed)):
-            table = dagora.read_table(data)
-            cell.columns = len(table.names)
-            run = run_learner(data, OURS, seeds=[0], limit=LIMIT)["runs"][0]
-            cell.wall.append(run["wall"])
-            cell.cpu.append(run["cpu"])
-            found = dagora.DAG(table.names, run["edges"])
-            classes.append(dagora.CPDAG.from_dag(found.reorder(sorted(table.names))))
-            ours = dagora.score(table, found, score="bic")
-            others = {name: dagora.learn(table, name).score or 0.0 for name in OWN}
-            for name, words in PEERS.items():
-                outcome = run_worker(
-                    "climb_pyagrum.py", data, 1, LIMIT, *words, peer="pyagrum", limit=LIMIT, **one_thread()
-                )
-                if outcome is not None:
-                    graph = dagora.DAG(table.names, outcome["edges"])
-                    others[name] = dagora.score(table, graph, score="bic")
-                    if not words:
-                        cell.peer_cpu.append(outcome["cpu"])
-            for name, other in others.items():
-                cell.leads[name].append((ours - other) / abs(other))
-        cell.equal.append(classes[0] == classes[1])
-        note(f"{network} {rows} {seed}: {cell.cpu[-1]:.2f} CPU s, equal classes: {cell.equal[-1]}")
+    file = sample_file(folder, network, rows, seed)
+    classes = []
+    for data in (file, shuffled(file, seed)):
+        table = dagora.read_table(data)
+        cell.columns = len(table.names)
+        run = run_learner(data, OURS, seeds=[0], limit=LIMIT)["runs"][0]
+        cell.wall.append(run["wall"])
+        cell.cpu.append(run["cpu"])
+        found = dagora.DAG(table.names, run["edges"])
+        classes.append(dagora.CPDAG.from_dag(found.reorder(sorted(table.names))))
+        ours = dagora.score(table, found, score="bic")
+        others = {name: dagora.learn(table, name).score or 0.0 for name in OWN}
+        for name, words in PEERS.items():
+            outcome = run_worker(
+                "climb_pyagrum.py", data, 1, LIMIT, *words, peer="pyagrum", limit=LIMIT, **one_thread()
+            )
+            if outcome is not None:
+                graph = dagora.DAG(table.names, outcome["edges"])
+                others[name] = dagora.score(table, graph, score="bic")
+                if not words:
+                    cell.peer_cpu.append(outcome["cpu"])
+        for name, other in others.items():
+            cell.leads[name].append((ours - other) / abs(other))
+    cell.equal.append(classes[0] == classes[1])
     return cell
+
+
+def measure_all(
+    networks: Sequence[str], sizes: Sequence[int], seeds: int, jobs: int, folder: Path
+) -> dict[tuple[str, int], Cell]:
+    """All samples of every network and size, so many side by side."""
+    cells = {(network, rows): Cell() for rows in sizes for network in networks}
+    with ProcessPoolExecutor(jobs) as pool:
+        running = {
+            pool.submit(measure, *key, seed, folder): (key, seed)
+            for key in sorted(cells, key=lambda key: -key[1])
+            for seed in range(1, seeds + 1)
+        }
+        for done in as_completed(running):
+            (network, rows), seed = running[done]
+            sample = done.result()
+            cells[network, rows].add(sample)
+            note(f"{network} {rows} {seed}: {sample.cpu[-1]:.2f} CPU s, equal classes: {sample.equal[-1]}")
+    return cells
 
 
 def judge(cells: dict[tuple[str, int], Cell]) -> list[list[str]]:
@@ -154,15 +185,13 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     peers.require(["pyagrum"])
     about = machine("numpy", "numba")
-    cells = {}
     with tempfile.TemporaryDirectory() as folder:
-        for rows in options.rows:
-            for network in options.networks:
-                cells[network, rows] = measure(network, rows, options.seeds, Path(folder))
+        cells = measure_all(options.networks, options.rows, options.seeds, options.jobs, Path(folder))
     samples = 2 * sum(len(cell.equal) for cell in cells.values())
     above = (
         f"{samples} samples. “BIC above” is how far the BIC of `auto` is above that of each search, in per "
@@ -178,4 +207,5 @@ def main() -> None:
     deliver("\n\n".join(text), options.output)
 
 
-main()
+if __name__ == "__main__":
+    main()
