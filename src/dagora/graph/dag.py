@@ -181,7 +181,7 @@ class DAG(NamedGraph):
         >>> DAG("ab", [("a", "b")]).has_edge("b", "a")
         False
         """
-        return bool(self.to_numpy()[self.index(tail), self.index(head)])
+        return self.index(tail) in self.parent_indices(self.index(head))
 
     def to_numpy(self) -> NDArray[np.bool_]:
         """Boolean matrix whose entry [i, j] is the edge i → j.

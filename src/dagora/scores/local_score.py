@@ -160,14 +160,16 @@ def align(graph: DAG, names: Sequence[str]) -> DAG:
     Traceback (most recent call last):
     dagora.errors.GraphError: the graph and the data have different variables: only the graph has 'c'
     """
-    for one, other, owner in ((graph.nodes, names, "graph"), (names, graph.nodes, "data")):
-        extra = next((name for name in one if name not in set(other)), None)
+    if graph.nodes == tuple(names):
+        return graph
+    for one, other, owner in ((graph.nodes, set(names), "graph"), (names, set(graph.nodes), "data")):
+        extra = next((name for name in one if name not in other), None)
         if extra is not None:
             verb = "has" if owner == "graph" else "have"
             raise GraphError(
                 f"the graph and the data have different variables: only the {owner} {verb} '{extra}'"
             )
-    return graph if graph.nodes == tuple(names) else graph.reorder(names)
+    return graph.reorder(names)
 
 
 def graph_score(score: LocalScore, graph: DAG) -> float:

@@ -152,10 +152,11 @@ def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) ->
     """
     state = random_state(run.seed)
     order = start.copy()
-    brief = len(problem) * len(problem.scores) <= WORK_A_ROUND
-    with Alarm(run.budget) as stop:
-        flag = never() if brief else stop
-        best = descend(problem.flat, order, state, problem.tie(), flag)
+    if len(problem) * len(problem.scores) <= WORK_A_ROUND:
+        best = descend(problem.flat, order, state, problem.tie(), never())
+    else:
+        with Alarm(run.budget) as stop:
+            best = descend(problem.flat, order, state, problem.tie(), stop)
     return improve_order(problem, order, best, state, patience, run.budget)
 
 
@@ -177,6 +178,8 @@ def improve_order(
     the best score and its order, which the next round changes in place.
     """
     tolerance = problem.tie()
+    if budget.exhausted or score >= problem.bound - tolerance:
+        return order
     here, best_order, best = order.copy(), order.copy(), score
     kicks = max(1, min(patience, WORK_A_ROUND // (len(problem) * len(problem.scores))))
     idle = made = 0

@@ -18,7 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dagora.accelerated import require_jax
+from dagora.accelerated import prepare_jax
+from dagora.extras import JAX
 from dagora.graph.dag import DAG
 from dagora.result import Outcome
 from dagora.run import Run
@@ -59,7 +60,7 @@ def rbnets(
     >>> outcome.status, outcome.score, outcome.graph.edges
     ('optimal', -3.0, (('b', 'a'),))
     """
-    require_jax("the method rbnets")
+    JAX.require("the method rbnets")
     obstacle = why_cyclic(candidates)
     if obstacle:
         return Outcome(DAG(candidates.names), "failed", obstacle)
@@ -67,7 +68,11 @@ def rbnets(
     settings = AgentSettings(
         state or ("walk" if published else "set"), reward or ("raw" if published else "gain"), hidden
     )
-    outcome = make(candidates, run, episodes, settings)
+    if run.budget.exhausted:
+        outcome = no_episode(candidates, run)
+    else:
+        prepare_jax()
+        outcome = make(candidates, run, episodes, settings)
     message = outcome.message + (
         settings.told_as_published(knowing=bool(run.knowledge.mentioned)) if published else ""
     )
@@ -107,13 +112,18 @@ OPEN = "how walks make states, network size, bonus of an untried action"
 OTHER = "the best order seen is returned where it beats the greedy policy's"
 
 
+def no_episode(candidates: Candidates, run: Run) -> Outcome:
+    """The network of an order at hand, where no time is left to learn; JAX need not be loaded for it."""
+    order, _ = feasible_order(candidates)
+    return outcome_of(candidates, order, run, {"episodes": 0.0}, "no episode")
+
+
 def follow_published(candidates: Candidates, run: Run, episodes: int, settings: AgentSettings) -> Outcome:
     """Algorithm 1; the answer is the better of the best order seen and the greedy order."""
     from dagora.search.rbnets.published import CAPACITY, learn_orders
 
-    order = feasible_order(candidates)[0]
     if run.budget.exhausted:
-        return outcome_of(candidates, order, run, {"episodes": 0.0}, "no episode")
+        return no_episode(candidates, run)
     agent = settings.agent(candidates, run.seed, CAPACITY)
     compiling = agent.compile(1, 1)
     seen = learn_orders(agent, run, episodes)

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.accelerated import require_jax
+from dagora.accelerated import prepare_jax
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import OptionError
 from dagora.events import Event
+from dagora.extras import JAX
 from dagora.graph.dag import DAG
 from dagora.result import Outcome
 from dagora.run import Run
@@ -96,7 +97,7 @@ def rl_bic(
     `acyclic`, the round of the best one (`best_round`), its score before pruning (`drawn_score`), and
     `compile_seconds`.
     """
-    require_jax("the method rl-bic")
+    JAX.require("the method rl-bic")
     score, names = given.score, given.score.schema.names
     if len(names) > MOST_NODES:
         raise OptionError(
@@ -114,6 +115,7 @@ def rl_bic(
     start = Best(objective.required, float(objective.judged(objective.required[None])[0][0]))
     stats = {"rounds": 0.0, "graphs": 0.0, "acyclic": 0.0}
     if not run.budget.exhausted:
+        prepare_jax()
         from dagora.search.rl_bic.policy import Layout
 
         settings = Settings(rounds, batch, sample, Layout(sample, hidden, blocks, heads))
