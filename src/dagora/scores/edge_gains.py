@@ -30,8 +30,6 @@ def edge_gains(score: LocalScore, graph: Graph, run: Run) -> dict[Edge, float]:
     >>> {edge: round(gain, 2) for edge, gain in edge_gains(score, DAG("ab", [("a", "b")]), Run()).items()}
     {('a', 'b'): 25.88}
     """
-    if run.budget.exhausted:
-        return {}
     edges = (*graph.edges, *graph.undirected)
     if len(edges) > MOST_EDGES or is_expensive(score) or is_slow(score) or scans_rows(score):
         return {}

@@ -178,7 +178,7 @@ def improve_order(
     the best score and its order, which the next round changes in place.
     """
     tolerance = problem.tie()
-    if budget.exhausted or score >= problem.bound - tolerance:
+    if budget.left <= 0.0 or score >= problem.bound - tolerance:
         return order
     here, best_order, best = order.copy(), order.copy(), score
     kicks = max(1, min(patience, WORK_A_ROUND // (len(problem) * len(problem.scores))))
