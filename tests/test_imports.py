@@ -45,7 +45,7 @@ FLOORS = (
     ("kernel_stamp",),
     ("kernel_cache",),
     ("compiled",),
-    ("kernel_random", "kernel_rows"),
+    ("kernel_random", "kernel_rows", "threads"),
     ("graph",),
     ("run", "result"),
     ("data",),

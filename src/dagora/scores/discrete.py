@@ -23,6 +23,7 @@ from dagora.scores.local_score import Family
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
 from dagora.stats.table import TableStatistics
+from dagora.threads import Threads
 from dagora.wording import option
 
 Floats = NDArray[np.float64]
@@ -184,15 +185,25 @@ class DiscreteScore:
         sums: Callable[[NDArray[np.int64], Cells], Floats],
     ) -> Floats:
         """Sums of many sets, counted in batches, between which the progress is told to `watch`."""
-        size, order = BATCH, np.arange(len(sets))
-        if isinstance(self._statistics, TableStatistics):
+        size, jobs, order = BATCH, 1, np.arange(len(sets))
+        statistics = self._statistics
+        if isinstance(statistics, TableStatistics):
             size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows))
-            order = self._statistics.counting_order(sets)
+            order = statistics.counting_order(sets)
+            jobs = statistics.calls_at_once(len(sets))
+            if jobs > 1:
+                size = min(size, -(-len(sets) // jobs))
+                statistics = statistics.in_one_thread()
         found = np.empty(len(sets))
-        for start in range(0, len(sets), size):
-            some = order[start : start + size]
-            found[some] = sums(sets[some], self._statistics.counts(sets[some]).of())
-            watch(min(start + size, len(sets)), len(sets))
+
+        def find(some: NDArray[np.int64]) -> None:
+            found[some] = sums(sets[some], statistics.counts(sets[some]).of())
+
+        batches = [order[start : start + size] for start in range(0, len(sets), size)]
+        with Threads(jobs) as threads:
+            for first in range(0, len(batches), jobs):
+                threads.map(find, batches[first : first + jobs])
+                watch(min((first + jobs) * size, len(sets)), len(sets))
         return found
 
     def cells(self, sets: NDArray[np.int64]) -> Floats:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,6 +145,19 @@ class TableStatistics:
         else:
             values, sizes = self._count_each(columns, offsets)
         return CellCounts(values, running_sum(sizes))
+
+    def calls_at_once(self, sets: int) -> int:
+        """Into how many calls, made side by side, a call for so many sets is better split."""
+        if self.n_rows >= BLOCKS_FROM:
+            return 1  # blocks of rows are shared instead
+        return max(1, min(self._jobs, sets * self.n_rows // max(1, FROM_WORK)))
+
+    def in_one_thread(self) -> Self:
+        """The same statistics, for a thread among others: calls are not shared further."""
+        self._coded, self._rare  # noqa: B018 - made once, before the threads ask for them
+        alone = copy(self)
+        alone._jobs = 1  # noqa: SLF001 - a copy of ours
+        return alone
 
     def counting_order(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
         """The order in which many sets of one size are counted fastest, be it in several calls."""

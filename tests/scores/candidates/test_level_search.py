@@ -16,6 +16,7 @@ from dagora.scores.candidates import level_search
 from dagora.scores.candidates.jkl import read_jkl
 from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.registry import score_named
+from dagora.stats import table as table_module
 from dagora.stats.table import TableStatistics
 from tests.random_tables import discrete_table, random_continuous, random_discrete
 
@@ -129,7 +130,7 @@ def test_reference_candidates_without_a_limit(data_dir):
     """The pruned parent sets that came with the proven optima: the same sets, the same scores."""
     for name, kept in (("water_500c", 128), ("alarm_1000", 951)):
         table = read_table(data_dir / "scores" / f"{name}.csv.gz")
-        found = find_candidates(score_named("bic").make(TableStatistics(table, jobs=2)), Run())
+        found = find_candidates(score_named("bic").make(TableStatistics(table, jobs=2)), Run(jobs=2))
         reference = read_jkl(data_dir / "scores" / f"{name}.jkl")
         assert found.complete
         assert sum(map(len, found)) == kept
@@ -137,6 +138,20 @@ def test_reference_candidates_without_a_limit(data_dir):
             expected = dict(zip(theirs.parents, theirs.scores.tolist(), strict=True))
             assert expected.keys() == set(ours.parents)
             np.testing.assert_allclose([expected[p] for p in ours.parents], ours.scores, atol=1e-5)
+
+
+def test_threads_find_the_same_to_the_last_bit(monkeypatch):
+    """Also with few sets, and with parents that are required of some children only."""
+    monkeypatch.setattr(table_module, "FROM_WORK", 1000)
+    table = random_discrete(np.random.default_rng(3), 300, [2, 3, 4, 2, 3, 2, 2, 5])
+    known = Knowledge(required=[(table.names[0], table.names[1])])
+    found = []
+    for jobs in (1, 3):
+        score = score_named("bic").make(TableStatistics(table, jobs=jobs), penalty=0.3)
+        found.append(find_candidates(score, Run(known, jobs=jobs)))
+    for one, three in zip(*found, strict=True):
+        assert one.masks.tolist() == three.masks.tolist()
+        assert one.scores.tolist() == three.scores.tolist()
 
 
 def test_what_is_too_much_is_cut_down_and_said(monkeypatch):

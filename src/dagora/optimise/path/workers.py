@@ -1,26 +1,18 @@
-"""Threads that share independent work on kernels, each with memory of its own."""
+"""Threads of the path: each has memory of its own for the problem of a column."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from threading import local
-from types import TracebackType
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.optimise.path.column_problem import Workspace, workspace_for
+from dagora.threads import Threads
 
-T = TypeVar("T")
 
-
-class Workers:
-    """Up to `jobs` threads; with one job, the calling thread does everything itself.
-
-    What is shared out must not depend on who does it or when: results are then the same for any number of
-    jobs.
+class Workers(Threads):
+    """Threads with parts of columns to deal out, and memory for each.
 
     >>> with Workers(2) as workers:
     ...     workers.map(lambda part: part.tolist(), workers.parts(np.arange(5)))
@@ -28,24 +20,8 @@ class Workers:
     """
 
     def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
-        self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
+        super().__init__(jobs)
         self._own = local()
-
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-
-    def map(self, function: Callable[..., T], items: Sequence[object]) -> list[T]:
-        """Apply a function to every item; results in the order of the items."""
-        if self._pool is None or len(items) < 2:
-            return [function(item) for item in items]
-        return list(self._pool.map(function, items))
 
     def parts(self, items: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Deal items out, one part per job; no part is empty."""

@@ -30,6 +30,7 @@ from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
 from dagora.scores.local_score import TIE, BlockScore, LocalScore
 from dagora.scores.mixed.bic_mixed import MixedBIC
+from dagora.threads import Threads
 from dagora.wording import option
 
 # The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
@@ -100,7 +101,8 @@ class LevelSearch:
         self._base = [np.flatnonzero(required[:, child]) for child in range(d)]
         limit = d - 1 if run.knowledge.max_parents is None else min(d - 1, run.knowledge.max_parents)
         self._wanted = limit
-        self._rules = rules_for(score, ~forbidden)
+        self._threads = Threads(run.jobs)
+        self._rules = rules_for(score, ~forbidden, self._threads)
         largest = largest_size(d) - 1
         if self._quick and not self._rules.cuts:
             largest = min(largest, QUICK_PARENTS)
@@ -125,6 +127,13 @@ class LevelSearch:
 
     def find(self) -> Candidates:
         """Search level by level."""
+        with self._threads:
+            self._search()
+        note = f"not looked at: {'; '.join(self._notes)}" if self._notes else ""
+        found = tuple(self._collect(child) for child in range(len(self._names)))
+        return Candidates(self._names, found, complete=not self._notes, note=note)
+
+    def _search(self) -> None:
         for size in range(1, self._limit + 1):
             if not any(
                 len(alive.sets) and len(self._base[x]) < self._limit for x, alive in enumerate(self._alive)
@@ -141,9 +150,6 @@ class LevelSearch:
         else:
             if self._limit < self._wanted and any(len(alive.sets) for alive in self._alive):
                 self._notes.append(f"sets of more than {self._limit} parents")
-        note = f"not looked at: {'; '.join(self._notes)}" if self._notes else ""
-        found = tuple(self._collect(child) for child in range(len(self._names)))
-        return Candidates(self._names, found, complete=not self._notes, note=note)
 
     def _collect(self, child: int) -> ParentSets:
         levels = self._kept[child]
@@ -212,11 +218,12 @@ class LevelSearch:
         d = len(self._names)
         if size == 1:
             self._singles: list[list[tuple[int, float]]] = [[] for _ in range(d)]
-        grown: list[Grown] = []
-        for child, alive in enumerate(self._alive):
-            if len(alive.sets) and size + len(self._base[child]) <= self._limit:
-                sets, subsets, below = grow(alive.sets, keys_of(alive.sets, d), alive.best, alive.allowed)
-                grown.append(Grown(child, sets, subsets, below, self._base[child]))
+        growing = [
+            child
+            for child, alive in enumerate(self._alive)
+            if len(alive.sets) and size + len(self._base[child]) <= self._limit
+        ]
+        grown = self._threads.map(self._grow, growing)
         watch = self._watch(size)
         try:
             grown = [entry for entry in self._rules.screen(grown, watch) if len(entry.sets)]
@@ -230,6 +237,11 @@ class LevelSearch:
             self._keep(entry, values[start : start + len(entry.sets)], size)
             start += len(entry.sets)
         return True
+
+    def _grow(self, child: int) -> Grown:
+        alive = self._alive[child]
+        keys = keys_of(alive.sets, len(self._names))
+        return Grown(child, *grow(alive.sets, keys, alive.best, alive.allowed), self._base[child])
 
     def _watch(self, size: int) -> Watch:
         """A watch that reports progress, and ends the work when the budget is exhausted."""

@@ -26,6 +26,7 @@ from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import unique_sets
 from dagora.scores.local_score import LocalScore
+from dagora.threads import Threads
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,10 @@ class Rules(Protocol):
         """Keep only some of a child's sets alive."""
 
 
-def rules_for(score: LocalScore, allowed: NDArray[np.bool_]) -> Rules:
-    """The rules that hold for a score."""
+def rules_for(score: LocalScore, allowed: NDArray[np.bool_], threads: Threads) -> Rules:
+    """The rules that hold for a score; the children are shared among threads."""
     if isinstance(score, DiscreteScore) and score.price > 0:
-        return EntropyRules(score)
+        return EntropyRules(score, threads)
     if isinstance(score, GaussianBIC):
         return LikelihoodBound(score, allowed)
     return NoRules()
@@ -114,8 +115,9 @@ class EntropyRules:
 
     cuts = True
 
-    def __init__(self, score: DiscreteScore) -> None:
+    def __init__(self, score: DiscreteScore, threads: Threads) -> None:
         self._score = score
+        self._threads = threads
         self._levels = score.schema.cardinalities.astype(np.float64)
         self._known: list[Information] = []
         # By child: Σ n ln n over the cells of the sets that were screened last, and their penalties.
@@ -140,16 +142,11 @@ class EntropyRules:
 
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
         """Prune by the entropies that are known, then by those from counts of the parent sets."""
-        first, prices = [], []
-        for entry in grown:
-            price = self._price(entry)
-            uncut = self._uncut_by_child(entry, price)
-            first.append(entry.only(uncut))
-            prices.append(price[uncut])
+        screened = self._threads.map(self._screen_by_child, grown)
+        first, prices = [entry for entry, _ in screened], [price for _, price in screened]
         sizes = [len(entry.sets) for entry in first]
         if not sum(sizes):
             return []
-        left: list[Grown] = []
         widths = {entry.parents.shape[1] for entry in first}
         sums: dict[int, NDArray[np.float64]] = {}
         for width in widths:
@@ -162,11 +159,20 @@ class EntropyRules:
             for k in chosen:
                 sums[k] = whole[start : start + sizes[k]]
                 start += sizes[k]
-        for k, entry in enumerate(first):
-            uncut = self._uncut_by_parents(entry, sums[k], prices[k])
-            self._fresh[entry.child] = sums[k][uncut], prices[k][uncut]
-            left.append(entry.only(uncut))
-        return left
+
+        def screen_by_parents(k: int) -> Grown:
+            entry, cells, price = first[k], sums[k], prices[k]
+            uncut = self._uncut_by_parents(entry, cells, price)
+            self._fresh[entry.child] = cells[uncut], price[uncut]
+            return entry.only(uncut)
+
+        return self._threads.map(screen_by_parents, range(len(first)))
+
+    def _screen_by_child(self, entry: Grown) -> tuple[Grown, NDArray[np.float64]]:
+        """The sets of one child that its own entropies do not cut, with their penalties."""
+        price = self._price(entry)
+        uncut = self._uncut_by_child(entry, price)
+        return entry.only(uncut), price[uncut]
 
     def _uncut_by_child(self, entry: Grown, price: NDArray[np.float64]) -> NDArray[np.bool_]:
         uncut: NDArray[np.bool_] = entry.below + price < 0
