@@ -50,6 +50,9 @@ QUICK = (
     (r"^(dagora reproduce \S+.*?)( *#.*)?$", r"\1 --time-limit 0.1"),  # the same command would continue
     (r" --jobs 2| --full", ""),
     (r"--draws 2000", "--draws 100"),
+    (r"--nodes 8 --degree 1.5 --rows 900", "--nodes 6 --degree 1.5 --rows 300"),
+    (r"--parties 64", "--parties 8"),
+    (r"i <= (?:1500|2000);", "i <= 600;"),
 )
 # Blocks with lines that ask a server have no other lines: a test of their own starts the server.
 SERVERS = ("postgresql://", "--dask tcp://")
