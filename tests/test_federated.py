@@ -56,7 +56,7 @@ def test_the_graph_is_that_of_the_pooled_rows(method, kind):
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", ["order-search", "ilp"])
 def test_ties_among_equivalent_graphs_are_settled_alike(method, seed):
-    table = dagora.simulate(dagora.random_dag("er", 6, 1.5, seed=seed), "gaussian", 900, seed=seed).table
+    table = dagora.simulate(dagora.random_dag("er", 8, 1.5, seed=seed), "gaussian", 900, seed=seed).table
     assert learn_federated(sites(table), method).graph == dagora.learn(table, method).graph
 
 
