@@ -1,7 +1,8 @@
 """Every code block of the documents is run, at quick size: lines for a shell as they stand, Python page by page.
 
-Blocks of a page share a folder and run in order; its blocks of Python share their names. Lines of parties run as
-processes at the same time, over TLS, on ports that are free. What is not run here is listed with the reason.
+Blocks of a page share a folder and run in order; its blocks of Python share their names. Lines of parties run at
+the same time, over TLS, on ports that are free: those of the README as processes, those of other pages as threads,
+which saves their start. What is not run here is listed with the reason.
 """
 
 import os
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,12 +52,18 @@ QUICK = (
     (r"^(dagora reproduce \S+.*?)( *#.*)?$", r"\1 --time-limit 0.1"),  # the same command would continue
     (r" --jobs 2| --full", ""),
     (r"--draws 2000", "--draws 100"),
+    (r"--nodes 8 --degree 1.5 --rows 900", "--nodes 6 --degree 1.5 --rows 300"),
+    (r"--parties 64", "--parties 8"),
+    # As threads; other tests have processes.
+    (r"^(dagora (?:federate|private) simulate (?!.*--in-memory).*)$", r"\1 --in-memory"),
+    (r"i <= (?:1500|2000);", "i <= 600;"),
 )
 # Blocks with lines that ask a server have no other lines: a test of their own starts the server.
 SERVERS = ("postgresql://", "--dask tcp://")
 PARTY = re.compile(r"dagora (?:federate (?:coordinator|client)|private (?:group )?(?:host|join)) ")
 QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"|#.*")
 SHELL = re.compile(r"[|><&;$`*?~{(]")
+AS_PROCESSES = {"README.md"}
 LISTENS = re.compile(r"dagora (?:federate coordinator|private (?:group )?host) ")
 
 
@@ -159,27 +167,42 @@ def plain_commands(script: str) -> list[list[str]] | None:
     return [found[1:] for found in words] if all(found[0] == "dagora" for found in words) else None
 
 
+def run_together(commands: list[list[str]]) -> None:
+    """Commands of parties that wait for each other: the first in this thread, which handles signals."""
+    with ThreadPoolExecutor(max(1, len(commands))) as threads:
+        others = [threads.submit(run_command, command) for command in commands[1:]]
+        ended = [run_command(command) for command in commands[:1]]
+        ended += [each.result(PATIENCE) for each in others]
+    assert ended == [0] * len(commands)
+
+
 def run_shell(block: Block, folder: Path) -> None:
     """First the lines of one terminal, then those of a terminal each, all at once."""
     ports = free_ports()
     lines = [quick(line, ports) for line in block.text.splitlines()]
     parties = [line for line in lines if PARTY.match(line)]
-    rest = "\n".join(line for line in lines if not PARTY.match(line))
-    commands = plain_commands(rest)
-    if commands is not None:
-        for command in commands:
-            assert run_command(command) == 0, command
-        rest = ""
-    for scripts in ([rest], parties):
-        at_work = [shell(script, folder) for script in scripts if script.strip()]
-        try:
-            said = [process.communicate(timeout=PATIENCE)[0] for process in at_work]
-        finally:
-            for process in at_work:
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
-        assert [process.returncode for process in at_work] == [0] * len(at_work), "\n".join(said)
+    rest = [line for line in lines if not PARTY.match(line)]
+    plain = next(k for k in range(len(rest) + 1) if plain_commands("\n".join(rest[k:])) is not None)
+    run_scripts(["\n".join(rest[:plain])], folder)
+    for command in plain_commands("\n".join(rest[plain:])) or []:
+        assert run_command(command) == 0, command
+    if block.page in AS_PROCESSES:
+        run_scripts(parties, folder)
+    else:
+        run_together([shlex.split(line)[1:] for line in parties])
+
+
+def run_scripts(scripts: list[str], folder: Path) -> None:
+    """Scripts of a shell, all at once."""
+    at_work = [shell(script, folder) for script in scripts if script.strip()]
+    try:
+        said = [process.communicate(timeout=PATIENCE)[0] for process in at_work]
+    finally:
+        for process in at_work:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    assert [process.returncode for process in at_work] == [0] * len(at_work), "\n".join(said)
 
 
 @pytest.mark.parametrize("page", [

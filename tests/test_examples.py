@@ -1,10 +1,13 @@
-"""The examples, each run as a user would: in a folder of its own, by the interpreter."""
+"""The examples, each in a folder of its own: one by the interpreter as a user would, the others in this process."""
 
 import html
 import os
 import re
+import runpy
 import subprocess
 import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,26 @@ FOLDER = ROOT / "examples"
 PATIENCE = 600
 
 
-def run_example(name: str, folder: Path) -> str:
+@pytest.fixture
+def run_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], str]:
+    """An example, run in this process, which saves its start."""
+
+    def call(name: str) -> str:
+        monkeypatch.chdir(tmp_path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+        said, complained = capsys.readouterr()
+        assert complained == ""
+        return as_shown(name, said)
+
+    return call
+
+
+def run_by_interpreter(name: str, folder: Path) -> str:
+    """An example, run as a user would."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT / "src"),
@@ -29,13 +51,16 @@ def run_example(name: str, folder: Path) -> str:
         cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
+    return as_shown(name, ran.stdout)
+
+
+def as_shown(name: str, said: str) -> str:
+    """What an example said, of which its tutorial shows lines."""
     page = (ROOT / "docs" / "tutorials" / f"{name}.md").read_text(encoding="utf-8")
     assert f"{{literalinclude}} ../../examples/{name}.py" in page
     shown = re.search(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert set(without_digits(shown[1])) <= set(without_digits(ran.stdout)), (
-        "the tutorial shows what is printed"
-    )
-    return ran.stdout
+    assert set(without_digits(shown[1])) <= set(without_digits(said)), "the tutorial shows what is printed"
+    return said
 
 
 def without_digits(text: str) -> list[str]:
@@ -50,7 +75,7 @@ def number(pattern: str, text: str) -> float:
 
 
 def test_table(tmp_path: Path) -> None:
-    said = run_example("table", tmp_path)
+    said = run_by_interpreter("table", tmp_path)
     assert "wrong edges, as a class of equivalent graphs: 0\n" in said
     true_edges = {("smoker", "tar"), ("tar", "cough"), ("dust", "cough"), ("tar", "xray")}
     graph = dagora.read_graph(tmp_path / "network.dot")
@@ -65,8 +90,8 @@ def test_table(tmp_path: Path) -> None:
     assert all(name in page for name in graph.nodes)
 
 
-def test_posterior(tmp_path: Path) -> None:
-    said = run_example("posterior", tmp_path)
+def test_posterior(run_example: Callable[[str], str], tmp_path: Path) -> None:
+    said = run_example("posterior")
     assert number(r"R-hat ([\d.]+)", said) < 1.01
     assert "warning" not in said
     for one, other in (("rain", "river"), ("river", "flood"), ("flood", "damage")):
@@ -80,8 +105,8 @@ def test_posterior(tmp_path: Path) -> None:
     assert (tmp_path / "posterior.html").stat().st_size > 10_000
 
 
-def test_sites(tmp_path: Path) -> None:
-    said = run_example("sites", tmp_path)
+def test_sites(run_example: Callable[[str], str], tmp_path: Path) -> None:
+    said = run_example("sites")
     assert said.startswith("optimal: ")
     assert "same graph as on the pooled rows: True\n" in said
     rows = [int(number(rf"{name}: (\d+) rows", said)) for name in ("north", "south", "west")]
@@ -92,17 +117,17 @@ def test_sites(tmp_path: Path) -> None:
     assert together < alone, "the smallest site gains from the others"
 
 
-def test_two_owners(tmp_path: Path) -> None:
-    said = run_example("two_owners", tmp_path)
+def test_two_owners(run_example: Callable[[str], str], tmp_path: Path) -> None:
+    said = run_example("two_owners")
     assert said.startswith("800 people in common")
     assert re.findall(r"  (\w+) → (\w+)\n", said) == [("smoker", "tar"), ("tar", "cough"), ("tar", "xray")]
     assert "same edges as on the joined rows: True\n" in said
     assert "Neither learned a value" in said
 
 
-def test_database(tmp_path: Path) -> None:
+def test_database(run_example: Callable[[str], str], tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    said = run_example("database", tmp_path)
+    said = run_example("database")
     assert said.startswith("20000 rows: local-optimum")
     edges = re.findall(r"  (\w+) → (\w+)\n", said)
     assert edges == [("season", "visits"), ("advert", "visits"), ("visits", "sale")]
@@ -111,8 +136,8 @@ def test_database(tmp_path: Path) -> None:
     assert "same graph as from the rows in memory: True\n" in said
 
 
-def test_time_series(tmp_path: Path) -> None:
-    said = run_example("time_series", tmp_path)
+def test_time_series(run_example: Callable[[str], str], tmp_path: Path) -> None:
+    said = run_example("time_series")
     # The weights of the simulation.
     for edge, weight in {"light → air": 0.8, "air[t-1] → soil": 0.5, "soil[t-1] → soil": 0.7}.items():
         assert number(rf"{re.escape(edge)}: ([\d.]+)", said) == pytest.approx(weight, abs=0.11)
@@ -120,8 +145,8 @@ def test_time_series(tmp_path: Path) -> None:
     assert (tmp_path / "greenhouses.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_missing(tmp_path: Path) -> None:
-    said = run_example("missing", tmp_path)
+def test_missing(run_example: Callable[[str], str], tmp_path: Path) -> None:
+    said = run_example("missing")
     assert "wrong edges, as a class of equivalent graphs: 0\n" in said
     found = re.search(r"what was lost: (\d+) of (\d+)\n", said)
     # Who always fills in the level that is more frequent is right in 70 % or less of two columns.
@@ -130,16 +155,16 @@ def test_missing(tmp_path: Path) -> None:
     assert 0.5 <= number(r"with probability ([\d.]+)", said) <= 1
 
 
-def test_interventions(tmp_path: Path) -> None:
-    said = run_example("interventions", tmp_path)
+def test_interventions(run_example: Callable[[str], str], tmp_path: Path) -> None:
+    said = run_example("interventions")
     assert said.splitlines() == [
         "from watching: valve — level, level — float",
         "with rows in which the level was set: valve → level, level → float",
     ]
 
 
-def test_paper(tmp_path: Path) -> None:
-    said = run_example("paper", tmp_path)
+def test_paper(run_example: Callable[[str], str], tmp_path: Path) -> None:
+    said = run_example("paper")
     rows = re.findall(r"^ +(\d)" + r" +([\d.]+)" * 5 + "$", said, re.MULTILINE)
     assert [row[0] for row in rows] == ["0", "1", "2"]
     for _, optimum, solution, gap, published, published_gap in rows:

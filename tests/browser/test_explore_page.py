@@ -66,7 +66,7 @@ def test_the_graph_is_seen_while_a_method_runs_and_strengths_after_a_bootstrap(
     page.select_option("#method", "tabu")
     page.click("#options summary")
     page.fill("[data-option='patience']", "1000000000")
-    page.fill("#bootstrap", "20")
+    page.fill("#bootstrap", "8")
     page.click("#learn")
     page.evaluate("document.querySelector('#seed').focus({ preventScroll: true })")
     page.wait_for_selector("#so-far g[data-tail]")
@@ -95,7 +95,7 @@ def test_the_graph_is_seen_while_a_method_runs_and_strengths_after_a_bootstrap(
 
     # a stop ends the search; then there is no time for samples
     page.click("#stop")
-    page.wait_for_selector("#shown section:has-text('before 20 samples')")
+    page.wait_for_selector("#shown section:has-text('before 8 samples')")
     assert not page.is_visible("#so-far")
     assert page.locator("#so-far svg").count() == 0
     page.fill("[data-option='patience']", "")

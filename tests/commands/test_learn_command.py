@@ -119,7 +119,7 @@ def test_start_graph_from_a_file(run: Callable, garden: Path) -> None:
 def test_every_output_format_holds_the_learned_graph(
     run: Callable, garden: Path, tmp_path: Path, name: str
 ) -> None:
-    ran = run("learn", garden / "garden.csv", "--json", "-o", tmp_path / name)
+    ran = run("learn", garden / "garden.csv", "--method", "hill-climb", "--json", "-o", tmp_path / name)
     assert ran.code == 0, ran.err
     content = json.loads(ran.out)
     graph = dagora.read_graph(tmp_path / name)

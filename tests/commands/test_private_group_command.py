@@ -101,7 +101,7 @@ def terminals(start: Callable, files: list[Path], folder: Path) -> list[subproce
     ]  # fmt: skip
 
 
-@pytest.mark.slow  # docs/privacy.md has three terminals too
+@pytest.mark.slow  # docs/privacy.md has three terminals too, as threads
 def test_three_terminals_keep_logs_and_the_second_session_is_one_too_many(
     run: Callable, start: Callable, files: list[Path], tmp_path: Path
 ) -> None:

@@ -145,7 +145,7 @@ def test_where_columns_stand_does_not_matter(method, kind):
     if kind == "discrete":
         table = greenhouse().sample(800, seed=3)
     else:
-        table = dagora.simulate(dagora.random_dag("er", 8, 2, seed=4), "gaussian", 150, seed=4).table
+        table = dagora.simulate(dagora.random_dag("er", 7, 2, seed=4), "gaussian", 150, seed=4).table
     names = list(table.names)
     found = dagora.learn(table, method, alpha=0.05)
     shuffled = np.random.default_rng(0).permutation(names).tolist()

@@ -465,7 +465,7 @@ def knowledge_of(kind, graph):
 @pytest.mark.parametrize("kind", ["required", "forbidden", pytest.param("tiers", marks=pytest.mark.slow)])
 def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):
     """What is set beside the result must be allowed to be one; an exact search under the knowledge is better."""
-    graph, table = simulated(5, 300, 3, sem=SEM[loss], degree=1.5)
+    graph, table = simulated(4, 300, 3, sem=SEM[loss], degree=1.5)
     knowledge = knowledge_of(kind, graph)
     baselines = []
 
@@ -574,7 +574,7 @@ def test_losses_of_rows_say_so(loss):
 @each_pair
 def test_runs_agree_to_the_last_bit(loss, published):
     _, table = simulated(
-        4 if published or loss in {"logistic", "poisson"} else 8, 200, 5, sem=SEM[loss], degree=1.0
+        3 if published or loss in {"logistic", "poisson"} else 8, 100, 5, sem=SEM[loss], degree=1.0
     )
     given = {"loss": loss, "published": published, "seed": 7, **LIGHT[loss]}
     first = learn(table, **given)

@@ -31,7 +31,7 @@ CASES = [
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_edge_probabilities_are_the_same_in_any_units(score, options, within, seed):
     rng = np.random.default_rng(seed)
-    columns = 3 if score == "gp2" else 4
+    columns = 3 if score in {"gp", "gp2"} else 4
     rows = rows_of(seed, 40)[:, :columns]
     units, shift = 10.0 ** rng.uniform(-12, 12, columns), rng.normal(size=columns)
     one, other = (

@@ -76,7 +76,9 @@ def split_file(
             raise DataError(f"there is no column beside the key '{key}': at least one is needed")
         place = names.index(key)
         keys = columns[place].to_pylist()
-        columns[place] = pa.chunked_array([np.arange(len(keys), dtype=np.float64)])
+        numbers = pa.py_buffer(np.arange(len(keys), dtype=np.float64))
+        # From a buffer: pyarrow would import pandas to find out that an array of numpy is none of pandas.
+        columns[place] = pa.chunked_array([pa.Array.from_buffers(pa.float64(), len(keys), [None, numbers])])
         numbered = Table.from_columns(
             *type_columns(names, columns, reading, text_cells=text, words_nulled=text)
         )

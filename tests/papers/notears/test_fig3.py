@@ -76,7 +76,8 @@ def test_lingam_is_the_first_line_of_its_page() -> None:
 
 @pytest.mark.parametrize("label", [*fig3.METHODS, *fig3.LINGAM])
 def test_methods_find_most_of_an_easy_graph(label: str) -> None:
-    parameters = {**CELL, "d": 12, **(fig3.METHODS | fig3.LINGAM)[label]}
+    size = 8 if "Algorithm 1" in label else 12  # it is by far the slowest
+    parameters = {**CELL, "d": size, **(fig3.METHODS | fig3.LINGAM)[label]}
     simulation = simulated(parameters)
     found = estimate(parameters, simulation.table, Run())
     numbers = judged(found.graph, simulation.graph, simulation.table)

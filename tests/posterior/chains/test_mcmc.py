@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ SCORES = {
     "BGe, noise": lambda: make_score(gaussian(4, 60, 0.0), "bge"),
     "BGe, dependent": lambda: make_score(gaussian(4, 200, 0.7), "bge"),
     "BDeu": lambda: make_score(discrete(4, 100, 0.6), "bdeu"),
-    "GP": lambda: make_score(gaussian(4, 60, 0.5), "gp", points=32),
+    "GP": cache(lambda: make_score(gaussian(4, 60, 0.5), "gp", points=32)),  # its families are dear
 }
 PRIOR_OF_ORDERS = ", times the number of orders that the graph agrees with"
 

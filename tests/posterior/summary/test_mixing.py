@@ -115,7 +115,9 @@ def test_edges_apart_are_named_worst_first_in_each_direction() -> None:
     assert json.loads(json.dumps(found.to_dict()))["apart"][0]["tail"] in {"a", "b"}
 
 
-@pytest.mark.parametrize(("draws", "stay"), [(1000, 0.0), (1000, 0.8), (100, 0.0)])
+@pytest.mark.parametrize(
+    ("draws", "stay"), [pytest.param(1000, 0.0, marks=pytest.mark.slow), (1000, 0.8), (100, 0.0)]
+)
 def test_chains_that_have_mixed_are_seldom_blamed(draws: int, stay: float) -> None:
     """Edges that come and go, at stationarity from the first draw: 90 of them, 4 chains, 60 times."""
     rng = np.random.default_rng(draws)
