@@ -604,9 +604,8 @@ class SecureSums:
             return Contingency(np.zeros((1, 0), dtype=np.int64), np.array([self.n_rows]))
         shape = [len(self.schema[i].levels) for i in columns]
         places = np.ravel_multi_index([self._table.codes(i) for i in columns], shape)
-        seen, counts = np.unique(
-            places, return_counts=True
-        )  # in the order of cells, and quicker than of rows
+        # In the order of cells, and quicker than rows would be.
+        seen, counts = np.unique(places, return_counts=True)
         return Contingency(np.stack(np.unravel_index(seen, shape), axis=1), counts.astype(np.int64))
 
     def counts(self, column_sets: Sequence[Sequence[int]]) -> CellCounts:
