@@ -58,6 +58,9 @@ class KeptCounts:
         """What is known of a set of ascending columns."""
         return self._found.get(columns)
 
+    def __contains__(self, columns: Set) -> bool:
+        return columns in self._found
+
     @property
     def sets(self) -> list[Set]:
         """The sets that are known."""
