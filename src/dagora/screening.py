@@ -14,13 +14,13 @@ too many edges come by chance.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from dagora.data.table import Table
-from dagora.errors import DagoraError
 from dagora.events import ignore
 from dagora.run import Run
 from dagora.scores.discrete import DiscreteScore
@@ -69,12 +69,11 @@ def screen(searching: Searching, source: Source, local: LocalScore | None, run: 
         return
     asked = Asked(rows.sample, run.jobs)
     trial = replace(run, on_event=ignore, budget=run.budget.part(SHARE))
-    try:
-        again = at_sample_price(searching, local, asked)
-        again.once(Source(rows=asked), again.make(asked), trial)
-    except DagoraError:
-        return  # some rows may be too few for what all rows allow
-    if not run.budget.exhausted:
+    again = at_sample_price(searching, local, asked)
+    again.once(Source(rows=asked), again.make(asked), trial)
+    # One that ended before it knew all pairs tells nothing, and would cost a pass.
+    told = not trial.budget.exhausted or len(asked.sets) > math.comb(len(rows.schema), 2)
+    if told and not run.budget.exhausted:
         rows.count_early(list(asked.sets))
 
 

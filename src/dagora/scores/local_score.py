@@ -148,9 +148,10 @@ def needs_a_pass(score: object, families: Sequence[Family]) -> bool:
 def families_at_once(score: LocalScore, budget: Budget) -> int:
     """How many families are scored between two looks at the clock: a twentieth of a second, if time counts.
 
-    A family's score does not depend on the families that are scored with it.
+    A pass over rows that are scanned is not interrupted, so there one should serve as many as possible. A
+    family's score does not depend on the families that are scored with it.
     """
-    if math.isinf(budget.left):
+    if math.isinf(budget.left) or scans_rows(score):
         return MOST_FAMILIES
     if is_expensive(score):
         return EXPENSIVE_FAMILIES

@@ -218,10 +218,8 @@ class Climber:
             self._deletions[:, child] = deletions
 
     def _needs_a_pass(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> bool:
-        """Whether the neighbours of some families take a pass over rows, in which others may be counted too."""
-        return any(
-            needs_a_pass(self._score, self._neighbours(child, parents)) for child, parents in centres
-        )
+        """Whether the neighbours of some families take a pass, which then may serve others too."""
+        return any(needs_a_pass(self._score, self._neighbours(child, parents)) for child, parents in centres)
 
     def _score_neighbours(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """Score the neighbours of some families, all together."""

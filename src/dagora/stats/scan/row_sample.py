@@ -82,9 +82,9 @@ def draw_rows(source: RowSource, names: list[str], size: int, seed: int) -> pa.T
 
 
 class Reservoir:
-    """The rows with the smallest random numbers of all that were added; with `as_words`, text is kept as words.
+    """The rows with the smallest random numbers of all that were added.
 
-    A column that a later batch lacks is left out.
+    A column that a later batch lacks is left out. With `as_words`, text is kept as words and places.
     """
 
     def __init__(self, size: int, seed: int, *, as_words: bool = False) -> None:

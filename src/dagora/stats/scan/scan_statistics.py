@@ -25,14 +25,21 @@ from dagora.errors import DataError, RowsUnavailableError
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.in_memory import cells_of
 from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_scales
-from dagora.stats.scan.kept_counts import KEPT_NUMBERS, KeptCounts, Occupied, ascending, in_order
+from dagora.stats.scan.kept_counts import (
+    KEPT_NUMBERS,
+    KeptCounts,
+    Occupied,
+    ascending,
+    in_order,
+    single_columns,
+)
 from dagora.stats.scan.stream_counts import Counter
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 from dagora.wording import option
 
 # Rows of the sample that is suggested where rows are needed.
 SAMPLE = 100_000
-# The most numbers of counts that are made early, half of what is kept, and of one set: one of so many of them.
+# The most numbers of counts that are made early, half of what is kept; a set has at most one of so many.
 EARLY_NUMBERS, LARGEST_EARLY = KEPT_NUMBERS // 2, 16
 # Moments of the same rows differ by rounding up to this, relative to the spread of their columns.
 SAME_MOMENTS = 1e-9
@@ -84,8 +91,8 @@ class ScanStatistics:
         if self.sample is None or not self._screened:
             return self._counter.said
         return (
-            f"a search on a sample of {self.sample.n_rows:,} rows told what to count early; every family that "
-            f"counts here was counted on all {self._rows:,} rows, in {self.passes} passes"
+            f"a search on a sample of {self.sample.n_rows:,} rows told what to count early; every family was "
+            f"then counted on all {self._rows:,} rows, in {self.passes} passes"
         )
 
     def rows(self) -> NoReturn:
@@ -129,7 +136,7 @@ class ScanStatistics:
         numbers *= [len(columns) + 1 for columns in fresh]
         small = numbers <= EARLY_NUMBERS / LARGEST_EARLY
         chosen = small & (np.cumsum(np.where(small, numbers, 0)) <= EARLY_NUMBERS)
-        self._kept.keep(self._counted([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
+        self._keep(self._counted([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
         self._screened = True
 
     def _found(self, column_sets: ColumnSets) -> list[Occupied]:
@@ -138,9 +145,14 @@ class ScanStatistics:
         known = {columns: self._kept.get(columns) for columns in map(ascending, sets)}
         fresh = [columns for columns, found in known.items() if found is None]
         counted = self._counted(fresh) if fresh else {}
-        self._kept.keep(counted)
+        self._keep(counted)
         have = {columns: found for columns, found in known.items() if found is not None} | counted
         return [in_order(have[ascending(columns)], columns) for columns in sets]
+
+    def _keep(self, counted: dict[Set, Occupied]) -> None:
+        """Keep counts, and those of the single columns that they are about, which need no pass any more."""
+        singles = single_columns(counted)
+        self._kept.keep({each: found for each, found in singles.items() if each not in self._kept} | counted)
 
     def moments(self) -> Moments:
         """Moments of the continuous columns, in one pass."""
