@@ -18,20 +18,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from dagora.data.table import Table
 from dagora.events import ignore
 from dagora.run import Run
 from dagora.scores.discrete import DiscreteScore
+from dagora.scores.local_score import LocalScore
+from dagora.searching import Searching
 from dagora.source import Source
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, flatten
 from dagora.stats.table import TableStatistics
-
-if TYPE_CHECKING:
-    from dagora.scores.local_score import LocalScore
-    from dagora.searching import Searching
 
 # The share of the time that is left for the search on the sample.
 SHARE = 0.1

@@ -20,7 +20,6 @@ from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score
-from dagora.screening import screen
 from dagora.search.auto import ColumnOrders
 from dagora.search.column_order import in_column_order
 from dagora.search.greedy.hill_climb import tabu_search
@@ -52,7 +51,6 @@ class Searching:
         self, source: Source, local: LocalScore | None, run: Run
     ) -> tuple[Outcome, list[str], dict[str, float]]:
         """Run the method; also return warnings for the user and numbers about the work done."""
-        screen(self, source, local, run)
         given, notes, work = learner_input(self.entry, source, local, run)
         if self.entry.in_both_orders and self.score is not None and local is not None:
             ordered = in_name_order(source.statistics)
