@@ -72,6 +72,7 @@ FLOORS = (
     ("source",),
     ("choices",),
     ("searching",),
+    ("screening",),
     ("preparing",),
     ("resample", "site_tasks"),
     ("learning", "opening", "resampling", "fitting", "imputing"),

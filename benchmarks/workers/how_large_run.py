@@ -1,7 +1,7 @@
 """One row of the page "How large?": write a Parquet file piece by piece, or learn from one, as JSON.
 
 python how_large_run.py write FILE ROWS COLUMNS LEVELS
-python how_large_run.py scan|memory FILE METHOD JOBS
+python how_large_run.py scan|plain|memory FILE METHOD JOBS
 """
 
 from __future__ import annotations
@@ -51,11 +51,14 @@ def write(file: str, rows: int, columns: int, most_levels: int) -> None:
 
 
 def learn(how: str, file: str, method: str, jobs: int) -> None:
-    """Search from the file: by passes over it, or from a table in memory."""
+    """Search from the file: by passes over it, also without a sample (plain), or from a table in memory."""
     import dagora
+    import dagora.stats.scan.screening_sample as sampling
 
+    if how == "plain":
+        sampling.MOST_ROWS = 0
     begun, used = time.perf_counter(), time.process_time()
-    rows = dagora.open_rows(file, jobs=jobs) if how == "scan" else dagora.read_table(file)
+    rows = dagora.open_rows(file, jobs=jobs) if how != "memory" else dagora.read_table(file)
     result = dagora.learn(rows, method=method, jobs=jobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     outcome = {
@@ -63,6 +66,7 @@ def learn(how: str, file: str, method: str, jobs: int) -> None:
         "cpu": time.process_time() - used,
         "peak": peak,
         "passes": result.stats.get("passes", 0),
+        "score": result.score,
         "edges": [list(edge) for edge in result.graph.edges],
     }
     print(json.dumps(outcome))

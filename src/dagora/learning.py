@@ -26,6 +26,7 @@ from dagora.scores.edge_gains import edge_gains
 from dagora.scores.estimation import estimation, told_of
 from dagora.scores.local_score import LocalScore, check_possible, graph_score
 from dagora.scores.registry import default_score, score_named
+from dagora.screening import screen
 from dagora.source import read_rows
 from dagora.stats.accepting import as_statistics
 from dagora.stats.data_warnings import check_learnable
@@ -127,6 +128,7 @@ def learn(
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
     local = None if chosen is None else searching.make(source.statistics)
     check_possible(local, known)
+    screen(searching, source, local, run)
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
     gains = {}

@@ -40,6 +40,7 @@ class Method:
     most memory that it holds for each ordered pair of columns, however little time there is. A method with an
     objective of its own takes continuous columns only, unless its `any_kind`, or an option's, says otherwise.
     `by_tests` says that it decides by tests of independence, which rows drawn with replacement mislead.
+    `screens` says that, on rows that are scanned, a run on a sample tells what to count early (`screening`).
     `in_time` says that it learns from series, and returns a graph in time (`LaggedGraph`). One that is
     `seldom` chosen is only named where a list must be short.
     """
@@ -58,6 +59,7 @@ class Method:
     any_kind: bool = False
     by_tests: bool = False
     in_time: bool = False
+    screens: bool = False
     needs: tuple[Need, ...] = ()
     seldom: bool = False
     bytes_a_pair: int = 40

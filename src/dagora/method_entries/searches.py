@@ -33,6 +33,7 @@ SEARCHES = (
         promise="never below tabu search; nearly always the same graph wherever the columns stand",
         reference="Glover 1989; Lee & van Beek 2017; Scanagatta, Corani & Zaffalon 2017",
         learner="dagora.search.auto:auto",
+        screens=True,
         in_both_orders=True,
     ),
     Method(
@@ -43,6 +44,7 @@ SEARCHES = (
         promise="a local optimum: no added, deleted or reversed edge improves the score",
         reference="Heckerman, Geiger & Chickering 1995",
         learner="dagora.search.greedy.hill_climb:hill_climb",
+        screens=True,
         options=RESTARTS,
     ),
     Method(
@@ -53,6 +55,7 @@ SEARCHES = (
         promise="the best graph seen, at least as good as hill climbing's first optimum",
         reference="Glover 1989",
         learner="dagora.search.greedy.hill_climb:tabu_search",
+        screens=True,
         options=(
             Option("length", "int", 100, "how many of the last visited graphs are not visited again", low=1),
             Option("patience", "int", 100, "stop after this many moves without a better graph", low=1),
@@ -67,6 +70,7 @@ SEARCHES = (
         promise="a local optimum: no edge inserted, deleted or turned in a graph of the class helps",
         reference="Chickering 2002; Hauser & Bühlmann 2012",
         learner="dagora.search.ges.ges:ges",
+        screens=True,
         options=(
             Option("start", "graph", None, "graph whose class to start from; without it, the empty graph"),
             Option("turning", "bool", True, "also turn edges; without it, insert and delete only"),

@@ -92,6 +92,13 @@ class DiscreteScore:
         """Whether every question takes a pass over rows that are not in memory."""
         return isinstance(self._statistics, HasPasses)
 
+    def needs_a_pass(self, families: Sequence[Family]) -> bool:
+        """Whether the rows must be read for these families; never where they are in memory."""
+        statistics = self._statistics
+        return isinstance(statistics, HasPasses) and not statistics.knows(
+            [(*parents, child) for child, parents in families]
+        )
+
     @property
     def price(self) -> float:
         """The penalty per free parameter; 0 for scores without one."""

@@ -132,12 +132,26 @@ def scans_rows(score: object) -> bool:
     return bool(getattr(score, "scans_rows", False))
 
 
+@runtime_checkable
+class ScanningScore(Protocol):
+    """A score that may need a pass over rows that are not in memory, and knows when."""
+
+    def needs_a_pass(self, families: Sequence[Family]) -> bool:
+        """Whether something must be counted for these families that is not known yet."""
+
+
+def needs_a_pass(score: object, families: Sequence[Family]) -> bool:
+    """Whether scoring some families takes a pass over rows that are not in memory."""
+    return isinstance(score, ScanningScore) and score.needs_a_pass(families)
+
+
 def families_at_once(score: LocalScore, budget: Budget) -> int:
     """How many families are scored between two looks at the clock: a twentieth of a second, if time counts.
 
-    A family's score does not depend on the families that are scored with it.
+    A pass over rows that are scanned is not interrupted, so there one should serve as many as possible. A
+    family's score does not depend on the families that are scored with it.
     """
-    if math.isinf(budget.left):
+    if math.isinf(budget.left) or scans_rows(score):
         return MOST_FAMILIES
     if is_expensive(score):
         return EXPENSIVE_FAMILIES

@@ -115,3 +115,9 @@ class ScannedNameOrder(NameOrder):
     def passes(self) -> int:
         """How often the rows were read so far."""
         return cast("HasPasses", self._behind).passes
+
+    def knows(self, column_sets: Sequence[Sequence[int]]) -> bool:
+        """Whether the counts of some sets are kept."""
+        places = self._places.tolist()
+        behind = cast("HasPasses", self._behind)
+        return behind.knows([[places[column] for column in columns] for columns in column_sets])

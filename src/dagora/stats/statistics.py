@@ -206,11 +206,14 @@ class HasOwnScores(Protocol):
 
 @runtime_checkable
 class HasPasses(Protocol):
-    """Statistics that read their rows anew for every call."""
+    """Statistics that read their rows anew for every call, and keep what they counted."""
 
     @property
     def passes(self) -> int:
         """How often the rows were read so far."""
+
+    def knows(self, column_sets: Sequence[Sequence[int]]) -> bool:
+        """Whether the counts of some sets are kept, so that they take no pass."""
 
 
 @runtime_checkable

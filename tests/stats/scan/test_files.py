@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -182,3 +183,29 @@ def test_a_file_of_the_same_size_and_time_is_noticed(tmp_path):
         with pytest.raises(DataError, match="changed during the run"):
             scanned.counts([(0, 1)])
         scanned = dagora.open_rows(file)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("folders", "name", "levels"),
+    [
+        (["m%20n=1", "m%20n=2"], "m n", ("1", "2")),
+        (["m=+1", "m=+2"], "m", ("1", "2")),
+        (["m=01", "m=-2"], "m", ("-2", "1")),
+        (["m=3000000000", "m=a=b"], "m", ("3000000000", "a=b")),
+        (["m=%zz", "m=%C3%A4"], "m", ("%zz", "ä")),
+        (["m=%ff", "m=a"], "m", "^m=%ff/rows.*: the folder 'm=%ff' does not spell text: rename it$"),
+    ],
+)
+def test_odd_folders_are_the_same_columns_in_all_formats(ending, folders, name, levels, tmp_path):
+    rows = pl.DataFrame({"a": ["x", "y"] * 5})
+    for folder in folders:
+        (tmp_path / folder).mkdir()
+        write = rows.write_parquet if ending == "parquet" else rows.write_csv
+        write(str(tmp_path / folder / f"rows.{ending}"))
+    if isinstance(levels, str):
+        with pytest.raises(DataError, match=levels):
+            dagora.open_rows(tmp_path)
+    else:
+        variable = dagora.open_rows(tmp_path).schema[1]
+        assert (variable.name, variable.levels) == (name, levels)

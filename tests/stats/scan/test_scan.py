@@ -200,6 +200,10 @@ def test_what_was_counted_is_kept():
     assert scanned.passes == 2
     scanned.counts([(0, 2)])
     assert scanned.passes == 3
+    scanned.counts([(2, 3)])
+    known = TableStatistics(dagora.Table.from_frame(frame())).counts([(3,), (2,)]).values.tolist()
+    assert scanned.counts([(3,), (2,)]).values.tolist() == known
+    assert scanned.passes == 4, "single columns follow from larger sets"
 
 
 def test_columns_that_are_left_out(tmp_path):

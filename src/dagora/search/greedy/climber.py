@@ -3,7 +3,7 @@
 After a change only the families that changed are scored again, so a step computes one or two columns of the
 gain matrices. A child's gains depend on its parents only. They are cached, so that returning to an earlier
 family (in tabu search, after restarts) costs nothing. On rows that are scanned, the families that the next
-moves are likely to lead to are scored ahead (see `foresight`).
+moves are likely to lead to are scored ahead (see `foresight`) whenever a pass is due.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dagora.errors import DataError, KnowledgeError
 from dagora.events import Budget, OutOfTimeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once, scans_rows
+from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once, needs_a_pass, scans_rows
 from dagora.search.greedy.foresight import likely_parents
 from dagora.search.greedy.moves import (
     ADD,
@@ -207,7 +207,7 @@ class Climber:
         fresh = [child for child in children if self._key(child) not in self._remembered]
         wanted = [(child, tuple(self._parents[child])) for child in fresh]
         unscored = [family for family in wanted if family not in self._foreseen]
-        if self._looks_ahead and unscored:
+        if self._looks_ahead and self._needs_a_pass(unscored):
             unscored += self._likely(children)
         self._score_neighbours(unscored)
         for child, parents in wanted:
@@ -216,6 +216,10 @@ class Climber:
             self._local[child], additions, deletions = self._remembered[self._key(child)]
             self._additions[:, child] = additions
             self._deletions[:, child] = deletions
+
+    def _needs_a_pass(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> bool:
+        """Whether the neighbours of some families take a pass, which then may serve others too."""
+        return any(needs_a_pass(self._score, self._neighbours(child, parents)) for child, parents in centres)
 
     def _score_neighbours(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """Score the neighbours of some families, all together."""

@@ -16,7 +16,7 @@ from dagora.errors import DataError
 from dagora.stats.scan.changes import state_of
 from dagora.stats.scan.delimited_files import DelimitedFiles
 from dagora.stats.scan.ipc_files import ipc_batches
-from dagora.stats.scan.path_columns import Said, partition_root, with_said
+from dagora.stats.scan.path_columns import partition_root, path_columns, with_said
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,11 +97,12 @@ class ArrowFiles:
             self._dataset: ds.Dataset = ds.dataset(
                 [str(file) for file in files],
                 format=form,
-                partitioning="hive" if root else None,
-                partition_base_dir=str(root) if root else None,
             )
         self._check_types()
-        self._parts = list(zip(files, self._dataset.get_fragments(), strict=True))
+        # Read by our own rules, so that they are those of CSV files too.
+        said, kinds = path_columns(files, root)
+        self._kinds = {name: kind for name, kind in kinds.items() if name not in self._dataset.schema.names}
+        self._parts = list(zip(files, self._dataset.get_fragments(), said, strict=True))
         self._words: list[str] = []
         if form == "parquet":
             own = self._parts[0][1].physical_schema
@@ -134,11 +135,11 @@ class ArrowFiles:
         import pyarrow as pa
 
         own = [field for field in self._dataset.schema if not field.name.startswith("__index_level_")]
-        return plain_text(pa.RecordBatch.from_pylist([], pa.schema(own))).schema
+        return plain_text(pa.RecordBatch.from_pylist([], pa.schema([*own, *self._kinds.items()]))).schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns, file by file."""
-        for file, fragment in self._parts:
+        for file, fragment, said in self._parts:
             with naming(file):
                 own = fragment.physical_schema.names
                 # A file without a column that is asked for still has rows.
@@ -148,10 +149,8 @@ class ArrowFiles:
                 else:
                     fresh = [name for name in stored if (file, name) not in self._checked]
                     batches = ipc_batches(file, stored, BATCH_ROWS, fresh)
-                said = partition_keys(fragment)
-                kinds = {name: self._dataset.schema.field(name).type for name in columns if name not in own}
                 for batch in batches:
-                    yield with_said(plain_text(batch), columns, said, kinds)
+                    yield with_said(plain_text(batch), columns, said, self._kinds)
                 self._checked |= {(file, name) for name in stored}
 
     def _parquet_batches(self, file: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -186,10 +185,3 @@ def plain_text(batch: pa.RecordBatch) -> pa.RecordBatch:
         for column in batch.columns
     ]
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)
-
-
-def partition_keys(fragment: ds.Fragment) -> Said:
-    """What the path of a file says about its rows, such as year=2024."""
-    import pyarrow.dataset as ds
-
-    return dict(ds.get_partition_keys(fragment.partition_expression))

@@ -26,6 +26,7 @@ from dagora.stats.scan.query_profiles import look_by_queries
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
 from dagora.stats.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
+from dagora.stats.scan.screening_sample import ScreeningSample
 from dagora.stats.scan.stream_counts import Counter, StreamCounts
 from dagora.wording import option
 
@@ -69,7 +70,9 @@ def scan_source(
 
     With a `database`, no row leaves it: it is asked for distinct values, counts and sums.
     """
-    look = look_at_rows if database is None else partial(look_by_queries, database)
+    # Where rows may not leave a database, none is drawn.
+    sample = ScreeningSample()
+    look = partial(look_at_rows, sample) if database is None else partial(look_by_queries, database)
     if reading.missing not in ("error", "drop"):
         raise OptionError(
             "missing cells of rows that are scanned are refused or dropped "
@@ -154,19 +157,29 @@ def scan_source(
             counter = StreamCounts(stream, levels, complete, jobs)
     else:
         counter = QueryCounts(database, codings, complete, filled)
-    return ScanStatistics(counter, schema_found, complete, overview)
+    return ScanStatistics(
+        counter, schema_found, complete, overview, sample.table(codings, schema_found, complete)
+    )
 
 
 def look_at_rows(
-    source: RowSource, profiles: dict[str, Profile], words: Words, *, complete: bool = False
+    sample: ScreeningSample,
+    source: RowSource,
+    profiles: dict[str, Profile],
+    words: Words,
+    *,
+    complete: bool = False,
 ) -> None:
     """Look at all rows, or at those without a missing cell: here, or where the source looks by itself."""
     if isinstance(source, LooksByItself):
         source.look(profiles, words, complete=complete)
         return
+    sample.begin(len(profiles))
     for batch in source.batches(list(profiles)):
+        rows = complete_part(batch, words) if complete and batch.num_rows else batch
         if batch.num_rows:
-            look_at_all(profiles.values(), complete_part(batch, words) if complete else batch, words)
+            look_at_all(profiles.values(), rows, words)
+            sample.add(rows, profiles)
 
 
 def decide(

@@ -58,6 +58,9 @@ class KeptCounts:
         """What is known of a set of ascending columns."""
         return self._found.get(columns)
 
+    def __contains__(self, columns: Set) -> bool:
+        return columns in self._found
+
     @property
     def sets(self) -> list[Set]:
         """The sets that are known."""
@@ -82,3 +85,20 @@ def numbers_in(found: dict[Set, Occupied]) -> int:
 def of_single_columns(found: dict[Set, Occupied]) -> dict[Set, Occupied]:
     """The counts of single columns, of which there are few."""
     return {columns: each for columns, each in found.items() if len(columns) <= 1}
+
+
+def single_columns(found: dict[Set, Occupied]) -> dict[Set, Occupied]:
+    """The counts of the single columns of sets, each from the smallest table that has it.
+
+    >>> table = Occupied(np.array([[0, 1], [0, 2], [2, 1]], dtype=np.uint16), np.array([3, 4, 5]))
+    >>> {column: each.counts.tolist() for column, each in single_columns({(4, 7): table}).items()}
+    {(4,): [7, 5], (7,): [8, 4]}
+    """
+    singles: dict[Set, Occupied] = {}
+    for columns, each in sorted(found.items(), key=lambda item: len(item[1].counts)):
+        for place, column in enumerate(columns):
+            if (column,) not in singles:
+                totals = np.bincount(each.cells[:, place], each.counts).astype(np.int64)
+                levels = np.flatnonzero(totals)
+                singles[column,] = Occupied(levels[:, None].astype(np.uint16), totals[levels])
+    return singles

@@ -16,13 +16,14 @@ from urllib.parse import unquote
 import numpy as np
 
 from dagora.data.columns.cells import is_text
+from dagora.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # The folder of rows for which nothing is known.
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
-WHOLE = re.compile("-?[0-9]{1,10}")
+WHOLE = re.compile("[+-]?[0-9]{1,10}")
 
 # By column, what a path says; None where it says that nothing is known.
 Said = dict[str, Any]
@@ -45,7 +46,7 @@ def partition_root(place: str | Path) -> Path | None:
 
 
 def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[Said], dict[str, pa.DataType]]:
-    """What the path of each file says below a folder, and the types of those columns, as Arrow finds them.
+    """What the path of each file says below a folder, and the types of those columns: whole numbers or text.
 
     >>> files = [Path("sales/year=2024/city=Bonn/a.csv"), Path("sales/year=2025/city=Ulm%20Ost/a.csv")]
     >>> path_columns(files, Path("sales"))[0]
@@ -69,9 +70,25 @@ def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[Said], 
 
 
 def said_by(path: Path) -> Said:
-    """What the folders of a path say, as text."""
-    pairs = [part.partition("=") for part in path.parts[:-1]]
-    return {name: None if value == NOTHING else unquote(value) for name, mark, value in pairs if mark}
+    """What the folders of a path say, as text; names and values may be written with `%20` and the like.
+
+    >>> said_by(Path("my%20city=Ulm%20Ost/year=2024/part.csv"))
+    {'my city': 'Ulm Ost', 'year': '2024'}
+    >>> said_by(Path("city=%ff/part.csv"))
+    Traceback (most recent call last):
+    dagora.errors.DataError: city=%ff/part.csv: the folder 'city=%ff' does not spell text: rename it
+    """
+    said: Said = {}
+    for part in path.parts[:-1]:
+        name, mark, value = part.partition("=")
+        if mark:
+            try:
+                said[unquote(name, errors="strict")] = (
+                    None if value == NOTHING else unquote(value, errors="strict")
+                )
+            except UnicodeDecodeError:
+                raise DataError(f"{path}: the folder '{part}' does not spell text: rename it") from None
+    return said
 
 
 def with_said(

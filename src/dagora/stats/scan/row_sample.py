@@ -74,35 +74,66 @@ def draw_rows(source: RowSource, names: list[str], size: int, seed: int) -> pa.T
     """The rows with the smallest random numbers, in their own order."""
     import pyarrow as pa
 
-    kept: list[pa.RecordBatch | pa.Table] = []
-    numbers: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-    position = 0
-    limit = np.uint64(2**64 - 1)
+    drawn = Reservoir(size, seed)
     for batch in source.batches(names):
-        own = random_numbers(seed, position, batch.num_rows)
-        position += batch.num_rows
-        near = np.flatnonzero(own <= limit)
+        drawn.add(batch)
+    found = drawn.rows(size)
+    return pa.table({name: [] for name in names}) if found is None else found
+
+
+class Reservoir:
+    """The rows with the smallest random numbers of all that were added.
+
+    A column that a later batch lacks is left out. With `as_words`, text is kept as words and places.
+    """
+
+    def __init__(self, size: int, seed: int, *, as_words: bool = False) -> None:
+        self._size, self._seed, self._as_words = size, seed, as_words
+        self._kept: list[pa.Table] = []
+        self._numbers: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        self._position = 0
+        self._limit = np.uint64(2**64 - 1)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add the next rows."""
+        import pyarrow as pa
+
+        own = random_numbers(self._seed, self._position, batch.num_rows)
+        self._position += batch.num_rows
+        near = np.flatnonzero(own <= self._limit)
+        names = batch.schema.names
+        if self._kept and self._kept[0].column_names != names:
+            self._kept = [rows.select(names) for rows in self._kept]
         if len(near):
-            kept.append(pa.Table.from_batches([batch]).take(near))
-            numbers = np.concatenate([numbers, own[near]])
-        if len(numbers) >= 2 * size:
-            kept, numbers = keep_smallest(kept, numbers, size)
-            limit = numbers.max()
-    if not kept:
-        return pa.table({name: [] for name in names})
-    kept, _ = keep_smallest(kept, numbers, size)
-    return kept[0]
+            taken = pa.Table.from_batches([batch]).take(near)
+            self._kept.append(worded(taken) if self._as_words else taken)
+            self._numbers = np.concatenate([self._numbers, own[near]])
+        if len(self._numbers) >= 2 * self._size:
+            self._kept = [self._smallest(self._size)]
+            self._numbers = self._numbers[self._order(self._size)]
+            self._limit = self._numbers.max()
+
+    def rows(self, size: int) -> pa.Table | None:
+        """So many rows, or all where there are fewer; None where no batch came."""
+        return self._smallest(size) if self._kept else None
+
+    def _smallest(self, size: int) -> pa.Table:
+        import pyarrow as pa
+
+        joined = pa.concat_tables(self._kept, promote_options="none").unify_dictionaries()
+        return joined.take(self._order(size))
+
+    def _order(self, size: int) -> NDArray[np.int64]:
+        """Where the smallest numbers are, in the order of the rows."""
+        return np.sort(np.argsort(self._numbers, kind="stable")[:size])
 
 
-def keep_smallest(
-    kept: list[pa.Table], numbers: NDArray[np.uint64], size: int
-) -> tuple[list[pa.Table], NDArray[np.uint64]]:
-    """The rows with the `size` smallest numbers, in their own order."""
-    import pyarrow as pa
-
-    chosen = np.sort(np.argsort(numbers, kind="stable")[:size])
-    joined = pa.concat_tables(kept, promote_options="none").unify_dictionaries()
-    return [joined.take(chosen)], numbers[chosen]
+def worded(rows: pa.Table) -> pa.Table:
+    """Rows whose text is a list of words and a place in it for each cell."""
+    for place, name in enumerate(rows.column_names):
+        if is_text(rows.column(name).type):
+            rows = rows.set_column(place, name, rows.column(name).dictionary_encode())
+    return rows
 
 
 def random_numbers(seed: int, first: int, number: int) -> NDArray[np.uint64]:

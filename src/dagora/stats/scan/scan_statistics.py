@@ -20,16 +20,27 @@ import numpy as np
 
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
+from dagora.data.table import Table
 from dagora.errors import DataError, RowsUnavailableError
 from dagora.stats.blocks.cover import Set
+from dagora.stats.blocks.in_memory import cells_of
 from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_scales
-from dagora.stats.scan.kept_counts import KeptCounts, Occupied, ascending, in_order
+from dagora.stats.scan.kept_counts import (
+    KEPT_NUMBERS,
+    KeptCounts,
+    Occupied,
+    ascending,
+    in_order,
+    single_columns,
+)
 from dagora.stats.scan.stream_counts import Counter
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 from dagora.wording import option
 
 # Rows of the sample that is suggested where rows are needed.
 SAMPLE = 100_000
+# The most numbers of counts that are made early, half of what is kept; a set has at most one of so many.
+EARLY_NUMBERS, LARGEST_EARLY = KEPT_NUMBERS // 2, 16
 # Moments of the same rows differ by rounding up to this, relative to the spread of their columns.
 SAME_MOMENTS = 1e-9
 
@@ -37,10 +48,15 @@ SAME_MOMENTS = 1e-9
 class ScanStatistics:
     """Counts and moments of the rows of a source, one pass over them per call; `open_rows` makes it.
 
-    `passes` says how many passes there were, the first ones included, which find the levels.
+    `passes` says how many passes there were, the first ones included, which find the levels. `sample` is a
+    table of some of the rows, where one was drawn on the way; it only tells what to count early.
     """
 
-    def __init__(self, counter: Counter, schema: Schema, rows: int, overview: Overview) -> None:
+    def __init__(
+        self, counter: Counter, schema: Schema, rows: int, overview: Overview, sample: Table | None = None
+    ) -> None:
+        self.sample = sample
+        self._screened = False
         self._counter, self._schema, self._rows = counter, schema, rows
         self._cardinalities = schema.cardinalities
         self._kept = KeptCounts()
@@ -71,8 +87,13 @@ class ScanStatistics:
 
     @property
     def said(self) -> str:
-        """What a result says of it in words: the queries, where the database counts."""
-        return self._counter.said
+        """What a result says of it in words: the queries, where the database counts, or what a sample did."""
+        if self.sample is None or not self._screened:
+            return self._counter.said
+        return (
+            f"a search on a sample of {self.sample.n_rows:,} rows told what to count early; every family was "
+            f"then counted on all {self._rows:,} rows, in {self.passes} passes"
+        )
 
     def rows(self) -> NoReturn:
         """Refuse the rows: they may be too many for memory."""
@@ -102,15 +123,36 @@ class ScanStatistics:
         """Occupied cells of many sets, with their counts, in one pass."""
         return [Contingency(found.cells.astype(np.int64), found.counts) for found in self._found(column_sets)]
 
+    def knows(self, column_sets: Sequence[Sequence[int]]) -> bool:
+        """Whether the counts of some sets are kept, so that they take no pass."""
+        return all(ascending(tuple(columns)) in self._kept for columns in column_sets)
+
+    def count_early(self, column_sets: Sequence[Set]) -> None:
+        """Count sets that are likely to be asked for, in one pass, as far as there is room to keep them."""
+        fresh = [columns for columns in map(ascending, column_sets) if columns not in self._kept]
+        if not fresh:
+            return
+        numbers = np.minimum(cells_of(*flatten(fresh), self._cardinalities), self._rows)
+        numbers *= [len(columns) + 1 for columns in fresh]
+        small = numbers <= EARLY_NUMBERS / LARGEST_EARLY
+        chosen = small & (np.cumsum(np.where(small, numbers, 0)) <= EARLY_NUMBERS)
+        self._keep(self._counted([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
+        self._screened = True
+
     def _found(self, column_sets: ColumnSets) -> list[Occupied]:
         """The occupied cells of sets, from earlier passes or from one more."""
         sets = self._checked(column_sets)
         known = {columns: self._kept.get(columns) for columns in map(ascending, sets)}
         fresh = [columns for columns, found in known.items() if found is None]
         counted = self._counted(fresh) if fresh else {}
-        self._kept.keep(counted)
+        self._keep(counted)
         have = {columns: found for columns, found in known.items() if found is not None} | counted
         return [in_order(have[ascending(columns)], columns) for columns in sets]
+
+    def _keep(self, counted: dict[Set, Occupied]) -> None:
+        """Keep counts, and those of the single columns that they are about, which need no pass any more."""
+        singles = single_columns(counted)
+        self._kept.keep({each: found for each, found in singles.items() if each not in self._kept} | counted)
 
     def moments(self) -> Moments:
         """Moments of the continuous columns, in one pass."""
