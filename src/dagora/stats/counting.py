@@ -409,6 +409,9 @@ def count_along(
     # Cells (label, level) of the set counted last, and its last column (−1 where it has no table).
     table = np.empty((0, 0), dtype=np.int64)
     column_before = -1
+    # What the cells of the set counted last were split from; sets with the same prefix share it.
+    sources = np.empty(0, dtype=np.int32)
+    sources_known = False
     written = 0
     for k in range(len(sizes)):
         first, stop = set_offsets[k], set_offsets[k + 1]
@@ -424,12 +427,16 @@ def count_along(
             and depth == depth_before - 1
             and shared_length(path, columns, first, depth) == depth
         ):
-            sizes[k] = sum_out(table, sources_of(prefixes, depth_before), occupied[depth], out[written:])
+            if not sources_known:
+                sources = sources_of(prefixes, depth_before)
+                sources_known = True
+            sizes[k] = sum_out(table, sources, occupied[depth], out[written:])
             written += sizes[k]
             continue
         shared = shared_length(path, columns, first, min(depth, valid))
         labelled = min(labelled, shared)
         # Most sets share the whole prefix; then even a call that does nothing would cost too much.
+        sources_known = sources_known and shared == depth == depth_before
         if shared < depth:
             labelled = extend_prefixes(data, prefixes, columns[first : stop - 1], shared, labelled)
         valid = depth_before = depth
