@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.compiled import borrowing, inlined, kernel
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -220,15 +220,27 @@ def extend_bits(
     return made
 
 
-@inlined
+@borrowing
 def write_occupied(table: NDArray[np.int64], out: NDArray[np.int64], start: int) -> int:
     """Write the counts of a table's occupied cells to `out` from `start` on; return where they end."""
     for row in range(table.shape[0]):
         for level in range(table.shape[1]):
-            if table[row, level]:
+            # An empty cell is written too, where there is room, and overwritten by the next: no processor
+            # can foresee which cells are empty.
+            if start < len(out):
                 out[start] = table[row, level]
-                start += 1
+            start += table[row, level] != 0
     return start
+
+
+@borrowing
+def copy_cells(histogram: NDArray[np.int32], table: NDArray[np.int64]) -> None:
+    """Copy the counts of cells, label by label, into a table."""
+    cell = 0
+    for label in range(table.shape[0]):
+        for level in range(table.shape[1]):
+            table[label, level] = histogram[cell]
+            cell += 1
 
 
 @kernel
@@ -467,11 +479,7 @@ def count_along(
             split_by_histogram(
                 labels[depth], codes[column], cardinality, cells, packed_cells, histogram[: 2 * size]
             )
-            cell = 0
-            for label in range(groups):
-                for level in range(cardinality):
-                    table[label, level] = histogram[cell]
-                    cell += 1
+            copy_cells(histogram, table)
         start = written
         written = write_occupied(table, out, start)
         sizes[k] = written - start
