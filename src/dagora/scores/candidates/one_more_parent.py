@@ -41,7 +41,8 @@ class OneMoreParent:
         levels = self._levels[further]
         configurations = min(float(self._levels[list(parents)].prod()), MOST_CONFIGURATIONS)
         price = (1 - MARGIN) * self._score.price * (self._levels[child] - 1) * configurations
-        may: NDArray[np.bool_] = (own + price * levels < 0) & (self._entropies[further] > price * (levels - 1))
+        may: NDArray[np.bool_] = own + price * levels < 0
+        may &= self._entropies[further] > price * (levels - 1)
         return may
 
     @cached_property
@@ -51,7 +52,7 @@ class OneMoreParent:
 
     @cached_property
     def _entropies(self) -> NDArray[np.float64]:
-        """m · H(Y) of every column Y: what is left of its score without parents when the penalty is taken off."""
+        """For every column Y m · H(Y): minus its score without parents, with the penalty taken off."""
         assert self._score is not None
         alone = self._score.families([(column, ()) for column in range(len(self._levels))])
         return -(alone + self._score.penalty(self._levels, np.ones(len(alone))))
