@@ -44,6 +44,15 @@ def inlined(function: F) -> F:
     return compiled(function, forceinline=True)
 
 
+def borrowing(function: F) -> F:
+    """Compile a kernel that makes no arrays and returns none: it need not count who holds its arguments.
+
+    numba counts this for every array that is taken out of a tuple, with instructions that lock memory: in a
+    small kernel that takes tuples, more than its work.
+    """
+    return compiled(function, _nrt=False)
+
+
 def compiled(function: F, **options: bool) -> F:
     """Compile a function twice over, each when it is needed: for Python, and as a part of other kernels.
 

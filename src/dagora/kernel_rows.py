@@ -9,10 +9,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import borrowing
 
 
-@kernel
+@borrowing
 def copy_row(source: NDArray[Any], target: NDArray[Any]) -> None:
     """Make the entries of one row equal to those of another of the same length.
 

@@ -62,8 +62,8 @@ def test_a_better_graph_of_the_first_search_is_not_lost(monkeypatch):
     table = table_of("discrete", 0)
     real = module.search_by_name
 
-    def poor(source, first, run, work):
-        found, sets = real(source, first, run, work)
+    def poor(source, *others):
+        found, sets = real(source, *others)
         empty = dagora.DAG(source.by_name.schema.names)
         return module.replace(found, graph=empty, score=dagora.score(table, empty)), sets
 

@@ -29,9 +29,11 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.candidates.level_search import quick_candidates
+from dagora.scores.discrete import DiscreteScore
 from dagora.scores.local_score import TIE, LocalScore, is_expensive, is_slow
 from dagora.search.column_order import in_order_by_score
-from dagora.search.greedy.hill_climb import hill_climb, tabu_search
+from dagora.search.greedy.hill_climb import hill_climb, tabu_beside, tabu_search
+from dagora.search.greedy.neighbour_scores import NeighbourScores
 from dagora.search.order.order_search import Work, order_search, search_orders
 from dagora.search.order.widen import Widening
 from dagora.wording import option
@@ -64,12 +66,13 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         return said(hill_climb(source.given, run), "hill climbing, as each score of this kind takes long")
     if is_slow(source.by_name):
         return said(tabu_search(source.by_name, run), "tabu search, as cells are missing")
-    first = tabu_search(source.given, run)
+    kept = NeighbourScores() if isinstance(source.given, DiscreteScore) and source.given.counts_rows else None
+    first = tabu_beside(source.given, run, kept)
     if run.budget.exhausted:
         return said(first, "tabu search")
     own = OwnLimit.of(run, len(source.given.schema))
     work = own_work(run, len(source.given.schema))
-    found, sets = search_by_name(source, first, own.run, work)
+    found, sets = search_by_name(source, first, own.run, work, kept)
     if clearly_above(first, found):
         # From the graph of the first search, the search over orders ends in one at least as good.
         start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
@@ -119,7 +122,7 @@ def own_work(asked: Run, columns: int) -> Work | None:
 
 
 def search_by_name(
-    source: ColumnOrders, first: Outcome, run: Run, work: Work | None
+    source: ColumnOrders, first: Outcome, run: Run, work: Work | None, kept: NeighbourScores | None
 ) -> tuple[Outcome, Candidates]:
     """Tabu search and search over orders on the columns by name; also the parent sets they began with."""
     score = source.by_name
@@ -127,7 +130,7 @@ def search_by_name(
     if score is source.given:
         start = cast("DAG", first.graph)
     else:
-        start = cast("DAG", tabu_search(score, replace(run, on_event=ignore)).graph)
+        start = cast("DAG", tabu_beside(score, replace(run, on_event=ignore), kept).graph)
     compilation.wait_for_helper(run.budget.left)
     return search_from(start, sets, score, run, work), sets
 

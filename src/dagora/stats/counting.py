@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.compiled import borrowing, inlined, kernel
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -220,15 +220,27 @@ def extend_bits(
     return made
 
 
-@inlined
+@borrowing
 def write_occupied(table: NDArray[np.int64], out: NDArray[np.int64], start: int) -> int:
     """Write the counts of a table's occupied cells to `out` from `start` on; return where they end."""
     for row in range(table.shape[0]):
         for level in range(table.shape[1]):
-            if table[row, level]:
+            # An empty cell is written too, where there is room, and overwritten by the next: no processor
+            # can foresee which cells are empty.
+            if start < len(out):
                 out[start] = table[row, level]
-                start += 1
+            start += table[row, level] != 0
     return start
+
+
+@borrowing
+def copy_cells(histogram: NDArray[np.int32], table: NDArray[np.int64]) -> None:
+    """Copy the counts of cells, label by label, into a table."""
+    cell = 0
+    for label in range(table.shape[0]):
+        for level in range(table.shape[1]):
+            table[label, level] = histogram[cell]
+            cell += 1
 
 
 @kernel
@@ -409,6 +421,9 @@ def count_along(
     # Cells (label, level) of the set counted last, and its last column (−1 where it has no table).
     table = np.empty((0, 0), dtype=np.int64)
     column_before = -1
+    # What the cells of the set counted last were split from; sets with the same prefix share it.
+    sources = np.empty(0, dtype=np.int32)
+    sources_known = False
     written = 0
     for k in range(len(sizes)):
         first, stop = set_offsets[k], set_offsets[k + 1]
@@ -424,12 +439,16 @@ def count_along(
             and depth == depth_before - 1
             and shared_length(path, columns, first, depth) == depth
         ):
-            sizes[k] = sum_out(table, sources_of(prefixes, depth_before), occupied[depth], out[written:])
+            if not sources_known:
+                sources = sources_of(prefixes, depth_before)
+                sources_known = True
+            sizes[k] = sum_out(table, sources, occupied[depth], out[written:])
             written += sizes[k]
             continue
         shared = shared_length(path, columns, first, min(depth, valid))
         labelled = min(labelled, shared)
         # Most sets share the whole prefix; then even a call that does nothing would cost too much.
+        sources_known = sources_known and shared == depth == depth_before
         if shared < depth:
             labelled = extend_prefixes(data, prefixes, columns[first : stop - 1], shared, labelled)
         valid = depth_before = depth
@@ -460,11 +479,7 @@ def count_along(
             split_by_histogram(
                 labels[depth], codes[column], cardinality, cells, packed_cells, histogram[: 2 * size]
             )
-            cell = 0
-            for label in range(groups):
-                for level in range(cardinality):
-                    table[label, level] = histogram[cell]
-                    cell += 1
+            copy_cells(histogram, table)
         start = written
         written = write_occupied(table, out, start)
         sizes[k] = written - start

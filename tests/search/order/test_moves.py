@@ -59,6 +59,18 @@ def test_the_best_insertion(problem):
         assert gains[place] == pytest.approx(gain, abs=1e-9)
 
 
+def test_one_word_and_two_words_give_the_same_search(problem):
+    _, candidates, flat = problem
+    wide = flat._replace(masks=np.column_stack([flat.masks[:, 0], np.zeros_like(flat.masks[:, 0])]))
+    found = []
+    for sets in (flat, wide):
+        order = np.arange(len(candidates))
+        best_order, state = order.copy(), np.array([7], dtype=np.uint64)
+        best = iterate(sets, order, best_order, -np.inf, state, 1e-9, 50, np.zeros(1), effort_of(), never())
+        found.append((best, order.tolist(), best_order.tolist(), int(state[0])))
+    assert found[0] == found[1]
+
+
 def test_first_rows(problem):
     _, candidates, flat = problem
     sets = index_sets(flat)

@@ -158,18 +158,20 @@ class Additive:
             views = self.views(group.levels[0])
             ranks = [views.bases(level).rank for level in group.levels]
             step = max(1, BATCH // (1 + sum(ranks)) ** 2)
+            # The noise stays behind the length-scales.
+            orders = np.empty((len(group.points), size), dtype=np.int64)
+            orders[:, :-1], orders[:, -1] = group.order, size - 1
             for start in range(0, len(group.points), step):
                 points = group.points[start : start + step]
-                order = group.order[start : start + step]
-                order = np.hstack([order, np.full((len(order), 1), size - 1)])
+                order = orders[start : start + step]
                 yield Batch(
                     views,
                     group.levels,
                     points,
                     order,
                     children[points],
-                    np.take_along_axis(parents[points], order[:, :-1], axis=1),
-                    np.take_along_axis(parameters[points], order, axis=1),
+                    parents[points[:, None], order[:, :-1]],
+                    parameters[points[:, None], order],
                 )
 
     def _factors(self, batch: Batch) -> list[Array]:

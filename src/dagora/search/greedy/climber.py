@@ -30,6 +30,7 @@ from dagora.search.greedy.moves import (
     reachability,
     topological_sort,
 )
+from dagora.search.greedy.neighbour_scores import Centre, NeighbourScores
 
 NO_TABU = np.zeros(0, dtype=np.uint64)
 # The most numbers in the cache of gains: 64 MB. A full cache is emptied.
@@ -37,7 +38,10 @@ CACHED_NUMBERS = 8_000_000
 
 
 class Climber:
-    """The current graph, its score, and the gains of all single changes that knowledge permits."""
+    """The current graph, its score, and the gains of all single changes that knowledge permits.
+
+    What is scored is also left in `kept`, and what another climber has left there is not scored again.
+    """
 
     def __init__(
         self,
@@ -45,6 +49,7 @@ class Climber:
         knowledge: Knowledge,
         start: DAG | None = None,
         budget: Budget | None = None,
+        kept: NeighbourScores | None = None,
     ) -> None:
         self._score = score
         self._budget = Budget() if budget is None else budget
@@ -59,6 +64,7 @@ class Climber:
         # Scores of the neighbours of families that were scored ahead, by child and parents in their order.
         self._foreseen: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
         self._looks_ahead = scans_rows(score)
+        self._kept = kept
         self._tabu, self._uphill = NO_TABU, True
         self.evaluations = 0
         # Filled column by column: of a wide table, only what there was time for takes memory.
@@ -206,6 +212,7 @@ class Climber:
             self._remembered.clear()
         fresh = [child for child in children if self._key(child) not in self._remembered]
         wanted = [(child, tuple(self._parents[child])) for child in fresh]
+        self._recall(wanted)
         unscored = [family for family in wanted if family not in self._foreseen]
         if self._looks_ahead and self._needs_a_pass(unscored):
             unscored += self._likely(children)
@@ -217,9 +224,18 @@ class Climber:
             self._additions[:, child] = additions
             self._deletions[:, child] = deletions
 
-    def _needs_a_pass(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> bool:
+    def _needs_a_pass(self, centres: Sequence[Centre]) -> bool:
         """Whether the neighbours of some families take a pass, which then may serve others too."""
         return any(needs_a_pass(self._score, self._neighbours(child, parents)) for child, parents in centres)
+
+    def _recall(self, centres: Sequence[Centre]) -> None:
+        """Take over what another search has scored of the neighbours of some families."""
+        if self._kept is None:
+            return
+        for child, parents in centres:
+            values = self._kept.recall((child, parents), self._candidates(child, parents), self._names)
+            if values is not None:
+                self._foreseen[child, parents] = values
 
     def _score_neighbours(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """Score the neighbours of some families, all together."""
@@ -230,6 +246,8 @@ class Climber:
         start = 0
         for centre, some in zip(centres, neighbours, strict=True):
             self._foreseen[centre] = values[start : start + len(some)]
+            if self._kept is not None:
+                self._kept.keep(centre, self._foreseen[centre], self._names)
             start += len(some)
 
     def _likely(self, changed: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:

@@ -18,6 +18,10 @@ from dagora.result import Outcome
 from dagora.run import Run
 from dagora.scores.local_score import TIE, LocalScore, align
 from dagora.search.greedy.climber import NO_TABU, Climber
+from dagora.search.greedy.neighbour_scores import NeighbourScores
+
+# Graphs that a tabu search does not return to, and steps without improvement after which it ends.
+TABU_LENGTH = TABU_PATIENCE = 100
 
 
 def hill_climb(
@@ -38,8 +42,8 @@ def tabu_search(
     run: Run,
     *,
     start: DAG | None = None,
-    length: int = 100,
-    patience: int = 100,
+    length: int = TABU_LENGTH,
+    patience: int = TABU_PATIENCE,
     restarts: int = 0,
     perturb: int | None = None,
     max_steps: int | None = None,
@@ -57,6 +61,21 @@ def tabu_search(
     )
 
 
+def tabu_beside(score: LocalScore, run: Run, kept: NeighbourScores | None) -> Outcome:
+    """Tabu search as it comes, beside others that share what they have scored (see `NeighbourScores`)."""
+    return climb(
+        score,
+        run,
+        start=None,
+        length=TABU_LENGTH,
+        patience=TABU_PATIENCE,
+        restarts=0,
+        perturb=None,
+        max_steps=None,
+        kept=kept,
+    )
+
+
 def climb(
     score: LocalScore,
     run: Run,
@@ -67,10 +86,11 @@ def climb(
     max_steps: int | None,
     length: int = 0,
     patience: int = 0,
+    kept: NeighbourScores | None = None,
 ) -> Outcome:
     """The loop of both methods: one climb from the start graph, and one after each restart."""
     aligned = None if start is None else align(start, score.schema.names)
-    climber = Climber(score, run.knowledge, aligned, run.budget)
+    climber = Climber(score, run.knowledge, aligned, run.budget, kept)
     rng = np.random.default_rng(run.seed)
     best = Best(climber)
     steps = 0

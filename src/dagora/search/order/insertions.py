@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.graph.bit_kernels import first_subset, flip_bit, has_bit, is_subset
+from dagora.compiled import borrowing, kernel
+from dagora.graph.bit_kernels import ONE, first_subset, flip_bit, has_bit, is_subset
 from dagora.kernel_rows import copy_row
 from dagora.scores.candidates.candidates import FlatCandidates
 
@@ -102,7 +102,7 @@ def stand(sets: IndexedSets, order: NDArray[np.int64]) -> Standing:
     return Standing(order, where, prefixes, choice)
 
 
-@kernel
+@borrowing
 def copy_standing(source: Standing, target: Standing) -> None:
     """Copy a standing into the arrays of another."""
     for x in range(len(source.order)):
@@ -112,7 +112,7 @@ def copy_standing(source: Standing, target: Standing) -> None:
         copy_row(source.prefixes[x + 1], target.prefixes[x + 1])
 
 
-@kernel
+@borrowing
 def worth(sets: IndexedSets, standing: Standing) -> float:
     """Score of the best network that the order permits."""
     total = 0.0
@@ -121,7 +121,7 @@ def worth(sets: IndexedSets, standing: Standing) -> float:
     return total
 
 
-@kernel
+@borrowing
 def fill_prefixes(order: NDArray[np.int64], prefixes: NDArray[np.uint64], low: int, high: int) -> None:
     """Update the prefixes of places low + 1 … high + 1."""
     for p in range(low, high + 1):
@@ -129,16 +129,24 @@ def fill_prefixes(order: NDArray[np.int64], prefixes: NDArray[np.uint64], low: i
         flip_bit(prefixes[p + 1], order[p])
 
 
-@kernel
+@borrowing
 def row_with(sets: IndexedSets, child: int, parent: int, stop: int, allowed: NDArray[np.uint64]) -> int:
     """First row of a child before `stop` that holds a parent and is a subset of `allowed`; else `stop`."""
+    masks = sets.masks
+    if masks.shape[1] == 1:  # as in `first_subset`
+        member = ONE << np.uint64(parent)
+        looked_at = ~allowed[0] | member
+        for row in range(sets.first[child, parent], stop):
+            if masks[row, 0] & looked_at == member:
+                return row
+        return stop
     for row in range(sets.first[child, parent], stop):
-        if has_bit(sets.masks[row], parent) and is_subset(sets.masks[row], allowed):
+        if has_bit(masks[row], parent) and is_subset(masks[row], allowed):
             return row
     return stop
 
 
-@kernel
+@borrowing
 def best_insertion(
     sets: IndexedSets, standing: Standing, x: int, allowed: NDArray[np.uint64]
 ) -> tuple[float, int]:
@@ -187,7 +195,7 @@ def best_insertion(
     return best_gain, best_place
 
 
-@kernel
+@borrowing
 def insert(order: NDArray[np.int64], position: int, place: int) -> None:
     """Move the variable at `position` to `place`; those between shift by one."""
     x = order[position]
@@ -197,7 +205,7 @@ def insert(order: NDArray[np.int64], position: int, place: int) -> None:
     order[place] = x
 
 
-@kernel
+@borrowing
 def relocate(sets: IndexedSets, standing: Standing, x: int, place: int, pool: Pool) -> None:
     """Move x to a place and put all variables that this affects into the pool.
 
@@ -228,7 +236,7 @@ def relocate(sets: IndexedSets, standing: Standing, x: int, place: int, pool: Po
     wake(x, pool)
 
 
-@kernel
+@borrowing
 def wake(x: int, pool: Pool) -> None:
     """Put a variable into the pool, if it is not there already."""
     if not pool.waits[x]:
@@ -237,7 +245,7 @@ def wake(x: int, pool: Pool) -> None:
         pool.size[0] += 1
 
 
-@kernel
+@borrowing
 def wake_members(mask: NDArray[np.uint64], pool: Pool) -> None:
     """Put all members of a set into the pool."""
     for word in range(len(mask)):

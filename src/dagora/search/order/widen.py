@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.events import Budget, OutOfTimeError
-from dagora.graph.bits import pack
+from dagora.graph.bits import pack, unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
+from dagora.scores.candidates.one_more_parent import OneMoreParent
 from dagora.scores.local_score import TIE, BlockScore, Family, LocalScore
 from dagora.search.components import undominated
 
@@ -33,6 +34,9 @@ BEST_SETS = 5
 TOGETHER = 5_000
 # With more columns than these, so many are tried as parents of a child.
 TRIED_PARENTS = 60
+
+# The most scores that are remembered: 64 MB. A full memory is emptied.
+KEPT_NUMBERS = 8_000_000
 
 # A child and the parents that others are added to.
 Base = tuple[int, frozenset[int]]
@@ -52,6 +56,10 @@ class Widening:
         self._required = knowledge.required_matrix(names)
         self._limit = len(names) if knowledge.max_parents is None else knowledge.max_parents
         self._seen: set[Base] = set()
+        self._rule = OneMoreParent(score)
+        self._kept = 0
+        # By base: its further parents, and the scores of the base alone and with each; NaN where not scored.
+        self._values: dict[Base, tuple[list[int], NDArray[np.float64]]] = {}
         # By child: the parents that probes start from, and what is still to be tried with them.
         self._probed: dict[int, tuple[frozenset[int], deque[int]]] = {}
 
@@ -85,14 +93,16 @@ class Widening:
                     if not self._required[parent, child]:
                         yield child, parents - {parent}
         for sets in candidates:
-            for wish in sets.parents[:BEST_SETS]:
-                yield sets.child, frozenset(wish)
+            for wish in unpack(sets.masks[:BEST_SETS], sets.columns):
+                yield sets.child, frozenset(np.flatnonzero(wish).tolist())
 
     def _probe(self, graph: DAG, found: Found, run: Run) -> None:
         """Give every child the next parent that does not gain, and add further ones as long as they gain."""
         parents = [frozenset(graph.parent_indices(child)) for child in range(len(graph))]
         changed = [base for base in enumerate(parents) if self._probed.get(base[0], (None,))[0] != base[1]]
-        for (child, fixed), (further, values) in zip(changed, self._scores(changed), strict=True):
+        self._score_all(changed, OneMoreParent())
+        for child, fixed in changed:
+            further, values = self._values[child, fixed]
             likeliest = np.argsort(-values[1:], kind="stable")
             self._probed[child] = (fixed, deque(further[k] for k in likeliest))
         starts = [(child, fixed | {turn.popleft()}) for child, (fixed, turn) in self._probed.items() if turn]
@@ -109,14 +119,16 @@ class Widening:
                 break
             some = bases[start : start + together]
             self._seen.update(some)
-            for (child, parents), (further, values) in zip(some, self._scores(some), strict=True):
+            self._score_all(some, self._rule)
+            for child, parents in some:
+                further, values = self._values[child, parents]
                 own, grown = values[0], values[1:]
                 if np.isfinite(own):
                     found[child].append((parents, float(own)))
                 better = np.flatnonzero(grown > own + TIE * abs(own) if np.isfinite(own) else grown > own)
                 found[child].extend((parents | {further[k]}, float(grown[k])) for k in better)
                 if len(better):
-                    best.append((child, parents | {further[int(grown.argmax())]}))
+                    best.append((child, parents | {further[better[grown[better].argmax()]]}))
         return best
 
     def _parents_of(self, child: int) -> NDArray[np.int64]:
@@ -124,20 +136,41 @@ class Widening:
         assert self._tried is not None
         return np.flatnonzero(self._tried[:, child])
 
-    def _scores(self, bases: Sequence[Base]) -> list[tuple[list[int], NDArray[np.float64]]]:
-        """For each base its further parents, and the scores of the base alone and with each of them."""
-        families: list[Family] = []
-        further: list[list[int]] = []
-        for child, parents in bases:
+    def _score_all(self, bases: Sequence[Base], rule: OneMoreParent) -> None:
+        """Score bases, alone and with each further parent that is worth it, as far as they are not known."""
+        if self._kept > KEPT_NUMBERS:
+            self._values.clear()
+            self._kept = 0
+        unknown = [base for base in bases if base not in self._values]
+        for child, parents in unknown:
             tried = self._parents_of(child) if len(parents) < self._limit else EMPTY
-            further.append([j for j in tried.tolist() if j not in parents])
+            further = [j for j in tried.tolist() if j not in parents]
+            self._values[child, parents] = further, np.full(1 + len(further), np.nan)
+            self._kept += 1 + len(further)
+        if rule.rules:
+            self._score_some([(base, np.zeros(1, dtype=np.int64)) for base in unknown])
+        places = []
+        for base in bases:
+            further, values = self._values[base]
+            wanted = np.isnan(values)
+            wanted[1:] &= rule.may_gain(*base, values[0], further)
+            places.append((base, np.flatnonzero(wanted)))
+        self._score_some(places)
+
+    def _score_some(self, places: Sequence[tuple[Base, NDArray[np.int64]]]) -> None:
+        """Score bases at some places of their values: at 0 alone, at k with the k-th further parent."""
+        families: list[Family] = []
+        for (child, parents), some in places:
+            further, _ = self._values[child, parents]
             fixed = tuple(sorted(parents))
-            families.append((child, fixed))
-            families.extend((child, (*fixed, j)) for j in further[-1])
+            families += [(child, (*fixed, further[k - 1]) if k else fixed) for k in some.tolist()]
         if not families:
-            return []
-        ends = np.cumsum([1 + len(more) for more in further])
-        return list(zip(further, np.split(self._score.families(families), ends[:-1]), strict=True))
+            return
+        scores = self._score.families(families)
+        start = 0
+        for base, some in places:
+            self._values[base][1][some] = scores[start : start + len(some)]
+            start += len(some)
 
 
 def likeliest_parents(score: LocalScore, permitted: NDArray[np.bool_], budget: Budget) -> NDArray[np.bool_]:
