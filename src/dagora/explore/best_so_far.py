@@ -47,12 +47,13 @@ class GraphSender:
 
     def news(self, event: Event, now: float) -> dict[str, Any] | None:
         """What to say of the best graph so far, where it is time for that and it has changed."""
-        if event.edges is None or now < self.next:
+        if (event.edges is None and event.lines is None) or now < self.next:
             return None
         began = time.perf_counter()
-        edges = event.edges()
+        edges = () if event.edges is None else event.edges()
+        lines = () if event.lines is None else event.lines()
         self.next = now + max(ASK_EVERY, (time.perf_counter() - began) / SHARE)
-        return self._said(edges, (), event.score, class_only=self._class_only)
+        return self._said(edges, lines, event.score, class_only=self._class_only)
 
     def found(self, result: Result) -> dict[str, Any] | None:
         """The same of what was learned, where something comes after it."""
