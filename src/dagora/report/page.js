@@ -114,3 +114,13 @@ const fromAddress = () => {
 };
 window.addEventListener("hashchange", fromAddress);
 if (location.hash) fromAddress();
+// On paper nothing can be unfolded: all parts are, and fold again after printing.
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll("details:not([open])")];
+  for (const part of unfolded) part.open = true;
+});
+window.addEventListener("afterprint", () => {
+  for (const part of unfolded) part.open = false;
+  unfolded = [];
+});
