@@ -29,12 +29,14 @@ class Estimates:
 
     def take(self, number: int, words: str) -> None:
         """Pass an answer on."""
-        if number == self._number and self._waiting is not None:
-            self._waiting.set_result(words)
-            self._waiting = None
+        if number == self._number:
+            self._say(words)
 
     def give_up(self) -> None:
         """There will be no answer: something else is done now."""
-        if self._waiting is not None:
-            self._waiting.set_result("")
-            self._waiting = None
+        self._say("")
+
+    def _say(self, words: str) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and waiting.set_running_or_notify_cancel():  # a page that was closed waits no more
+            waiting.set_result(words)

@@ -18,7 +18,7 @@ from dagora.data.readers import column_names, file_format, look_at_file
 from dagora.errors import DagoraError, DataError, OptionError
 from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
-from dagora.explore.choosing import Fit
+from dagora.explore.choosing import Fit, first_discrete
 from dagora.explore.cleaning import Cleaner
 from dagora.explore.estimates import Estimates
 from dagora.explore.results import Kept
@@ -193,7 +193,8 @@ class Session:
         data = self.require_data()
         try:
             usual = self._look(data, reading)
-            numbers = self._look(data, reading, numbers_for=NUMBERS_FOR)
+            # Where no column is discrete, none is for what takes numbers only: it need not be read again.
+            numbers = self._look(data, reading, numbers_for=NUMBERS_FOR) if first_discrete(usual) else usual
         except DagoraError as error:
             raise DataError(data.one_line(error)) from None
         fit = Fit(usual, numbers, reading.get("missing", "auto"))

@@ -194,7 +194,9 @@ def estimate(voice: Voice, number: int, path: Path, asked: Asked, ear: Ear) -> N
         except DagoraError:
             if not budget.exhausted:
                 raise
-            raise DagoraError("it takes too long to read the table") from None
+            found = None
+        if found is None or (found.low is None and budget.exhausted):
+            raise DagoraError("it takes too long to read this table and to try the method on parts of it")
         said = "; ".join([str(found), *limit_in_words(found.high, asked.time_limit)])
         voice.say("estimate", run=number, line=said)
 

@@ -37,8 +37,10 @@ export const load = ({ required = [], forbidden = [] }) => {
 
 export const draw = () => {
   const names = variables();
-  fill(tail, names);
-  fill(head, names, head.value || names[1]);
+  if (names.length !== tail.options.length || names.some((name, at) => tail.options[at].value !== name)) {
+    fill(tail, names);
+    fill(head, names, head.value || names[1]);
+  }
   list.replaceChildren(
     ...edges.map((edge) =>
       make("li", { class: edge.kind }, `${edge.tail} → ${edge.head} `, make("span", { class: "soft" }, edge.kind), " ",
