@@ -207,7 +207,7 @@ def measured(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
     columns = len(source.names)
     none = TimeEstimate(None, None, columns=columns, rows=0)
     if not isinstance(source.rows, TableStatistics | IncompleteStatistics):
-        return replace(none, reason="it needs rows in memory")
+        return replace(none, reason="it needs a table in memory, without interventions")
     none = replace(none, rows=source.rows.n_rows)
     rows = source.rows
     names = related_columns(rows.table if isinstance(rows, IncompleteStatistics) else rows.rows())

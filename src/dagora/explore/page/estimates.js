@@ -9,7 +9,7 @@ let question = () => null;
 let waiting = 0;
 let newest = 0;
 
-const say = (words) => { place.textContent = words ? `${words}.` : ""; };
+const say = (words) => { place.textContent = words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : ""; };
 
 const ask = async () => {
   newest += 1;
