@@ -1,5 +1,5 @@
 // The columns of the table: which to use, of which type, in which tier.
-import { byId, fill, make, show } from "./dom.js";
+import { byId, fill, keepFocus, make, show } from "./dom.js";
 
 const LEFT_OUT = "left out";
 const MOST = 150; // columns in sight: more are found by their names
@@ -46,7 +46,7 @@ const row = (column) => {
   const check = make("input", { type: "checkbox", checked: use, onchange: (event) => choose(column.name, { use: event.target.checked }) });
   return make(
     "tr",
-    { class: without ? "unused" : "" },
+    { class: without ? "unused" : "", data: { part: column.name } },
     make("td", {}, make("label", {}, check, " ", make("span", { class: "name" }, column.name)),
       make("div", { class: "values soft", title: column.why }, `${column.values || column.why}${missing}`)),
     make("td", {}, kind),
@@ -72,12 +72,14 @@ const drawRows = () => {
   const found = listed();
   show(byId("find-columns"), columns.length > MOST);
   byId("columns-shown").textContent = found.length > MOST ? `${MOST} of ${found.length} are listed` : `${found.length} of ${columns.length}`;
-  place.replaceChildren(
-    make("table", {},
-      make("thead", {}, make("tr", {}, ...["column", "type", "tier"].map((title) => make("th", { scope: "col" }, title)))),
-      make("tbody", {}, ...found.slice(0, MOST).map(row))),
-  );
-  drawTiers();
+  keepFocus(place, () => {
+    place.replaceChildren(
+      make("table", {},
+        make("thead", {}, make("tr", {}, ...["column", "type", "tier"].map((title) => make("th", { scope: "col" }, title)))),
+        make("tbody", {}, ...found.slice(0, MOST).map(row))),
+    );
+    drawTiers();
+  });
 };
 
 const useFound = (use) => {

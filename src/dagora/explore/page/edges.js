@@ -45,7 +45,7 @@ export const draw = () => {
     ...edges.map((edge) =>
       make("li", { class: edge.kind }, `${edge.tail} → ${edge.head} `, make("span", { class: "soft" }, edge.kind), " ",
         make("button", { type: "button", class: "quiet", "aria-label": `remove ${edge.tail} → ${edge.head}`,
-          onclick: () => { edges = edges.filter((other) => other !== edge); draw(); changed(); } }, "×"))),
+          onclick: () => { edges = edges.filter((other) => other !== edge); draw(); changed(); (list.querySelector("button") ?? tail).focus(); } }, "×"))),
   );
 };
 
