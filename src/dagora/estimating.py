@@ -228,7 +228,7 @@ def measured(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
             parts.append(found)
     except DagoraError as error:
         return replace(none, reason=str(error))
-    if whole.exhausted:
+    if whole.exhausted and len(parts) <= 1:
         return replace(none, reason=whole.reason)
     return extrapolated(parts, none, trial.prepared.searching.entry, seconds)
 
