@@ -4,7 +4,7 @@
 
 Both are measured in CPU seconds, in one process on one thread, since the wall clock also counts the work of
 others. An estimate is right within a factor of 3 if the actual time is no further than that from its range.
-Learning is ended after `--most` seconds: then it is open whether an estimate is right that is not far too low.
+Learning is ended after `--most` seconds: then it is open whether an estimate that is not too low is right.
 """
 
 from __future__ import annotations

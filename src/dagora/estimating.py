@@ -7,8 +7,9 @@ reached, its time is the estimate. Else time is taken to grow as a power of the 
     T = t · (d / k)^s,
 
 where t is the time of the widest part, of k columns, and d is the number of all columns. s is the growth
-between parts: the steepest and the flattest of the last steps give both ends of the range. A method whose
-work doubles with every column (`Method.growth`) is taken to grow as exp(s · k) instead.
+between parts: the steepest and the flattest of the last steps give both ends of the range, which is wider the
+further d is from k. A method whose work doubles with every column (`Method.growth`) is taken to grow as
+exp(s · k) instead.
 
 The columns of a part depend on each other (`related_columns`), so that parts are about as hard as the whole.
 Kernels that are compiled on the way do not count. benchmarks/estimates.py measures how often the estimate is
@@ -44,9 +45,9 @@ from dagora.stats.table import TableStatistics
 FEWEST = 4  # columns of the narrowest part
 WIDER = 1.5  # times as many columns in the next part
 LATEST = 3  # steps from part to part that say how time grows
-AGAIN = (
-    1.5  # times more or less that the same work takes, when it is done again; its square for a single step
-)
+# Times more or less that the same work takes when it is done again; as much again for each doubling of the
+# columns beyond what was tried, and where a single step says how time grows.
+AGAIN = 1.5
 WIDEST_RANGE = 100.0  # a range whose end is more than this many times its begin says nothing
 TRIES = 2  # to learn from the narrowest part in the time, where nothing had to be compiled for it
 SECONDS = 2.0  # of work for an estimate, besides reading and compiling
@@ -272,7 +273,7 @@ def extrapolated(parts: Sequence[Part], none: TimeEstimate, method: Method, seco
     >>> parts = [Part(4, 0.01), Part(8, 0.04), Part(16, 0.16)]
     >>> found = extrapolated(parts, none, method_named("tabu"), 1.0)
     >>> round(found.low, 2), round(found.high, 2)
-    (0.43, 0.96)
+    (0.28, 1.44)
     """
     if not parts:
         return replace(none, reason=too_long(0, seconds))
@@ -290,7 +291,7 @@ def extrapolated(parts: Sequence[Part], none: TimeEstimate, method: Method, seco
     ]
     ahead = along(none.columns) - along(last.columns)
     logs = [math.log(last.seconds) + max(0.0, one) * ahead for one in (min(growth), max(growth))]
-    doubt = math.log(AGAIN) * (2 if len(steps) == 1 else 1)
+    doubt = math.log(AGAIN) * (1 + math.log2(none.columns / last.columns) + (len(steps) == 1))
     low, high = logs[0] - doubt, logs[1] + doubt
     if high - low > math.log(WIDEST_RANGE):
         return replace(none, reason=f"from {last.columns} columns, that of {none.columns} cannot be told")
@@ -321,6 +322,7 @@ def quiet() -> Iterator[None]:
 
 
 UNITS = (("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86400.0))
+MONTH = 30 * 86400.0
 
 
 def span_in_words(low: float, high: float) -> str:
@@ -333,8 +335,12 @@ def span_in_words(low: float, high: float) -> str:
     """
     if high <= 0.5:
         return "half a second or less"
+    if low > MONTH:
+        return "months, or far longer"
     (one, unit), (other, largest) = (in_unit(low), in_unit(high))
     last = f"{other} {largest}{'s' * (other != '1')}"
+    if high > MONTH:
+        return f"{one} {unit}{'s' * (one != '1')} to months"
     if (one, unit) == (other, largest):
         return last
     return f"{one} to {last}" if unit == largest else f"{one} {unit}{'s' * (one != '1')} to {last}"

@@ -105,7 +105,9 @@ def test_by_keyboard_alone(page, tmp_path: Path) -> None:
 def test_of_very_many_columns_some_are_listed(page, tmp_path: Path) -> None:
     names = [f"gene{k}" for k in range(400)]
     file = tmp_path / "wide.csv"
-    lines = [",".join(str((7 * row + column * column) % 97 / 3) for column in range(400)) for row in range(40)]
+    lines = [
+        ",".join(str((7 * row + column * column) % 97 / 3) for column in range(400)) for row in range(40)
+    ]
     file.write_text("\n".join([",".join(names), *lines]) + "\n")
     page.set_input_files("#file", file)
     page.wait_for_selector("#heading:has-text('400 columns')")

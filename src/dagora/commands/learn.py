@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -129,7 +130,7 @@ def say_time(
     data: str,
     asked: dict[str, Any],
     again: BootstrapRequest,
-    others: dict[str, object],
+    others: Mapping[str, object],
 ) -> None:
     """Say about how long it would take to learn."""
     from dagora.errors import OptionError
@@ -138,8 +139,8 @@ def say_time(
     from dagora.stats.accepting import statistics_of
 
     written = {"--output": request.output, "--picture": request.picture, "--report": request.report}
-    for option, value in written.items():
-        if value is not None:
+    for option, file in written.items():
+        if file is not None:
             raise OptionError(f"--estimate learns nothing: leave {option} out")
     for option, value in others.items():
         if value is not None:

@@ -38,5 +38,6 @@ class Estimates:
 
     def _say(self, words: str) -> None:
         waiting, self._waiting = self._waiting, None
-        if waiting is not None and waiting.set_running_or_notify_cancel():  # a page that was closed waits no more
+        # A page that was closed waits no more.
+        if waiting is not None and waiting.set_running_or_notify_cancel():
             waiting.set_result(words)
