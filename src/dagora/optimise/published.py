@@ -130,7 +130,7 @@ class SplitLagrangian:
         lambda1: float,
         allowed: Support,
         required: Support,
-        shown: Shown | None,
+        shown: Shown | None = None,
     ) -> None:
         self.loss, self.run, self.lambda1, self.shown = loss, run, lambda1, shown
         self.free = allowed & ~np.eye(len(allowed), dtype=np.bool_)
