@@ -76,7 +76,7 @@ FLOORS = (
     ("preparing",),
     ("resample", "site_tasks"),
     ("learning", "opening", "resampling", "fitting", "imputing"),
-    ("sampling",),
+    ("sampling", "estimating"),
     ("estimators",),
     ("federated", "opened_parameters"),
     ("vertical",),

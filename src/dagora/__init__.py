@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from dagora.errors import ProtocolError as ProtocolError
     from dagora.errors import QueryError as QueryError
     from dagora.errors import RowsUnavailableError as RowsUnavailableError
+    from dagora.estimating import TimeEstimate as TimeEstimate
+    from dagora.estimating import estimate_time as estimate_time
     from dagora.events import Budget as Budget
     from dagora.events import Event as Event
     from dagora.federated import learn_federated as learn_federated
@@ -134,11 +136,13 @@ _HOMES = {
     "Statistics": "dagora.stats.statistics:Statistics",
     "Strengths": "dagora.resample.strengths:Strengths",
     "Table": "dagora.data.table:Table",
+    "TimeEstimate": "dagora.estimating:TimeEstimate",
     "Variable": "dagora.data.schema:Variable",
     "bootstrap": "dagora.resampling:bootstrap",
     "candidates": "dagora.learning:candidates",
     "compare": "dagora.graph.comparing:compare",
     "discretise": "dagora.data.discretise:discretise",
+    "estimate_time": "dagora.estimating:estimate_time",
     "fit": "dagora.fitting:fit",
     "impute": "dagora.imputing:impute",
     "inspect": "dagora.data.inspecting:inspect",

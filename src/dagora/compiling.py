@@ -39,7 +39,7 @@ class Compilation:
         self.kept = True  # whether what is compiled is there again in the next process
         self._lock = threading.Lock()  # kernels are also compiled in threads
         self._running = 0
-        self._ended = -PAUSE_SECONDS
+        self.ended = -PAUSE_SECONDS  # when a kernel was last compiled
         self._start_helper: StartHelper | None = None
         self._helper: subprocess.Popen[bytes] | None = None
 
@@ -59,7 +59,7 @@ class Compilation:
         """A kernel was compiled."""
         with self._lock:
             self._running -= 1
-            self._ended = time.monotonic()
+            self.ended = time.monotonic()
 
     def wait_for_helper(self, seconds: float = math.inf) -> None:
         """Wait for the kernels that the helper compiles; without it they would be compiled here once more."""
@@ -86,7 +86,7 @@ class Compilation:
     @property
     def lately(self) -> bool:
         """Whether a kernel is being compiled, or was a moment ago, so that another may follow."""
-        return self.now or time.monotonic() - self._ended < PAUSE_SECONDS
+        return self.now or time.monotonic() - self.ended < PAUSE_SECONDS
 
     def describe(self) -> str:
         """What goes on, in words."""

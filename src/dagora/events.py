@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-# Edges of a directed graph, by the names of their ends.
+# Edges of a graph, by the names of their ends.
 Edges = tuple[tuple[str, str], ...]
 
 
@@ -19,7 +19,8 @@ class Event:
     """One step of a learner: where it stands (`step` of `total`, if known) and the best score so far.
 
     `edges`, where a method has it, makes the edges of the best graph so far: a DAG; of a method that returns
-    a class of graphs, one of its members. It costs nothing unless it is called, and is valid only until the
+    a class of graphs, one of its members. `lines`, of a method that finds directions last, makes those of the
+    graph so far that have none yet. Either costs nothing unless it is called, and is valid only until the
     observer returns: the search goes on in the same arrays.
 
     >>> import dagora
@@ -41,6 +42,7 @@ class Event:
     bound: float | None = None
     message: str = ""
     edges: Callable[[], Edges] | None = field(default=None, compare=False, repr=False)
+    lines: Callable[[], Edges] | None = field(default=None, compare=False, repr=False)
 
 
 Observer = Callable[[Event], None]

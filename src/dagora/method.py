@@ -25,6 +25,7 @@ ALLOWED = 0.3
 
 Takes = Literal["score", "candidates", "statistics", "federation"]
 Returns = Literal["dag", "cpdag", "pag"]
+Growth = Literal["power", "exponential"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Method:
     `by_tests` says that it decides by tests of independence, which rows drawn with replacement mislead.
     `screens` says that, on rows that are scanned, a run on a sample tells what to count early (`screening`).
     `in_time` says that it learns from series, and returns a graph in time (`LaggedGraph`). One that is
-    `seldom` chosen is only named where a list must be short.
+    `seldom` chosen is only named where a list must be short. `growth` says how its time grows with the number
+    of columns, which estimates of the time go by: as a power of it, or exponentially.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Method:
     screens: bool = False
     needs: tuple[Need, ...] = ()
     seldom: bool = False
+    growth: Growth = "power"
     bytes_a_pair: int = 40
 
     def check_width(self, columns: int) -> None:

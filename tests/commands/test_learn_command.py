@@ -244,3 +244,22 @@ def test_quiet_says_nothing_and_a_time_limit_stops(start: Callable, long_job: tu
         if content["stats"]["steps"] >= 100:
             break  # else the machine was too busy for much to be found
     check_stopped(content, f"{limit} s")
+
+
+def test_an_estimate_learns_nothing(run: Callable, garden: Path, tmp_path: Path) -> None:
+    line = ("learn", garden / "garden.csv", "--method", "hill-climb", "--estimate")
+    ran = run(*line)
+    assert (ran.code, ran.out.count("\n")) == (0, 1)
+    assert re.fullmatch(r"about .*; measured on [\d,]+ rows and all 11 columns of this table\.\n", ran.out)
+    content = json.loads(run(*line, "--bootstrap", "1000", "--json").out)
+    assert 0 < content["low"] < content["high"]
+    assert content["parts"][-1][0] == 11
+    for more, said in (
+        (("-o", tmp_path / "x.bif"), "leave --output out"),
+        (("--time", "season"), "does not go with --time"),
+        (("--interventions", "season:winter=soil"), "does not go with --interventions"),
+        (("--scan",), "into memory"),
+    ):
+        refused = run(*line, *more)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
+    assert list(tmp_path.iterdir()) == []

@@ -13,6 +13,7 @@ PATHS = [
     ("POST", "/api/table"),
     ("POST", "/api/look"),
     ("POST", "/api/knowledge"),
+    ("POST", "/api/estimate"),
     ("POST", "/api/learn"),
     ("POST", "/api/stop"),
     ("GET", "/api/progress"),

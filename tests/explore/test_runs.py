@@ -97,6 +97,7 @@ def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
     assert sender.news(Event("testing", 1), 0.0) is None
     assert sender.news(event((("a", "b"),)), 0.0) == {
         "nodes": ["a", "b", "c"], "edges": (("a", "b"),), "undirected": (), "score": -1.0, "class_only": False,
+        "skeleton": False,
     }  # fmt: skip
     assert sender.news(event(()), 0.05) is None, "too early"
     assert len(asked) == 1, "nobody asks for what is not sent"

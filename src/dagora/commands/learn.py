@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,6 +35,7 @@ Examples:
   dagora learn patients.csv --score bdeu --option ess=10 -o network.bif --report network.html
   dagora learn sensors.parquet --method notears --option lambda1=0.05 --time-limit 60 --json
   dagora learn patients.csv --method order-search --jobs 2
+  dagora learn patients.csv --method astar --estimate
   dagora learn patients.csv --method tabu --bootstrap 200 --jobs 2 --report network.html
   dagora learn cells.csv --interventions drug:A=Mek,B=Raf+Mek
   dagora learn plant.csv --method dynotears --time hour --series reactor --lags 2
@@ -57,12 +59,18 @@ Examples:
 @dask_option(
     "Learn", f": {READING_THERE} With --bootstrap, DATA is read here, and the workers learn from the samples."
 )
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Say about how long it would take, from trying it on parts of DATA for 2 s, and do not learn.",
+)
 @bootstrap_options
 @time_options
 @data_options_with_model
 def command(
     *,
     data: str,
+    estimate: bool,
     interventions: str | None,
     request: LearnRequest,
     em_rounds: int,
@@ -88,6 +96,9 @@ def command(
     request.check_overwriting(data)
     timing = in_time.timing
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
+    if estimate:
+        others = {"--dask": dask, "--time": timing, "--interventions": interventions}
+        return say_time(request, reading, data, asked, again, others)
     if timing is not None:
         again.refuse_series()
     if dask is not None and again.bootstrap is None:
@@ -111,6 +122,36 @@ def command(
         return learn_in_time(request, reading, data, timing, asked, interventions)
     with connected(dask) as cluster:
         return learn_from_rows(request, reading, data, interventions, asked, again, cluster)
+
+
+def say_time(
+    request: LearnRequest,
+    reading: Reading,
+    data: str,
+    asked: dict[str, Any],
+    again: BootstrapRequest,
+    others: Mapping[str, object],
+) -> None:
+    """Say about how long it would take to learn."""
+    from dagora.errors import OptionError
+    from dagora.estimating import estimate_time
+    from dagora.files import json_text
+    from dagora.stats.accepting import statistics_of
+
+    written = {"--output": request.output, "--picture": request.picture, "--report": request.report}
+    for option, file in written.items():
+        if file is not None:
+            raise OptionError(f"--estimate learns nothing: leave {option} out")
+    for option, value in others.items():
+        if value is not None:
+            raise OptionError(f"--estimate does not go with {option}: leave one of them out")
+    if is_jkl(data) or reading.scans(data):
+        raise OptionError("--estimate needs rows that are read into memory: name one file that holds a table")
+    rows = statistics_of(request.read_any(reading, data), request.jobs)
+    request.check_data(rows.schema.names, rows.schema)
+    asked = {name: value for name, value in asked.items() if name not in {"time_limit", "budget"}}
+    found = estimate_time(rows, samples=again.bootstrap or 0, **asked)
+    click.echo(json_text(found.to_dict()) if request.as_json else f"{found}.")
 
 
 def learn_from_rows(

@@ -11,7 +11,9 @@ Bayesian networks".)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ from dagora.constraint.partial_correlations import (
     search_sets,
     significance_limits,
 )
+from dagora.constraint.skeleton import named_lines
 from dagora.errors import DataError, KnowledgeError, OptionError
 from dagora.events import Event
 from dagora.graph.cpdag import CPDAG
@@ -63,7 +66,7 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
     refuse_duplicates(moments, statistics.schema, "the method dual-pc")
     if moments.n < FEWEST_ROWS:
         raise DataError("the method dual-pc cannot make a single test: there are too few rows")
-    found = find_skeleton(moments, alpha, run, forbidden)
+    found = find_skeleton(moments, alpha, run, forbidden, names)
     matrix, given_up, new = orient(found.adjacent, found.separates)
     warnings = []
     if given_up or new:
@@ -127,8 +130,13 @@ class Skeleton:
         return between is None or c in between
 
 
-def find_skeleton(moments: Moments, alpha: float, run: Run, forbidden: Matrix) -> Skeleton:
-    """Test round by round until no neighbourhood is large enough; `forbidden` pairs are never adjacent."""
+def find_skeleton(
+    moments: Moments, alpha: float, run: Run, forbidden: Matrix, names: Sequence[str] = ()
+) -> Skeleton:
+    """Test round by round until no neighbourhood is large enough; `forbidden` pairs are never adjacent.
+
+    With `names`, an observer can see the skeleton as it shrinks.
+    """
     if not 0 < alpha < 1:
         raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
     spread = np.sqrt(np.diag(moments.scatter))
@@ -144,7 +152,7 @@ def find_skeleton(moments: Moments, alpha: float, run: Run, forbidden: Matrix) -
         if sizes.max(initial=0) <= skeleton.order:
             return skeleton
         skeleton.order += 1
-        for x, y in separated_pairs(skeleton, correlations, limits, unchanged_since, run):
+        for x, y in separated_pairs(skeleton, correlations, limits, unchanged_since, run, names):
             skeleton.adjacent[x, y] = skeleton.adjacent[y, x] = False
             unchanged_since[[x, y]] = skeleton.order + 1
         if not skeleton.finished:
@@ -178,15 +186,16 @@ def separated_pairs(
     limits: NDArray[np.float64],
     unchanged_since: NDArray[np.int64],
     run: Run,
+    names: Sequence[str],
 ) -> list[tuple[int, int]]:
     """Find the pairs that a set of this round separates, and store the separating sets in the skeleton."""
     pairs = np.argwhere(skeleton.adjacent).tolist()
     separated: list[tuple[int, int]] = []
     for done, (x, y) in enumerate(pairs):
         if done % 100 == 0:
-            run.on_event(
-                Event("testing", done, total=len(pairs), message=f"sets of {skeleton.order} variables")
-            )
+            lines = partial(named_lines, skeleton.adjacent, names) if names else None
+            told = f"sets of {skeleton.order} variables"
+            run.on_event(Event("testing", done, total=len(pairs), message=told, lines=lines))
         if run.budget.exhausted:
             skeleton.finished = False
             break

@@ -117,7 +117,7 @@ def pag_by(
     no_cause, required = known_causes(run.knowledge, names, owner)
     levels = level_search(test, owner, largest=True)
     none = np.zeros_like(required)
-    found = find_skeleton(levels, alpha, run, none, required | required.T, max_given)
+    found = find_skeleton(levels, alpha, run, none, required | required.T, max_given, names)
     most = levels.most if max_given is None else min(max_given, levels.most)
     search = PagSearch(test, alpha, run, selection, no_cause, required, most, found, [])
     early = not found.finished

@@ -77,7 +77,8 @@ def pc_by(
     one_way = forbidden.T & ~forbidden
     largest = orientation != "first"
     search = level_search(test, owner, largest=largest)
-    found = find_skeleton(search, alpha, run, forbidden & forbidden.T, required | required.T, max_given)
+    apart, joined = forbidden & forbidden.T, required | required.T
+    found = find_skeleton(search, alpha, run, apart, joined, max_given, names)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
     separates: Separates = with_untested(found, test, alpha, run)

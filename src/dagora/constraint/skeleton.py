@@ -8,14 +8,15 @@ the one with the largest p-value, or the first in the order of the columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations, islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from dagora.events import Event
+from dagora.events import Edges, Event
 from dagora.graph.equivalence import Matrix
 from dagora.independence.independence_test import IndependenceTest
 from dagora.run import Run
@@ -71,11 +72,18 @@ class Skeleton:
 
 
 def find_skeleton(
-    search: LevelSearch, alpha: float, run: Run, forbidden: Matrix, required: Matrix, most: int | None = None
+    search: LevelSearch,
+    alpha: float,
+    run: Run,
+    forbidden: Matrix,
+    required: Matrix,
+    most: int | None = None,
+    names: Sequence[str] = (),
 ) -> Skeleton:
     """Go from level to level until no neighbourhood is large enough.
 
-    `forbidden` pairs are never adjacent, `required` ones always. Sets have at most `most` members.
+    `forbidden` pairs are never adjacent, `required` ones always. Sets have at most `most` members. With
+    `names`, an observer can see the skeleton as it shrinks, from the first level on that says anything.
     """
     adjacent = ~forbidden & ~np.eye(len(forbidden), dtype=np.bool_)
     skeleton = Skeleton(adjacent, search.most if most is None else min(most, search.most))
@@ -86,7 +94,9 @@ def find_skeleton(
         if not enough.any():
             break
         skeleton.level += 1
-        run.on_event(Event("testing", skeleton.level, message=f"sets of {skeleton.level} variables"))
+        lines = partial(named_lines, adjacent, names) if names and skeleton.level else None
+        told = f"sets of {skeleton.level} variables"
+        run.on_event(Event("testing", skeleton.level, message=told, lines=lines))
         found, tests = search.separate(adjacent, skeleton.level, alpha, run)
         skeleton.tests += tests
         for (x, y), separation in found.items():
@@ -97,6 +107,15 @@ def find_skeleton(
             skeleton.finished = False
             break
     return skeleton
+
+
+def named_lines(adjacent: Matrix, names: Sequence[str]) -> Edges:
+    """Adjacent pairs by name.
+
+    >>> named_lines(np.array([[False, True], [True, False]]), ["a", "b"])
+    (('a', 'b'),)
+    """
+    return tuple((names[one], names[other]) for one, other in np.argwhere(np.triu(adjacent)).tolist())
 
 
 class TestedSets:

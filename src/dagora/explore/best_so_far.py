@@ -47,12 +47,14 @@ class GraphSender:
 
     def news(self, event: Event, now: float) -> dict[str, Any] | None:
         """What to say of the best graph so far, where it is time for that and it has changed."""
-        if event.edges is None or now < self.next:
+        if (event.edges is None and event.lines is None) or now < self.next:
             return None
         began = time.perf_counter()
-        edges = event.edges()
+        edges = () if event.edges is None else event.edges()
+        lines = () if event.lines is None else event.lines()
         self.next = now + max(ASK_EVERY, (time.perf_counter() - began) / SHARE)
-        return self._said(edges, (), event.score, class_only=self._class_only)
+        skeleton = event.lines is not None
+        return self._said(edges, lines, event.score, class_only=self._class_only, skeleton=skeleton)
 
     def found(self, result: Result) -> dict[str, Any] | None:
         """The same of what was learned, where something comes after it."""
@@ -60,14 +62,20 @@ class GraphSender:
         return self._said(graph.edges, graph.undirected, result.score, class_only=result.class_only)
 
     def _said(
-        self, edges: Edges, undirected: Edges, score: float | None, *, class_only: bool
+        self,
+        edges: Edges,
+        undirected: Edges,
+        score: float | None,
+        *,
+        class_only: bool,
+        skeleton: bool = False,
     ) -> dict[str, Any] | None:
         too_large = len(edges) + len(undirected) > MOST_EDGES or len(self._nodes) > MOST_COLUMNS
         if too_large or (edges, undirected) == self._sent:
             return None
         self._sent = (edges, undirected)
         found = {"edges": edges, "undirected": undirected, "score": score, "class_only": class_only}
-        return {"nodes": self._nodes, **found}
+        return {"nodes": self._nodes, **found, "skeleton": skeleton}
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,7 @@ class BestSoFar:
             "svg": drawing,
             "edges": len(edges) + len(lines),
             "open": len(found.open_edges),
+            "skeleton": self.said["skeleton"],
             "score": self.said["score"],
             "rest": max(DRAW_EVERY, REST * (time.perf_counter() - began)),
         }

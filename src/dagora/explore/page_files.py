@@ -14,6 +14,7 @@ OWN = (
     "columns.js",
     "dom.js",
     "edges.js",
+    "estimates.js",
     "methods.js",
     "picture.js",
     "questions.js",

@@ -61,6 +61,7 @@ def application(session: Session, door: Door, most_upload: int) -> Application:
         Route("/api/table", answers.upload, methods=["POST"]),
         Route("/api/look", answers.look, methods=["POST"]),
         Route("/api/knowledge", answers.knowledge, methods=["POST"]),
+        Route("/api/estimate", answers.estimate, methods=["POST"]),
         Route("/api/learn", answers.learn, methods=["POST"]),
         Route("/api/stop", answers.stop, methods=["POST"]),
         Route("/api/progress", answers.progress),
@@ -190,6 +191,17 @@ class Answers:
         asked = asked_for(await read_json(request), self._session.jobs)
         run = await in_thread(self._session.learn, asked)
         return JSONResponse(run.to_dict())
+
+    @for_the_page
+    async def estimate(self, request: Request) -> Response:
+        """About how long such a run would take, in words; what is wrong with it is the reason for none."""
+        content = await read_json(request)
+        try:
+            asked = asked_for(content, self._session.jobs)
+        except DagoraError as error:
+            return JSONResponse({"words": f"no estimate: {shown(' '.join(str(error).split()))}"})
+        words = await asyncio.wrap_future(await in_thread(self._session.estimate, asked))
+        return JSONResponse({"words": words})
 
     async def stop(self, request: Request) -> Response:
         """End the run, with its best graph so far or (`at_once`) without."""

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from dagora.data.readers import column_names, file_format, look_at_file
 from dagora.errors import DagoraError, DataError, OptionError
 from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
-from dagora.explore.choosing import Fit
+from dagora.explore.choosing import Fit, first_discrete
 from dagora.explore.cleaning import Cleaner
+from dagora.explore.estimates import Estimates
 from dagora.explore.results import Kept
 from dagora.explore.worker_process import WorkerProcess
 from dagora.wording import shown
@@ -101,6 +103,12 @@ def finite(message: Mapping[str, Any]) -> dict[str, Any]:
     return {key: said(value) for key, value in message.items()}
 
 
+def estimate_in_words(message: Mapping[str, Any], data: Data | None) -> str:
+    """What is said of the time of a run."""
+    line = message["line"] if data is None else data.one_line(OptionError(message["line"]))
+    return line if message["kind"] == "estimate" else f"no estimate: {line}"
+
+
 class Session:
     """The table, the run and the results of one server; safe to use from several threads."""
 
@@ -118,6 +126,7 @@ class Session:
         self._uploads = 0
         self._numbers = 0
         self._worker: WorkerProcess | None = None
+        self._estimates = Estimates()
 
     # Data
 
@@ -184,7 +193,8 @@ class Session:
         data = self.require_data()
         try:
             usual = self._look(data, reading)
-            numbers = self._look(data, reading, numbers_for=NUMBERS_FOR)
+            # Where no column is discrete, none is for what takes numbers only: it need not be read again.
+            numbers = self._look(data, reading, numbers_for=NUMBERS_FOR) if first_discrete(usual) else usual
         except DagoraError as error:
             raise DataError(data.one_line(error)) from None
         fit = Fit(usual, numbers, reading.get("missing", "auto"))
@@ -227,6 +237,7 @@ class Session:
                 raise OptionError(f"{MOST_RESULTS} results are kept at most: remove some")
             self.warm_up()
             assert self._worker is not None
+            self._estimates.give_up()
             self._numbers += 1
             self.run = Run(self._numbers, asked, data)
             self._worker.tell(
@@ -239,6 +250,19 @@ class Session:
             )
             return self.run
 
+    def estimate(self, asked: Asked) -> Future[str]:
+        """About how long a run would take, in words; empty where something else is asked for meanwhile."""
+        data = self.require_data()
+        with self._lock:
+            number, answer = self._estimates.ask()
+            if self.running or self.closed:
+                self._estimates.give_up()
+            else:
+                self.warm_up()
+                assert self._worker is not None
+                self._worker.tell(do="estimate", estimate=number, path=str(data.path), asked=asked.to_dict())
+            return answer
+
     def stop(self, *, at_once: bool = False) -> None:
         """End the run: the best graph so far is its result, or, `at_once`, there is none."""
         with self._lock:
@@ -250,6 +274,7 @@ class Session:
                 self._worker.kill()
                 self._worker = None  # another one is started when it is needed
                 self._give_up_reports()
+                self._estimates.give_up()
             else:
                 self._worker.tell(do="stop", run=self.run.number)
 
@@ -263,6 +288,10 @@ class Session:
                 return
             if kind == "ended":
                 self._give_up_reports()
+                self._estimates.give_up()
+            if kind in {"estimate", "no-estimate"}:
+                self._estimates.take(message["run"], estimate_in_words(message, self.data))
+                return
             if run is None or run.over or about not in {run.number, None}:
                 return
             if kind == "event":
@@ -317,6 +346,7 @@ class Session:
     def close(self) -> None:
         """End the process that learns, and remove everything that was written."""
         self.closed = True
+        self._estimates.give_up()
         if self._worker is not None:
             self._worker.close()
         self._cleaner.close()

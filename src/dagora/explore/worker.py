@@ -1,8 +1,9 @@
 """The process that learns: it is told by lines of JSON what to do, and answers by lines of JSON.
 
 A process of its own can be ended whatever it does, and its kernels do not hold up the server. "Stop" is the
-library's own: it exhausts the budget of the run, and the method returns the best graph so far. When the
-server ends, however it ends, the pipe closes: then this process ends, too.
+library's own: it exhausts the budget of the run, and the method returns the best graph so far. An estimate of
+the time gives way to whatever is asked for after it. When the server ends, however it ends, the pipe closes:
+then this process ends, too.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 EVERY = 0.1  # seconds between two reports
 STOPPED = "it was stopped"
+PATIENCE = 8.0  # seconds for an estimate, reading the table included; kernels that are being compiled go on
 
 
 class Voice:
@@ -63,6 +65,8 @@ class Ear(threading.Thread):
         self._lock = threading.Lock()
         self._budgets: dict[int, Budget] = {}  # of the runs that have begun
         self._stopped: set[int] = set()
+        self._estimate = 0  # the one that is still wanted
+        self._estimating = Budget()
         self.waiting: queue.Queue[dict[str, Any]] = queue.Queue()
 
     def run(self) -> None:
@@ -72,8 +76,23 @@ class Ear(threading.Thread):
             if message["do"] == "stop":
                 self._stop(message["run"])
             else:
+                self._give_way(message.get("estimate", 0))
                 self.waiting.put(message)
         os._exit(0)
+
+    def _give_way(self, estimate: int) -> None:
+        """End the estimate that is being made: a run, or another estimate, comes in its place."""
+        with self._lock:
+            self._estimate = estimate
+            self._estimating.stop(STOPPED)
+
+    def begin_estimate(self, number: int) -> Budget | None:
+        """The budget of an estimate whose turn it is; None where something else was asked for since."""
+        with self._lock:
+            if number != self._estimate:
+                return None
+            self._estimating = Budget(PATIENCE)
+            return self._estimating
 
     def _stop(self, run: int) -> None:
         with self._lock:
@@ -105,6 +124,9 @@ def work() -> None:
         while True:
             message = ear.waiting.get()
             asked = Asked.from_dict(message["asked"])
+            if message["do"] == "estimate":
+                estimate(voice, message["estimate"], Path(message["path"]), asked, ear)
+                continue
             task = Task(message["run"], Path(message["path"]), message["name"], Path(message["report"]))
             answer(voice, task, asked, ear.begin(task.run, asked.time_limit))
 
@@ -146,6 +168,47 @@ def failing(voice: Voice, kind: str, run: int) -> Iterator[None]:
         traceback.print_exc()
         line = f"this is a fault of dagora ({type(error).__name__}): the terminal says more"
         voice.say(kind, run=run, line=line)
+
+
+def estimate(voice: Voice, number: int, path: Path, asked: Asked, ear: Ear) -> None:
+    """Say about how long a run would take, unless nobody wants to know any more."""
+    from dagora.estimating import estimate_time
+
+    budget = ear.begin_estimate(number)
+    if budget is None:
+        return
+    with failing(voice, "no-estimate", number):
+        try:
+            found = estimate_time(
+                path,
+                asked.method,
+                score=asked.score,
+                knowledge=asked.knowledge,
+                seed=asked.seed,
+                jobs=asked.jobs,
+                samples=asked.bootstrap,
+                budget=budget,
+                **asked.reading,
+                **asked.options,
+            )
+        except DagoraError:
+            if not budget.exhausted:
+                raise
+            found = None
+        if found is None or (found.low is None and budget.exhausted):
+            raise DagoraError("it takes too long to read this table and to try the method on parts of it")
+        said = "; ".join([str(found), *limit_in_words(found.high, asked.time_limit)])
+        voice.say("estimate", run=number, line=said)
+
+
+def limit_in_words(seconds: float | None, limit: float | None) -> list[str]:
+    """What a time limit does to a run of so many seconds, at most.
+
+    >>> limit_in_words(20.0, 5), limit_in_words(2.0, 5), limit_in_words(None, None)
+    (['it ends after 5 s at the latest'], [], [])
+    """
+    late = limit is not None and (seconds is None or seconds > limit)
+    return [f"it ends after {limit:g} s at the latest"] if late else []
 
 
 @dataclass(frozen=True)

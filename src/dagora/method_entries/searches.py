@@ -133,6 +133,7 @@ SEARCHES = (
         promise="a network of the highest score, proved",
         reference="Silander & Myllymäki 2006; Singh & Moore 2005",
         learner="dagora.search.exact.dynamic:dynamic",
+        growth="exponential",
         options=(MEMORY,),
     ),
     Method(
@@ -143,6 +144,7 @@ SEARCHES = (
         promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Yuan, Malone & Wu 2011; Yuan & Malone 2013; Karan & Zola 2016",
         learner="dagora.search.exact.astar:astar",
+        growth="exponential",
         options=(
             MEMORY,
             Option(

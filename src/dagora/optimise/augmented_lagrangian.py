@@ -30,6 +30,7 @@ from dagora.optimise.method_of_multipliers import (
     method_of_multipliers,
 )
 from dagora.optimise.quasi_newton import minimise, steepest_slope
+from dagora.optimise.shown_weights import Shown, on_the_way
 from dagora.options import find
 from dagora.run import Run
 
@@ -74,12 +75,13 @@ def augmented_lagrangian(
     rho_max: float = RHO_MAX,
     tolerance: float = 1e-5,
     max_steps: int = 10_000,
+    shown: Shown | None = None,
 ) -> Solution:
     """Solve the program; where `allowed[i, j]` is False the weight of i → j stays 0, as does the diagonal.
 
     A `required` edge counts as present in h, however small its weight, so no path may lead back from its head
     to its tail. `tolerance` and `max_steps` apply to each minimisation. When the budget is spent, the last
-    weights are returned with `converged` False.
+    weights are returned with `converged` False. `shown` makes edges of weights, for whoever watches.
 
     >>> from dagora.optimise.losses import LeastSquares
     >>> covariance = np.array([[1.0, 2.0], [2.0, 5.0]])  # b = 2a + noise of variance 1
@@ -102,10 +104,13 @@ def augmented_lagrangian(
     def h_of(entries: NDArray[np.float64]) -> float:
         return constraint(entries.reshape(size, size))[0]
 
-    def tell(h: float, at: Multipliers) -> None:
+    def tell(entries: NDArray[np.float64], at: Multipliers) -> float:
         nonlocal last_event
+        h = h_of(entries)
         last_event = run.budget.elapsed
-        run.on_event(Event(PHASE, at.rounds, message=f"h = {h:.2g}, ρ = {at.rho:.0e}"))
+        edges = on_the_way(shown, lambda: entries.reshape(size, size))
+        run.on_event(Event(PHASE, at.rounds, message=f"h = {h:.2g}, ρ = {at.rho:.0e}", edges=edges))
+        return h
 
     def minimise_at(point: NDArray[np.float64], at: Multipliers) -> Minimum[NDArray[np.float64]]:
         nonlocal steepest, evaluations
@@ -125,7 +130,7 @@ def augmented_lagrangian(
 
         def stop(entries: NDArray[np.float64]) -> bool:
             if run.budget.elapsed - last_event > EVENT_INTERVAL:
-                tell(h_of(entries), at)
+                tell(entries, at)
             return run.budget.exhausted
 
         if run.budget.exhausted:
@@ -135,8 +140,7 @@ def augmented_lagrangian(
         )
         steepest = found.steepest
         evaluations += found.evaluations
-        h = h_of(found.point)
-        tell(h, at)
+        h = tell(found.point, at)
         return Minimum(found.point, h, in_time=not run.budget.exhausted)
 
     ended = method_of_multipliers(start, minimise_at, h_tolerance=h_tolerance, rho_max=rho_max)

@@ -17,7 +17,8 @@ regresses each on those before it, under the same loss, penalty, threshold and k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ from dagora.optimise.path.workers import ALONE, Workers
 from dagora.optimise.profile_likelihood import ProfileLikelihood
 from dagora.optimise.published import solve_published
 from dagora.optimise.scale import judge_scale
+from dagora.optimise.shown_weights import Shown, edges_of
 from dagora.optimise.sortability import sorted_columns
 from dagora.result import Outcome
 from dagora.run import Run
@@ -113,6 +115,7 @@ def notears(
             raise AssertionError("losses that need no rows have a program on second moments")
         rows = statistics.moments().n
         open_ = [name for name, value in (("lambda1", lambda1), ("threshold", threshold)) if value == AUTO]
+        start = replace(start, shown=None)  # without a penalty nothing is worth seeing
         lambda1, threshold = choose(start, run, rows, lambda1, threshold, cut or "guarded", device)
         chosen = {
             name: value for name, value in (("lambda1", lambda1), ("threshold", threshold)) if name in open_
@@ -194,7 +197,12 @@ class Task:
             return None
         moments = np.ascontiguousarray(self.loss.covariance)
         profile = isinstance(self.loss, ProfileLikelihood)
-        return PathProgram(moments, self.lambda1, self.allowed, self.required, profile)
+        return PathProgram(moments, self.lambda1, self.allowed, self.required, profile, shown=self.shown)
+
+    @property
+    def shown(self) -> Shown:
+        """Makes the edges of weights on the way, for whoever watches."""
+        return partial(edges_of, self.names, self.threshold, self.required)
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty."""
@@ -241,7 +249,12 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept
 def solve_by_multipliers(task: Task, run: Run) -> Solved:
     """Our augmented Lagrangian for losses on rows, then the DAG, the threshold, and a refit on that graph."""
     solution = augmented_lagrangian(
-        task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
+        task.loss,
+        run,
+        lambda1=task.lambda1,
+        allowed=task.allowed,
+        required=task.required,
+        shown=task.shown,
     )
     support, dropped = acyclic_support(solution.weights, FAINT, task.required)
     stats = {
@@ -263,7 +276,12 @@ def solve_by_multipliers(task: Task, run: Run) -> Solved:
 def follow_published(task: Task, run: Run, *, standardise: bool) -> Solved:
     """Algorithm 1 of the paper; a DAG is cut from its thresholded weights at the very end, if it need be."""
     found = solve_published(
-        task.loss, run, lambda1=task.lambda1, allowed=task.allowed, required=task.required
+        task.loss,
+        run,
+        lambda1=task.lambda1,
+        allowed=task.allowed,
+        required=task.required,
+        shown=task.shown,
     )
     thresholded = task.without_weak(found.weights)
     support, dropped = acyclic_support(thresholded, 0.0, task.required)

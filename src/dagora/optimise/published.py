@@ -35,6 +35,7 @@ from dagora.optimise.acyclicity import beside_required, trace_exponential
 from dagora.optimise.augmented_lagrangian import EVENT_INTERVAL, PHASE
 from dagora.optimise.losses import Loss
 from dagora.optimise.method_of_multipliers import GROWTH, H_TOLERANCE, PROGRESS, RHO_MAX
+from dagora.optimise.shown_weights import Shown, on_the_way
 from dagora.run import Run
 
 # What L-BFGS-B is shown where the Lagrangian is infinite: more than any Lagrangian on the way.
@@ -78,12 +79,19 @@ class PublishedSolution:
 
 
 def solve_published(
-    loss: Loss, run: Run, *, lambda1: float, allowed: Support, required: Support
+    loss: Loss,
+    run: Run,
+    *,
+    lambda1: float,
+    allowed: Support,
+    required: Support,
+    shown: Shown | None = None,
 ) -> PublishedSolution:
     """Run algorithm 1 up to W_ECP; when the budget is spent, the last weights are returned.
 
     The paper has no knowledge of edges. Here the weight of an edge that is not `allowed` stays 0, and h
-    counts a `required` one as present, however small its weight.
+    counts a `required` one as present, however small its weight. `shown` makes edges of weights, for whoever
+    watches.
 
     >>> from dagora.optimise.losses import LeastSquares
     >>> covariance = np.array([[1.0, 2.0], [2.0, 5.0]])  # b = 2a + noise of variance 1
@@ -92,7 +100,7 @@ def solve_published(
     >>> found.weights.round(2).tolist(), found.converged
     ([[0.0, 1.9], [0.0, 0.0]], True)
     """
-    lagrangian = SplitLagrangian(loss, run, lambda1, allowed, required)
+    lagrangian = SplitLagrangian(loss, run, lambda1, allowed, required, shown)
     parts, h = np.zeros(2 * lagrangian.size), np.inf
     alpha, rho, rounds = 0.0, 1.0, 0
     while h > H_TOLERANCE and rho < RHO_MAX and not run.budget.exhausted:
@@ -115,8 +123,16 @@ def solve_published(
 class SplitLagrangian:
     """The augmented Lagrangian as a function of the allowed entries of W⁺, followed by those of W⁻."""
 
-    def __init__(self, loss: Loss, run: Run, lambda1: float, allowed: Support, required: Support) -> None:
-        self.loss, self.run, self.lambda1 = loss, run, lambda1
+    def __init__(
+        self,
+        loss: Loss,
+        run: Run,
+        lambda1: float,
+        allowed: Support,
+        required: Support,
+        shown: Shown | None = None,
+    ) -> None:
+        self.loss, self.run, self.lambda1, self.shown = loss, run, lambda1, shown
         self.free = allowed & ~np.eye(len(allowed), dtype=np.bool_)
         self.size = int(self.free.sum())
         self.acyclicity = beside_required(trace_exponential, required)
@@ -153,7 +169,8 @@ class SplitLagrangian:
             if self.run.budget.elapsed - self.last_event > EVENT_INTERVAL:
                 self.last_event = self.run.budget.elapsed
                 message = f"h = {self.h(self.weights(entries)):.2g}, ρ = {rho:.0e}"
-                self.run.on_event(Event(PHASE, self.evaluations, message=message))
+                edges = on_the_way(self.shown, lambda: self.weights(entries))
+                self.run.on_event(Event(PHASE, self.evaluations, message=message, edges=edges))
             if self.run.budget.exhausted:
                 raise StopIteration
 

@@ -17,7 +17,11 @@ for (const table of document.querySelectorAll("table.sortable")) {
       table.tBodies[0].append(...rows);
     };
     head.addEventListener("click", sort);
-    head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
+    head.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      sort();
+    });
   });
 }
 // Edges: only rows that hold the written text are shown.
@@ -114,3 +118,13 @@ const fromAddress = () => {
 };
 window.addEventListener("hashchange", fromAddress);
 if (location.hash) fromAddress();
+// On paper nothing can be unfolded: all parts are, and fold again after printing.
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll("details:not([open])")];
+  for (const part of unfolded) part.open = true;
+});
+window.addEventListener("afterprint", () => {
+  for (const part of unfolded) part.open = false;
+  unfolded = [];
+});

@@ -90,7 +90,7 @@ def edge_picture(posterior: Posterior, truth: Graph | None) -> Section:
         body = f"<p>{len(posterior.nodes)} variables are too many to draw all pairs: see the table.</p>"
     else:
         drawing = draw_probabilities(posterior.nodes, posterior.edge_probability, truth=truth)
-        body = f'<div class="canvas">{drawing}</div>'
+        body = f'<div class="canvas shaded">{drawing}</div>'
     return Section("How probable each edge is", body)
 
 

@@ -79,7 +79,7 @@ def strength_sections(strengths: Strengths, truth: Graph | None, *, informed: bo
         drawing = draw_probabilities(
             strengths.nodes, strengths.edge_frequency, truth=truth, what="share of samples"
         )
-        note += f'<div class="canvas">{drawing}</div>'
+        note += f'<div class="canvas shaded">{drawing}</div>'
     agreed = strengths.consensus()
     picture = draw_svg(agreed, truth=truth, weights=strengths.adjacency_frequency)
     words = "Pairs that more than half of the samples join; the numbers are the shares that do."

@@ -67,7 +67,8 @@ def rewrite_numbers(column: pa.ChunkedArray, fewest: int) -> tuple[pa.ChunkedArr
     words = encoded.dictionary.to_pylist()
     if len(words) <= fewest or not any(letter.isdigit() for letter in words[0] + words[-1]):
         return None
-    found = plainly([word for word in words if not often_means_missing(word)])
+    spelled = [word for word in words if not often_means_missing(word)]
+    found = None if all(map(NUMBER_ALONE.fullmatch, spelled)) else plainly(spelled)
     if found is None:
         return None
     plain, how = found

@@ -3,6 +3,7 @@ import { get, post, save, token, upload } from "./api.js";
 import * as columns from "./columns.js";
 import { byId, complain, make, show, trying } from "./dom.js";
 import * as edges from "./edges.js";
+import * as estimates from "./estimates.js";
 import * as methods from "./methods.js";
 import * as results from "./results.js";
 import * as run from "./run.js";
@@ -22,6 +23,8 @@ const knowledge = () => {
   return { ...edges.knowledge(), tiers: tiers.knowledge(), ...(most_parents === "" ? {} : { max_parents: Number(most_parents) }) };
 };
 
+const request = () => ({ ...methods.asked(), reading: reading(), knowledge: knowledge() });
+
 let looks = 0; // a large table takes a while to look at: an answer to an earlier question may come late
 const look = () => trying(async () => {
   const cut = byId("discretise").value;
@@ -37,6 +40,7 @@ const look = () => trying(async () => {
   tiers.draw();
   edges.draw();
   methods.draw(found);
+  estimates.refresh();
 });
 
 let waiting = 0;
@@ -55,8 +59,8 @@ const openTable = async (said, names) => {
   byId("na").value = said.na ?? "";
   if (said.bins) byId("bins").value = said.bins;
   columns.begin(said, names, soon, tiers);
-  tiers.begin(columns.used, columns.unticked, columns.drawTiers);
-  edges.begin(columns.used, columns.unticked);
+  tiers.begin(columns.used, columns.unticked, () => { columns.drawTiers(); estimates.refresh(); });
+  edges.begin(columns.used, columns.unticked, estimates.refresh);
   await look();
 };
 
@@ -86,8 +90,8 @@ const loadKnowledge = (file) => trying(async () => {
   }
   const known = await post("/api/knowledge", content);
   edges.load(known);
-  tiers.load(known.tiers ?? []);
   byId("max-parents").value = known.max_parents ?? "";
+  tiers.load(known.tiers ?? []);
 });
 
 // What the command was told about it may be none of the usual choices.
@@ -104,12 +108,13 @@ const start = () => trying(async () => {
   most = state.max_upload;
   byId("most").textContent = `${most / 1e6} MB`;
   showSeparator(state.reading.separator ?? "");
-  methods.begin(results.lastOf);
+  methods.begin(results.lastOf, estimates.refresh);
+  estimates.begin(() => (methods.ready() ? request() : null));
   run.begin(results.add);
   results.begin(state.results, methods.refresh);
   if (state.data === null) show(byId("start"));
   else await openTable(state.reading, state.columns);
-  if (state.run) await run.goOn();
+  if (state.run) await estimates.during(run.goOn);
 });
 
 for (const id of ["file", "another-file"]) {
@@ -122,7 +127,8 @@ for (const kind of ["dragover", "drop"]) {
   });
 }
 for (const id of ["missing", "na", "discretise", "bins"]) byId(id).addEventListener("change", soon);
-byId("learn").addEventListener("click", () => run.learn({ ...methods.asked(), reading: reading(), knowledge: knowledge() }));
+byId("max-parents").addEventListener("change", estimates.refresh);
+byId("learn").addEventListener("click", () => estimates.during(() => run.learn(request())));
 byId("save-knowledge").addEventListener("click", () => trying(() => save("/api/knowledge", "knowledge.json", knowledge())));
 byId("load-knowledge").addEventListener("change", (event) => { loadKnowledge(event.target.files[0]); event.target.value = ""; });
 window.addEventListener("unhandledrejection", (event) => complain(event.reason));

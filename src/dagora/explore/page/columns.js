@@ -1,8 +1,10 @@
 // The columns of the table: which to use, of which type, in which tier.
-import { byId, fill, make } from "./dom.js";
+import { byId, fill, keepFocus, make, show } from "./dom.js";
 
 const LEFT_OUT = "left out";
+const MOST = 150; // columns in sight: more are found by their names
 const place = byId("columns");
+const find = byId("find-column");
 const chosen = new Map(); // name → {use, type}
 let columns = [];
 let changed = () => {};
@@ -44,7 +46,7 @@ const row = (column) => {
   const check = make("input", { type: "checkbox", checked: use, onchange: (event) => choose(column.name, { use: event.target.checked }) });
   return make(
     "tr",
-    { class: without ? "unused" : "" },
+    { class: without ? "unused" : "", data: { part: column.name } },
     make("td", {}, make("label", {}, check, " ", make("span", { class: "name" }, column.name)),
       make("div", { class: "values soft", title: column.why }, `${column.values || column.why}${missing}`)),
     make("td", {}, kind),
@@ -60,18 +62,38 @@ export const drawTiers = () => {
   }
 };
 
+// The columns that are listed: those whose names hold what was written, not too many.
+const listed = () => {
+  const wanted = find.value.trim().toLowerCase();
+  return columns.filter((column) => column.name.toLowerCase().includes(wanted));
+};
+
+const drawRows = () => {
+  const found = listed();
+  show(byId("find-columns"), columns.length > MOST);
+  byId("columns-shown").textContent = found.length > MOST ? `${MOST} of ${found.length} are listed` : `${found.length} of ${columns.length}`;
+  keepFocus(place, () => {
+    place.replaceChildren(
+      make("table", {},
+        make("thead", {}, make("tr", {}, ...["column", "type", "tier"].map((title) => make("th", { scope: "col" }, title)))),
+        make("tbody", {}, ...found.slice(0, MOST).map(row))),
+    );
+    drawTiers();
+  });
+};
+
+const useFound = (use) => {
+  for (const { name } of listed()) chosen.set(name, { ...choice(name), use });
+  changed();
+};
+
 export const draw = (table) => {
   const known = new Map(columns.map((column) => [column.name, column]));
   // A column that the user left out is not looked at any more: it stays in the list as it was.
   const present = new Map(table.columns.map((column) => [column.name, column]));
   const names = columns.length ? [...new Set([...columns.map((column) => column.name), ...present.keys()])] : [...present.keys()];
   columns = names.map((name) => present.get(name) ?? known.get(name));
-  place.replaceChildren(
-    make("table", {},
-      make("thead", {}, make("tr", {}, ...["column", "type", "tier"].map((title) => make("th", { scope: "col" }, title)))),
-      make("tbody", {}, ...columns.map(row))),
-  );
-  drawTiers();
+  drawRows();
 };
 
 // What the command line said about columns is where the page starts, those that it leaves out included. Until the table
@@ -79,6 +101,7 @@ export const draw = (table) => {
 export const begin = (said, names, onChange, tierList) => {
   chosen.clear();
   columns = [];
+  find.value = "";
   changed = onChange;
   tiers = tierList;
   for (const type of ["discrete", "continuous"]) for (const name of said[type] ?? []) chosen.set(name, { use: true, type });
@@ -86,3 +109,7 @@ export const begin = (said, names, onChange, tierList) => {
   const all = [...new Set([...names, ...(said.drop ?? [])])];
   draw({ columns: all.map((name) => ({ name, type: "", values: "", why: "", missing: 0 })) });
 };
+
+find.addEventListener("input", drawRows);
+byId("use-found").addEventListener("click", () => useFound(true));
+byId("leave-found").addEventListener("click", () => useFound(false));

@@ -38,6 +38,17 @@ export const show = (element, visible = true) => {
   element.hidden = !visible;
 };
 
+// Draws parts that have names (data-part) anew; the keyboard stays at the control where it was.
+export const keepFocus = (place, draw) => {
+  const CONTROLS = "input, select, button";
+  const part = place.contains(document.activeElement) ? document.activeElement.closest("[data-part]") : null;
+  const [name, at] = part ? [part.dataset.part, [...part.querySelectorAll(CONTROLS)].indexOf(document.activeElement)] : [null, -1];
+  draw();
+  if (at < 0) return;
+  const again = [...place.querySelectorAll("[data-part]")].find((one) => one.dataset.part === name);
+  again?.querySelectorAll(CONTROLS)[at]?.focus({ preventScroll: true });
+};
+
 // A number for people: −12 345.7, 0.1234.
 export const number = (value, digits = 4) => {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";

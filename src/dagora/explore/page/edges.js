@@ -6,6 +6,7 @@ const [tail, head] = [byId("tail"), byId("head")];
 let edges = []; // {tail, head, kind}
 let variables = () => [];
 let unticked = () => new Set();
+let changed = () => {};
 
 const same = (edge, other) => edge.tail === other.tail && edge.head === other.head;
 
@@ -18,6 +19,7 @@ export const add = (kind, from, to) => {
   const edge = { tail: from, head: to, kind };
   edges = [...edges.filter((other) => !same(edge, other)), edge];
   draw();
+  changed();
 };
 
 // Names that are no variables, such as misspelt ones, are for the server to refuse.
@@ -35,19 +37,22 @@ export const load = ({ required = [], forbidden = [] }) => {
 
 export const draw = () => {
   const names = variables();
-  fill(tail, names);
-  fill(head, names, head.value || names[1]);
+  if (names.length !== tail.options.length || names.some((name, at) => tail.options[at].value !== name)) {
+    fill(tail, names);
+    fill(head, names, head.value || names[1]);
+  }
   list.replaceChildren(
     ...edges.map((edge) =>
       make("li", { class: edge.kind }, `${edge.tail} → ${edge.head} `, make("span", { class: "soft" }, edge.kind), " ",
         make("button", { type: "button", class: "quiet", "aria-label": `remove ${edge.tail} → ${edge.head}`,
-          onclick: () => { edges = edges.filter((other) => other !== edge); draw(); } }, "×"))),
+          onclick: () => { edges = edges.filter((other) => other !== edge); draw(); changed(); (list.querySelector("button") ?? tail).focus(); } }, "×"))),
   );
 };
 
-export const begin = (names, leftOut) => {
+export const begin = (names, leftOut, onChange) => {
   variables = names;
   unticked = leftOut;
+  changed = onChange;
   edges = [];
   draw();
 };

@@ -7,12 +7,13 @@ const fields = byId("option-fields");
 let catalogue = { methods: [], scores: [], default_score: "" };
 const given = new Map(); // option → text
 let earlier = () => null;
+let changed = () => {}; // hears of every choice
 
 const chosenMethod = () => catalogue.methods.find((entry) => entry.name === method.value);
 const chosenScore = () => catalogue.scores.find((entry) => entry.name === (score.value || catalogue.default_score));
 
 const field = (option) => {
-  const set = (event) => { if (event.target.value === "") given.delete(option.name); else given.set(option.name, event.target.value); };
+  const set = (event) => { if (event.target.value === "") given.delete(option.name); else given.set(option.name, event.target.value); changed(); };
   const standard = option.default === null ? "none" : String(option.default);
   const choices = option.type === "bool" ? ["true", "false"] : option.choices;
   let control;
@@ -65,6 +66,9 @@ export const draw = (found) => {
   refresh();
 };
 
+// Whether there is anything to choose from: not before a table is understood.
+export const ready = () => catalogue.methods.length > 0;
+
 // What is asked of the server.
 export const asked = () => {
   const limit = byId("time-limit").value;
@@ -79,9 +83,11 @@ export const asked = () => {
   };
 };
 
-export const begin = (lastOf) => {
+export const begin = (lastOf, onChange) => {
   earlier = lastOf;
+  changed = onChange;
 };
 
 method.addEventListener("change", refresh);
 score.addEventListener("change", drawOptions);
+for (const id of ["method", "score", "seed", "time-limit", "bootstrap"]) byId(id).addEventListener("change", () => changed());

@@ -1,6 +1,6 @@
 // Questions: click a level to say that it is known, and see what that makes of all other variables.
 import { post } from "./api.js";
-import { make, number, trying } from "./dom.js";
+import { keepFocus, make, number, trying } from "./dom.js";
 
 const MOST = 60; // variables at a time
 const FIRST = 12; // of more variables than that
@@ -55,13 +55,13 @@ export const questions = (result) => {
       const shares = answer ? new Map(answer.probabilities.map((one) => [one.levels[0], one.probability])) : null;
       const share = (level) => (shares ? shares.get(level) : Number(now.value === level));
       const shown = levels.length <= MOST_LEVELS ? levels : probable(levels, share);
-      return make("div", { class: now ? "card known" : "card" }, title, ...shown.map((level) => bar(name, level, share(level))),
+      return make("div", { class: now ? "card known" : "card", data: { part: name } }, title, ...shown.map((level) => bar(name, level, share(level))),
         ...(shown.length < levels.length ? others(name, levels.length - shown.length) : []));
     }
     const value = make("input", { type: "number", step: "any", class: "short", placeholder: "known: a value", "aria-label": `value of ${name}`, value: now ? now.value : "",
       onchange: (event) => know(name, event.target.value === "" ? null : Number(event.target.value)) });
     const words = answer ? `mean ${number(answer.mean[name])}, sd ${number(answer.sd[name])}` : `= ${number(now.value)}`;
-    return make("div", { class: now ? "card known" : "card" }, title, make("p", {}, words), value);
+    return make("div", { class: now ? "card known" : "card", data: { part: name } }, title, make("p", {}, words), value);
   };
 
   const refresh = () => trying(async () => {
@@ -73,7 +73,7 @@ export const questions = (result) => {
     });
     const found = new Map(answers.map((answer) => [answer.of, answer]));
     const shown = all.filter((name) => found.has(name) || known.has(name));
-    cards.replaceChildren(...shown.map((name) => card(name, found.get(name))));
+    keepFocus(cards, () => cards.replaceChildren(...shown.map((name) => card(name, found.get(name)))));
     chips.replaceChildren(...[...known].map(([name, { value, set }]) =>
       make("button", { type: "button", class: "chip", title: "forget this", onclick: () => know(name, null) }, `${set ? `do(${name} = ${value})` : `${name} = ${value}`} ×`)));
     const estimated = answers.some((answer) => answer.method === "sampling");

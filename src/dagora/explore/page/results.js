@@ -42,6 +42,7 @@ const forget = (number_) => trying(async () => {
     if (results.length) await open(results.at(-1).number);
   }
   draw();
+  (byId("list").querySelector("button") ?? byId("learn")).focus();
 });
 
 const facts = (one) => {

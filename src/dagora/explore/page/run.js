@@ -56,6 +56,7 @@ const watch = async () => {
   show(section);
   show(byId("end"), false);
   byId("stop").disabled = false;
+  if (byId("learn").matches(":focus-visible")) byId("stop").focus({ preventScroll: true }); // by keyboard, and what is disabled loses it
   byId("learn").disabled = true;
   section.parentNode.scrollIntoView({ block: "start" }); // its own place, from which it sticks to the window
   try {
@@ -66,8 +67,10 @@ const watch = async () => {
       if (state.best) soFar.take(state.best);
     });
   } finally {
+    const here = section.contains(document.activeElement);
     show(section, false);
     byId("learn").disabled = false;
+    if (here) byId("learn").focus({ preventScroll: true });
   }
   try {
     if (last?.error) complain(last.error);

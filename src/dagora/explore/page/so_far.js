@@ -19,7 +19,8 @@ const draw = (best) => {
   view = DagoraGraph.mount(canvas);
   const open = best.open ? `, ${best.open} without a direction that the data tell` : "";
   const score = best.score === null ? "" : `; score ${number(best.score, 7)}`;
-  byId("so-far-words").textContent = `Best graph so far: ${best.edges} edge${best.edges === 1 ? "" : "s"}${open}${score}.`;
+  const edges = `${best.edges} edge${best.edges === 1 ? "" : "s"}`;
+  byId("so-far-words").textContent = best.skeleton ? `${edges} are left so far; directions come last.` : `Best graph so far: ${edges}${open}${score}.`;
   show(byId("so-far-words"));
 };
 

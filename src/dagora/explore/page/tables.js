@@ -19,7 +19,11 @@ const sortable = (table) => {
     };
     head.tabIndex = 0;
     head.addEventListener("click", sort);
-    head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
+    head.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      sort();
+    });
   });
 };
 

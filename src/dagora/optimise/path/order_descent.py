@@ -21,6 +21,7 @@ from dagora.optimise.path.quick_moves import QuickMoves
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.wide_moves import WideMoves
 from dagora.optimise.path.workers import ALONE, Workers
+from dagora.optimise.shown_weights import on_the_way
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix
 
@@ -160,7 +161,8 @@ def descend_fully(
             if idle >= d or run.budget.exhausted:
                 break
         gained = before - solution.objective
-        run.on_event(Event("moving variables", tried, score=-solution.objective))
+        edges = on_the_way(program.shown, lambda: solution.weights)
+        run.on_event(Event("moving variables", tried, score=-solution.objective, edges=edges))
     return tried
 
 

@@ -16,7 +16,8 @@ The weights at the end of the path are nearly acyclic; only the order of the var
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from dagora.events import Event
 from dagora.graph.dag import topological_order
 from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem
+from dagora.optimise.shown_weights import Shown, on_the_way
 from dagora.run import Run
 from dagora.scores.lasso_kernels import Matrix
 
@@ -54,6 +56,7 @@ class PathProgram:
     """Second moments, the penalty λ, allowed and required edges, and whether variances are profiled.
 
     The last `exogenous` columns are given from outside (`ColumnProblem`); no edge into them may be allowed.
+    `shown` makes edges of weights, for whoever watches.
     """
 
     moments: Matrix
@@ -63,6 +66,7 @@ class PathProgram:
     profile: bool = False
     exogenous: int = 0
     exogenous_threshold: float = 0.0
+    shown: Shown | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.moments)
@@ -188,7 +192,8 @@ def follow_path(steps: PathSteps[A], run: Run) -> tuple[Matrix, int]:
             gained, merit = merit - lower, lower
             if gained <= ENOUGH * abs(lower):
                 break
-        run.on_event(Event("following the path", number))
+        edges = on_the_way(program.shown, partial(steps.fetch, at.weights))
+        run.on_event(Event("following the path", number, edges=edges))
         if not still_cyclic(program.squares(steps.fetch(at.weights))):
             break
         c *= GROWTH

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.events import Event, OutOfTimeError
+from dagora.events import Edges, Event, OutOfTimeError
+from dagora.graph.dag import DAG
 from dagora.run import Run
 from dagora.search.order.grow_shrink_trees import UNKNOWN, WANTED, FlatTrees, GrowShrinkTrees
 
@@ -135,10 +136,13 @@ class ListedOrders:
             except OutOfTimeError:
                 return False
             rounds += 1
-            self._run.on_event(
-                Event("orders", rounds, message=f"{sum(self.ended)} of {len(self.ended)} orders")
-            )
+            told = f"{sum(self.ended)} of {len(self.ended)} orders"
+            self._run.on_event(Event("orders", rounds, message=told, edges=self.edges))
         return True
+
+    def edges(self) -> Edges:
+        """The edges of the best graph so far, by name."""
+        return DAG.from_numpy(self.best()[0], self._trees.names).edges
 
     def best(self) -> tuple[NDArray[np.bool_], float]:
         """The graph of the order with the highest score, as far as its trees are known, and that score."""

@@ -81,5 +81,5 @@ def orders_of(score: LocalScore, rules: Rules, run: Run, starts: int) -> Orders:
     """Random orders to improve; within one kernel where the score allows that."""
     form = score.pivot_form() if isinstance(score, HasPivotForm) else None
     if form is not None:
-        return MomentOrders(form, rules, run, starts)
+        return MomentOrders(form, rules, run, starts, score.schema.names)
     return ListedOrders(GrowShrinkTrees(score, rules, run.budget), run, starts)

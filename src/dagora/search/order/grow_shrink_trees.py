@@ -54,6 +54,7 @@ class GrowShrinkTrees:
         self._score = score
         self._rules = rules
         self._budget = budget
+        self.names = score.schema.names
         self._left: dict[int, tuple[int, ...]] = {}  # what shrinkage leaves, where it takes something
         self.evaluations = self.used = len(score.schema)
         columns = np.arange(self.used)

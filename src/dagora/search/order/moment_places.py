@@ -7,11 +7,16 @@ nothing by becoming allowed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.events import Event
+from dagora.events import Edges, Event
+from dagora.graph.dag import DAG
 from dagora.run import Run
 from dagora.scores.local_score import TIE
 from dagora.scores.pivot_form import PivotForm
@@ -141,8 +146,11 @@ def graph_of(
 class MomentOrders:
     """Several orders that are improved one after the other; they share the trees."""
 
-    def __init__(self, form: PivotForm, rules: Rules, run: Run, starts: int) -> None:
+    def __init__(
+        self, form: PivotForm, rules: Rules, run: Run, starts: int, names: Sequence[str] = ()
+    ) -> None:
         self._form = form
+        self._names = names
         self._run = run
         nodes = len(form.group)
         alone = [
@@ -158,6 +166,9 @@ class MomentOrders:
         random = np.random.default_rng(run.seed)
         self.orders = [random.permutation(nodes) for _ in range(starts)]
         self.ended = [False] * starts
+        self._seen: dict[
+            int, tuple[NDArray[np.bool_], float]
+        ] = {}  # graphs of orders that somebody looked at
 
     @property
     def evaluations(self) -> int:
@@ -177,7 +188,9 @@ class MomentOrders:
                     self.ended[k] = self._sweep(order, state, stop)
                     rounds += 1
                     told = f"{sum(self.ended)} of {len(self.ended)} orders"
-                    self._run.on_event(Event("orders", rounds, message=told))
+                    self._run.on_event(
+                        Event("orders", rounds, message=told, edges=self.edges if self._names else None)
+                    )
         return True
 
     def _sweep(self, order: Ints, state: Ints, stop: Flag) -> bool:
@@ -211,10 +224,25 @@ class MomentOrders:
 
     def best(self) -> tuple[NDArray[np.bool_], float]:
         """The graph of the order with the highest score, as far as its trees are known, and that score."""
-        graphs = [self._graph(order) for order in self.orders]
+        graphs = [self.graph(order) for order in self.orders]
         return max(graphs, key=lambda graph: graph[1])
 
-    def _graph(self, order: Ints) -> tuple[NDArray[np.bool_], float]:
+    def edges(self) -> Edges:
+        """The edges of the best graph so far, by name; with other trees, so the search stays as it was."""
+        aside = copy(self).starting_afresh()
+        for k, order in enumerate(self.orders[: sum(self.ended) + 1]):
+            if k not in self._seen or not self.ended[k]:
+                self._seen[k] = aside.graph(order)
+        return DAG.from_numpy(max(self._seen.values(), key=lambda graph: graph[1])[0], self._names).edges
+
+    def starting_afresh(self) -> Self:
+        """The same with trees of which only the roots are known."""
+        nodes = len(self._way.place)
+        self._way, self._trees = Way.of(nodes), bare_trees(nodes, max(FIRST_ROOM, 4 * nodes))
+        return self
+
+    def graph(self, order: Ints) -> tuple[NDArray[np.bool_], float]:
+        """The graph of an order, and its score."""
         while True:
             dag = np.zeros((len(order), len(order)), dtype=np.bool_)
             score = graph_of(self._form, self._trees, self._limits, self._way, order, dag)

@@ -29,7 +29,7 @@ from dagora.accelerated import prepare_jax
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import OptionError
-from dagora.events import Event
+from dagora.events import Edges, Event
 from dagora.extras import JAX
 from dagora.graph.dag import DAG
 from dagora.result import Outcome
@@ -71,7 +71,12 @@ class Best:
 
     graph: Graphs
     value: float
+    names: tuple[str, ...]
     round: int = 0
+
+    def edges(self) -> Edges:
+        """Its edges by name."""
+        return DAG.from_numpy(self.graph, self.names).edges
 
 
 def rl_bic(
@@ -112,7 +117,7 @@ def rl_bic(
     discrete = any(variable.kind is Kind.DISCRETE for variable in score.schema)
     if bias is None:
         bias = float(-np.log(max(1, len(names) - 2))) if discrete else 0.0
-    start = Best(objective.required, float(objective.judged(objective.required[None])[0][0]))
+    start = Best(objective.required, float(objective.judged(objective.required[None])[0][0]), names)
     stats = {"rounds": 0.0, "graphs": 0.0, "acyclic": 0.0}
     if not run.budget.exhausted:
         prepare_jax()
@@ -183,7 +188,8 @@ def drawn(
             best.graph, best.value, best.round = graphs[leader], float(values[leader]), done
         if better or done % told == 0:
             score = best.value if telling else None
-            run.on_event(Event("drawing graphs", done, score=score, total=settings.rounds))
+            told_of = Event("drawing graphs", done, score=score, total=settings.rounds, edges=best.edges)
+            run.on_event(told_of)
         if run.budget.exhausted or done == settings.rounds:
             break
         if done % often == 0:
