@@ -13,18 +13,10 @@ import dagora.stats.table as table_module
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError
-from dagora.stats.counting import (
-    BIT_CELLS,
-    BIT_LEVELS,
-    BLOCK_WORDS,
-    CELLS_PER_ROW,
-    SMALL_TABLE,
-    extend_labels,
-    population_count,
-    sorted_rows,
-    split_by_bits,
-)
+from dagora.stats.coded_columns import BIT_LEVELS
+from dagora.stats.counting import BIT_CELLS, BLOCK_WORDS, population_count, split_by_bits
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
+from dagora.stats.row_labels import CELLS_PER_ROW, SMALL_TABLE, extend_labels, sorted_rows
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import dagora.stats.table as table_module
 from dagora.scores.information import bic
-from dagora.stats.counting import CELLS_PER_ROW
 from dagora.stats.rare_levels import (
     MOST,
     count_rare,
@@ -19,6 +18,7 @@ from dagora.stats.rare_levels import (
     places_aside,
     rare_levels,
 )
+from dagora.stats.row_labels import CELLS_PER_ROW
 from dagora.stats.table import TableStatistics
 from tests.random_tables import discrete_table
 

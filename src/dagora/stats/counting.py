@@ -6,9 +6,8 @@ columns share the labels of those: a greedy step asks for one family extended by
 exhaustive search for all sets in lexicographic order.
 
 The split is a histogram. Where labels and levels are few, it is a population count of the bits that a label
-and a level have in common: 64 rows per instruction. Labels number the occupied cells only, and tables too
-large for a histogram are counted by sorting, so memory grows with the rows and not with the product of the
-cardinalities. All counts are exact.
+and a level have in common: 64 rows per instruction. The table of a set has at most SHORT_CELLS cells; rows of
+larger sets are labelled one by one (`row_labels`). All counts are exact.
 """
 
 from __future__ import annotations
@@ -21,24 +20,16 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from dagora.compiled import borrowing, inlined, kernel
+from dagora.stats.coded_columns import CodedColumns
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
-
-Codes = NDArray[np.uint8] | NDArray[np.uint16]
+from dagora.stats.row_labels import extend_labels, parents_of_labels
 
 # Up to this many labels × (levels − 1), counting bits is faster than a histogram (measured on both sides of
 # the limit at 10 000 and 1 000 000 rows).
 BIT_CELLS = 48
-# Columns with more levels than this get no bit rows: a split of 7 labels by 8 levels already exceeds
-# BIT_CELLS.
-BIT_LEVELS = 8
 # Up to this many cells of a prefix are kept as bit rows; beyond it rows are only labelled. BIT_CELLS needs
 # 48.
 BIT_ROWS = 64
-# The table of a set has at most SHORT_CELLS cells. Rows of larger sets are labelled one by one: by a table of
-# SMALL_TABLE cells (256 KiB of 32-bit counts) or CELLS_PER_ROW times the rows, whichever is more; beyond that
-# by sorting, so that memory stays proportional to the rows.
-CELLS_PER_ROW = 4
-SMALL_TABLE = 1 << 16
 # Bit rows are walked in blocks of this many words: 2 KiB, so that the blocks of a label and of eight levels
 # stay in the first-level cache together.
 BLOCK_WORDS = 256
@@ -83,105 +74,6 @@ def split_by_bits(
         for level in range(levels):
             rest -= cells[label, level]
         cells[label, levels] = rest
-
-
-@kernel
-def sorted_rows(
-    labels: NDArray[np.int32], size: int, column: NDArray[Any], cardinality: int
-) -> NDArray[np.int64]:
-    """The rows in lexicographic order of (label, code): sorted by code, then by label, both by counting."""
-    n = len(labels)
-    places = np.empty(max(size, cardinality) + 1, dtype=np.int64)
-    by_code = np.empty(n, dtype=np.int64)
-    for place in range(len(places)):
-        places[place] = 0
-    for i in range(n):
-        places[column[i] + 1] += 1
-    for code in range(cardinality):
-        places[code + 1] += places[code]
-    for i in range(n):
-        by_code[places[column[i]]] = i
-        places[column[i]] += 1
-    for place in range(len(places)):
-        places[place] = 0
-    order = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        places[labels[i] + 1] += 1
-    for label in range(size):
-        places[label + 1] += places[label]
-    for row in by_code:
-        order[places[labels[row]]] = row
-        places[labels[row]] += 1
-    return order
-
-
-@kernel
-def extend_labels(
-    labels: NDArray[np.int32], size: int, column: NDArray[Any], cardinality: int, out: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """Split labels by one more column: write the new labels to `out` and return the counts of the cells.
-
-    The occupied cells (label, code) are numbered in lexicographic order.
-    """
-    n = len(labels)
-    cells = size * cardinality
-    if cells <= max(SMALL_TABLE, CELLS_PER_ROW * n):
-        rank = np.empty(cells, dtype=np.int32)
-        for cell in range(cells):
-            rank[cell] = 0
-        for i in range(n):
-            out[i] = labels[i] * cardinality + column[i]
-            rank[out[i]] += 1
-        counts = np.empty(min(cells, n), dtype=np.int64)
-        occupied = 0
-        for cell in range(cells):
-            if rank[cell]:
-                counts[occupied] = rank[cell]
-                rank[cell] = occupied
-                occupied += 1
-        if occupied < cells:
-            for i in range(n):
-                out[i] = rank[out[i]]
-        return counts[:occupied]
-    counts = np.empty(n, dtype=np.int64)
-    occupied = -1
-    label, code = np.int64(-1), np.int64(-1)
-    for i in sorted_rows(labels, size, column, cardinality):
-        if labels[i] != label or column[i] != code:
-            label, code = np.int64(labels[i]), np.int64(column[i])
-            occupied += 1
-            counts[occupied] = 0
-        out[i] = occupied
-        counts[occupied] += 1
-    return counts[: occupied + 1]
-
-
-@kernel
-def rows_by_label(labels: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows label by label, in their own order within each; label k has `counts[k]` of them.
-
-    >>> rows_by_label(np.array([1, 0, 1], dtype=np.int32), np.array([1, 2]))
-    array([1, 0, 2])
-    """
-    places = np.empty(len(counts), dtype=np.int64)
-    place = 0
-    for label in range(len(counts)):
-        places[label] = place
-        place += counts[label]
-    order = np.empty(len(labels), dtype=np.int64)
-    for i in range(len(labels)):
-        order[places[labels[i]]] = i
-        places[labels[i]] += 1
-    return order
-
-
-@kernel
-def parents_of_labels(labels: NDArray[np.int32], earlier: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """For each of `size` labels, the label one column earlier that it was split from."""
-    found = np.empty(size, dtype=np.int32)
-    for i in range(len(labels)):
-        found[labels[i]] = earlier[i]
-    return found
 
 
 @kernel
@@ -254,20 +146,6 @@ def sum_out(table: NDArray[np.int64], parents: NDArray[np.int32], size: int, out
         for level in range(table.shape[1]):
             marginal[parents[row], level] += table[row, level]
     return write_occupied(marginal, out, 0)
-
-
-class CodedColumns(NamedTuple):
-    """Discrete columns as the kernels read them: `codes[c, i]` is the level of column c in row i.
-
-    Row `bit_offsets[c] + level` of `bits` has bit i set where column c has that level in row i. The last
-    level has no bit row: its rows are those that no other level has. A column with too many levels, or with
-    only one, has no bit rows at all; then `bit_offsets[c] == bit_offsets[c + 1]`.
-    """
-
-    codes: Codes
-    cardinalities: NDArray[np.int64]
-    bits: NDArray[np.uint64]
-    bit_offsets: NDArray[np.int64]
 
 
 class Prefixes(NamedTuple):
@@ -390,6 +268,7 @@ def count_sets(
     not counted but summed from that one's table.
 
     >>> codes = np.array([[0, 0, 1, 1], [0, 1, 1, 1]], dtype=np.uint8)
+    >>> from dagora.stats.coded_columns import coded_columns
     >>> data = coded_columns(codes, np.array([2, 2]))
     >>> out, sizes = np.empty(5, dtype=np.int64), np.empty(2, dtype=np.int64)
     >>> count_sets(data, np.array([0, 0, 1]), np.array([0, 1, 3]), out, sizes)
@@ -484,37 +363,3 @@ def count_along(
         written = write_occupied(table, out, start)
         sizes[k] = written - start
     return written
-
-
-def coded_columns(
-    codes: Codes, cardinalities: NDArray[np.int64], with_bits: NDArray[np.bool_] | None = None
-) -> CodedColumns:
-    """Columns with the bit rows of those that have few levels, or of those that are named."""
-    few = few_levels(cardinalities) if with_bits is None else with_bits
-    offsets = np.concatenate([[0], np.cumsum(np.where(few, cardinalities - 1, 0))])
-    bits = np.zeros((offsets[-1], (codes.shape[1] + 63) // 64), dtype=np.uint64)
-    set_level_bits(codes, offsets, bits)
-    return CodedColumns(codes, cardinalities, bits, offsets)
-
-
-def few_levels(cardinalities: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which columns have so few levels that bit rows are worth making, but more than one.
-
-    >>> few_levels(np.array([1, 2, 40]))
-    array([False,  True, False])
-    """
-    few: NDArray[np.bool_] = (cardinalities > 1) & (cardinalities <= BIT_LEVELS)
-    return few
-
-
-@kernel
-def set_level_bits(codes: Codes, offsets: NDArray[np.int64], bits: NDArray[np.uint64]) -> None:
-    """Set the bits of all levels but the last of every column that has bit rows (see `CodedColumns`)."""
-    columns, n = codes.shape
-    for column in range(columns):
-        first, last = offsets[column], offsets[column + 1]
-        if first == last:
-            continue
-        for i in range(n):
-            if codes[column, i] < last - first:
-                bits[first + codes[column, i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dagora.compiled import kernel
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.stats.counting import extend_labels
+from dagora.stats.row_labels import extend_labels
 
 
 @dataclass(frozen=True, slots=True)

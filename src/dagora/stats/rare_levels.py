@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.stats.counting import CELLS_PER_ROW, Codes
+from dagora.stats.coded_columns import Codes
 from dagora.stats.histograms import extend_short_labels
+from dagora.stats.row_labels import CELLS_PER_ROW
 from dagora.stats.statistics import running_sum
 
 # Numbers of rows and cells have 16 bits, so that what is read for a set stays in the first-level cache.

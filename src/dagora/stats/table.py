@@ -17,14 +17,8 @@ from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.blocks.in_memory import count_in_blocks, in_asked_order
-from dagora.stats.counting import (
-    CodedColumns,
-    Codes,
-    coded_columns,
-    count_sets,
-    extend_labels,
-    rows_by_label,
-)
+from dagora.stats.coded_columns import CodedColumns, Codes, coded_columns
+from dagora.stats.counting import count_sets
 from dagora.stats.indicators import IndicatorMoments, table_indicator_moments
 from dagora.stats.moments import table_moments
 from dagora.stats.rare_levels import (
@@ -37,6 +31,7 @@ from dagora.stats.rare_levels import (
     few_cells,
     rare_levels,
 )
+from dagora.stats.row_labels import extend_labels, rows_by_label
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
 
 # Occupied counts of sets, one after the other, and how many each has.

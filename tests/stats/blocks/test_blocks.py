@@ -15,7 +15,8 @@ from dagora.stats.blocks.block_kernel import BLOCK_ROWS, BlockRows
 from dagora.stats.blocks.cover import cover_sets, subsets, worth_bits
 from dagora.stats.blocks.in_memory import count_in_blocks
 from dagora.stats.blocks.rounds import Round
-from dagora.stats.counting import coded_columns, count_sets
+from dagora.stats.coded_columns import coded_columns
+from dagora.stats.counting import count_sets
 from dagora.stats.statistics import flatten
 from dagora.stats.table import TableStatistics
 from tests.random_tables import discrete_table

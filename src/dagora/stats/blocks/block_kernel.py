@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.stats.counting import Codes, population_count
+from dagora.stats.coded_columns import Codes
+from dagora.stats.counting import population_count
 from dagora.stats.histograms import SHORT_CELLS, add_short_histogram, extend_short_labels
 
 # Rows of a block: with 16-bit labels, 32 KiB for each depth of a set.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.stats.blocks.block_kernel import BIT_ROWS, CountedSets
-from dagora.stats.counting import few_levels
+from dagora.stats.coded_columns import few_levels
 from dagora.stats.statistics import running_sum
 
 # What it takes to count a row: a histogram, a label over one more column, and a bit row of one cell and level

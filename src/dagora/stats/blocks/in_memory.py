@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.rounds import Round
-from dagora.stats.counting import SMALL_TABLE, CodedColumns, count_sets
+from dagora.stats.coded_columns import CodedColumns
+from dagora.stats.counting import count_sets
+from dagora.stats.row_labels import SMALL_TABLE
 from dagora.stats.statistics import running_sum
 
 Integers = NDArray[np.int64]
@@ -28,7 +30,7 @@ def count_in_blocks(
 ) -> tuple[Integers, Integers]:
     """Occupied counts of the sets `columns[offsets[k]:offsets[k + 1]]`, and how many each has.
 
-    >>> from dagora.stats.counting import coded_columns
+    >>> from dagora.stats.coded_columns import coded_columns
     >>> data = coded_columns(np.array([[0, 0, 1, 1], [0, 1, 1, 1]], dtype=np.uint8), np.array([2, 2]))
     >>> count_in_blocks(data, np.array([0, 0, 1]), np.array([0, 1, 3]))
     (array([2, 2, 1, 1, 2]), array([2, 3]))

@@ -23,7 +23,7 @@ class Round:
 
     `rows` is how many there will be in all, `with_bits` says which columns come with bit rows.
 
-    >>> from dagora.stats.counting import coded_columns
+    >>> from dagora.stats.coded_columns import coded_columns
     >>> data = BlockRows(*coded_columns(np.array([[0, 0, 1], [1, 1, 0]], dtype=np.uint8), np.array([2, 2])))
     >>> round = Round([(0, 1), (1,)], data.cardinalities, np.ones(2, dtype=bool), 3)
     >>> round.add(data)

@@ -21,7 +21,7 @@ from dagora.errors import DataError
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.rounds import Round
-from dagora.stats.counting import coded_columns
+from dagora.stats.coded_columns import coded_columns
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments, merge_moments
 from dagora.stats.partitions.merged_profiles import Profiles

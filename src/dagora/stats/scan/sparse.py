@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.stats.counting import Codes
+from dagora.stats.coded_columns import Codes
 
 # Cells of a set are numbered in words below this.
 WORD = 1 << 62

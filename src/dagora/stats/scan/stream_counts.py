@@ -13,7 +13,7 @@ from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.blocks.in_memory import cells_of, most_dense_cells, rounds_of
 from dagora.stats.blocks.rounds import Round
-from dagora.stats.counting import coded_columns
+from dagora.stats.coded_columns import coded_columns
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments
 from dagora.stats.scan.kept_counts import Occupied
