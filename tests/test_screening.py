@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
+from dagora import screening
 from dagora.errors import DataError
-from dagora.stats.scan import scan_statistics, screening_sample
+from dagora.stats.scan import row_sample, scan_statistics, screening_sample
 from tests.stats.scan.test_scan import DOORS, frame
 
 DISCRETE = ["cold", "cough", "word", "dose"]
@@ -53,7 +54,7 @@ def test_results_are_the_same_to_the_last_bit_in_fewer_passes(method, score, arr
     assert (found.graph, found.score) == (expected.graph, expected.score)
     assert found.stats.get("steps") == expected.stats.get("steps")
     assert found.stats["passes"] <= 0.75 * expected.stats["passes"]
-    said = f"every family was then counted on all 8,000 rows, in {found.stats['passes']:.0f} passes"
+    said = f"every family was then counted on all 8,000 rows ({found.stats['passes']:.0f} passes so far)"
     assert said in found.message
     assert "a sample of 2,000 rows" in found.message
     assert "sample" not in expected.message
@@ -143,6 +144,52 @@ def test_no_pass_begins_after_the_time_limit(limit, method, small_samples, arrow
     dagora.learn(scanned, method, time_limit=limit)
     late = [at for at in rows.begun if at - begun > limit + 0.05]
     assert not late or len(rows.begun) == 1
+
+
+def test_what_would_take_too_long_is_not_counted_early(small_samples, arrow, monkeypatch):
+    """What a trial took, times as many rows, may be a share of the time that is left."""
+    early = []
+    monkeypatch.setattr(
+        scan_statistics.ScanStatistics, "count_early", lambda _, sets: early.append(len(sets))
+    )
+    for limit, share in ((None, 0.0), (1000, 0.3), (1000, 1e-9)):
+        monkeypatch.setattr(screening, "EARLY", share)
+        found = dagora.learn(dagora.open_rows(arrow.to_batches), "hill-climb", time_limit=limit)
+        assert "sample" not in found.message, "nothing was counted early"
+    assert len(early) == 2
+    assert early[0] == early[1] > 66
+
+
+def test_only_the_run_that_was_screened_says_so(small_samples, arrow):
+    scanned = dagora.open_rows(arrow.to_batches)
+    assert "sample" in dagora.learn(scanned, "hill-climb").message
+    assert "sample" not in dagora.learn(scanned, "pc").message
+
+
+def test_categories_of_each_file_are_put_together(small_samples, tmp_path):
+    """100 in each of two files have places of 8 bits, which 200 have not."""
+    for k in range(2):
+        words = pa.array([f"{k} {word}" for word in range(100)]).dictionary_encode()
+        places = pa.array(np.arange(1200) % 100, pa.int8())
+        word = pa.DictionaryArray.from_arrays(places, words.dictionary)
+        other = pa.array(np.arange(1200) % 3)
+        pq.write_table(pa.table({"word": word, "other": other}), tmp_path / f"{k}.parquet")
+    scanned = dagora.open_rows(tmp_path)
+    assert len(scanned.sample.schema[0].levels) == 200
+    assert dagora.open_rows(tmp_path, sample=2400).n_rows == 2400
+    assert dagora.learn(scanned, "hill-climb").status
+
+
+def test_rows_are_put_together_before_they_take_much_memory(small_samples, tmp_path, monkeypatch):
+    """And the sample does not depend on when: words of rows that were not drawn are not kept either."""
+    made = frame()[DISCRETE]
+    source = DOORS[0](made, tmp_path)
+    plain = dagora.open_rows(source).sample
+    monkeypatch.setattr(row_sample, "MOST_ADDED", 1)
+    assert dagora.open_rows(source).sample.equals(plain)
+    words = pa.array(["a", "b"] * 500).dictionary_encode()
+    taken = pa.table({"word": words.take(pa.array([0, 2, 4]))})
+    assert row_sample.worded(taken).column("word").chunk(0).dictionary.to_pylist() == ["a"]
 
 
 def test_a_time_limit_that_is_not_reached_takes_no_more_passes():

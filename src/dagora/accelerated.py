@@ -9,11 +9,16 @@ array.
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dagora.events import Budget
 from dagora.extras import JAX
+
+# Seconds within which JAX is loaded and a first program compiled, even on a busy machine.
+LOADING = 2.0
 
 
 def cache_folder() -> Path:
@@ -31,6 +36,11 @@ def require_jax(who: str) -> None:
     """Prepare JAX, or say in one line that `who` needs it and how to install it."""
     JAX.require(who)
     prepare_jax()
+
+
+def time_for_jax(budget: Budget) -> bool:
+    """Whether JAX is loaded already, or enough time is left to load it and to do something with it."""
+    return not budget.exhausted and ("jax" in sys.modules or budget.left > LOADING)
 
 
 @cache

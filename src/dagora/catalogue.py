@@ -210,7 +210,7 @@ def methods(name: str | None = None) -> Entry | Catalogue:
     >>> import dagora
     >>> dagora.methods()
     Methods         takes        promise
-      auto          score        never below tabu search; ...
+      auto          score        never below a tabu ...
     >>> dagora.methods("bdeu")
     score bdeu: marginal likelihood, uniform Dirichlet prior
       columns    discrete

@@ -8,8 +8,8 @@ sample decides when a set is counted, and never what is chosen: graph and score 
 
 A score with a price per parameter would find fewer edges on fewer rows. With G the gain in likelihood that d
 parameters bring on n of N = k n rows, k (G − d/2) + d/2 is expected on all of them, which outweighs the price
-p d there if G/d > 1/2 + (p − 1/2)/k. That is the price on the sample, but at least `LEAST_PRICE`, below which
-too many edges come by chance.
+p d there if G/d > 1/2 + (p − 1/2)/k. That is the price on the sample, but never so low that many edges come
+by chance, which would be counted early for nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import cast
 
 from dagora.data.table import Table
-from dagora.events import ignore
+from dagora.events import Event, ignore
 from dagora.run import Run
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.local_score import LocalScore
@@ -31,9 +31,12 @@ from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, flatten
 from dagora.stats.table import TableStatistics
 
-# The share of the time that is left for the search on the sample.
-SHARE = 0.1
-LEAST_PRICE = 1.75
+# The shares of the time that is left: for the search on the sample, and for the pass over all rows that
+# counts what it asked for.
+SHARE, EARLY = 0.1, 0.3
+# The least price on a sample, and what is taken off the logarithm of the number of columns: then about a
+# third as many edges come by chance as there are columns.
+LEAST_PRICE, LESS = 1.75, 0.7
 
 
 class Asked(TableStatistics):
@@ -63,16 +66,25 @@ class Asked(TableStatistics):
 def screen(searching: Searching, source: Source, local: LocalScore | None, run: Run) -> None:
     """Count early what a method is likely to ask for, where rows are scanned and a sample of them is here."""
     rows = source.rows
-    if not searching.entry.screens or not isinstance(rows, ScanStatistics) or rows.sample is None:
+    if not isinstance(rows, ScanStatistics):
         return
+    rows.screened = False
+    if not searching.entry.screens or rows.sample is None:
+        return
+    run.on_event(Event("trying on a sample", 0))
     asked = Asked(rows.sample, run.jobs)
     trial = replace(run, on_event=ignore, budget=run.budget.part(SHARE))
     again = at_sample_price(searching, local, asked)
+    began = run.budget.elapsed
     again.once(Source(rows=asked), again.make(asked), trial)
-    # One that ended before it knew all pairs tells nothing, and would cost a pass.
-    told = not trial.budget.exhausted or len(asked.sets) > math.comb(len(rows.schema), 2)
+    # About what the trial took, times as many rows; the sets that were asked for first come first.
+    seconds = (run.budget.elapsed - began) * rows.n_rows / rows.sample.n_rows
+    share = 1.0 if math.isinf(run.budget.left) else min(1.0, EARLY * run.budget.left / max(seconds, 1e-9))
+    early = list(asked.sets)[: int(share * len(asked.sets))]
+    # A trial that ended before it knew all pairs tells nothing, and would cost a pass.
+    told = (share == 1.0 and not trial.budget.exhausted) or len(early) > math.comb(len(rows.schema), 2)
     if told and not run.budget.exhausted:
-        rows.count_early(list(asked.sets))
+        rows.count_early(early)
 
 
 def at_sample_price(searching: Searching, local: LocalScore | None, asked: Asked) -> Searching:
@@ -84,7 +96,8 @@ def at_sample_price(searching: Searching, local: LocalScore | None, asked: Asked
     if not isinstance(there, DiscreteScore) or not isinstance(here, DiscreteScore):
         return searching
     times = there.n_rows / here.n_rows
-    price = max(LEAST_PRICE, 0.5 + (there.price - 0.5) / times)
+    least = max(LEAST_PRICE, math.log(len(here.schema)) - LESS)
+    price = max(least, 0.5 + (there.price - 0.5) / times)
     penalty = cast("float", searching.score_options.get("penalty", 1.0))
     scaled = penalty * min(1.0, price / here.price)
     return replace(searching, score_options={**searching.score_options, "penalty": scaled})

@@ -198,8 +198,8 @@ class DiscreteScore:
             size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows))
             order = statistics.counting_order(sets)
             jobs = statistics.calls_at_once(len(sets))
-            if jobs > 1:
-                size = min(size, -(-len(sets) // jobs))
+            if jobs > 1:  # no fewer looks at the clock, should there be fewer cores than jobs
+                size = min(max(size // jobs, statistics.fewest_at_once), -(-len(sets) // jobs))
                 statistics = statistics.in_one_thread()
         found = np.empty(len(sets))
 

@@ -147,6 +147,11 @@ class TableStatistics:
             return 1  # blocks of rows are shared instead
         return max(1, min(self._jobs, sets * self.n_rows // max(1, FROM_WORK)))
 
+    @property
+    def fewest_at_once(self) -> int:
+        """Calls for fewer sets than these are slower than they could be."""
+        return -(-FROM_WORK // self.n_rows)
+
     def in_one_thread(self) -> Self:
         """The same statistics, for a thread among others: calls are not shared further."""
         self._coded, self._rare  # noqa: B018 - made once, before the threads ask for them

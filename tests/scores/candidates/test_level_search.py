@@ -154,6 +154,23 @@ def test_threads_find_the_same_to_the_last_bit(monkeypatch):
         assert one.scores.tolist() == three.scores.tolist()
 
 
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_progress_is_told_between_batches(jobs, monkeypatch):
+    """Else a time limit could not end a level."""
+    monkeypatch.setattr(table_module, "FROM_WORK", 1000)
+    monkeypatch.setattr(discrete_module, "ROWS_A_BATCH", 3000)
+    table = random_discrete(np.random.default_rng(3), 300, [2, 3, 4, 2, 3, 2, 2, 5])
+    score = score_named("bic").make(TableStatistics(table, jobs=jobs))
+    told = []
+    score.joint_sums(
+        np.array(list(combinations(range(8), 3))), lambda done, total: told.append((done, total))
+    )
+    assert [total for _, total in told] == [56] * len(told)
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    assert len(told) > 2
+    assert told[-1][0] == 56
+
+
 def test_what_is_too_much_is_cut_down_and_said(monkeypatch):
     table = random_discrete(np.random.default_rng(8), 200, [2] * 12)
     score = score_named("bic").make(TableStatistics(table))

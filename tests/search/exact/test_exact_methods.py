@@ -1,5 +1,7 @@
 """What all exact methods promise: the best of all graphs, or a graph and a bound that holds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -186,3 +188,11 @@ def test_a_first_order_is_descended_even_without_time(hard):
     found = quick_order(hard, start, Run(budget=Budget(1e-9)), patience=100)
     assert start.tolist() == list(range(12))
     assert hard.score(found) > hard.score(start) + 1.0
+
+
+def test_sets_that_were_not_looked_at_have_no_bound(method):
+    """A graph that is best among a few sets may be far from the best of all."""
+    some = Candidates.of("ab", [[((), -3.0)], [((0,), -1.0), ((), -2.0)]])
+    outcome = method(replace(some, complete=False, note="not looked at: most"), Run())
+    assert "incomplete" in outcome.message
+    assert not {"bound", "gap"} & outcome.stats.keys()

@@ -28,6 +28,21 @@ def test_small_problems(learner, seed):
     assert outcome.score == pytest.approx(optimum)
 
 
+@pytest.mark.parametrize("limit", [None, 1e-9])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_orders_that_few_permit(learner, limit):
+    """Every variable requires the next: of all orders one leaves each of them a set."""
+    size = 20
+    chain = [*([((k + 1,), -1.0)] for k in range(size - 1)), [((), -1.0)]]
+    told = []
+    outcome = learner(
+        Candidates.of([f"v{k}" for k in range(size)], chain), Run(budget=Budget(limit), on_event=told.append)
+    )
+    assert outcome.score == -size
+    assert len(outcome.graph.edges) == size - 1
+    assert all(event.score in {None, -size} for event in told)
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_no_network_is_possible(learner):
     cyclic = Candidates.of(["a", "b"], [[((1,), -1.0)], [((0,), -1.0)]])

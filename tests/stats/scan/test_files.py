@@ -1,6 +1,7 @@
 """Files as sources of rows: Arrow files of any batches, columns that paths say, and files that change."""
 
 import os
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 import dagora
 import dagora.stats.scan.file_sources as file_sources
 import dagora.stats.scan.ipc_files as ipc_files
+from dagora.data.schema import Kind
 from dagora.errors import DataError
 from dagora.stats.scan.file_sources import open_files
 from tests.stats.scan.test_scan import assert_same, frame
@@ -137,6 +139,23 @@ def test_paths_say_the_same_of_csv_and_parquet(case, tmp_path):
     samples = [dagora.open_rows(tmp_path / ending, sample=30, **options) for ending in ("csv", "parquet")]
     assert samples[0].to_arrow().equals(samples[1].to_arrow())
     assert samples[0].names[2:] == tuple(said)
+
+
+def test_decimal_numbers_in_paths_are_numbers(tmp_path):
+    """30 of them are a continuous column, whichever the format; a folder that spells no text is refused."""
+    part = pd.DataFrame({"a": ["p", "q"] * 3})
+    for k in range(30):
+        for ending, write in (("csv", part.to_csv), ("parquet", part.to_parquet)):
+            folder = tmp_path / ending / f"k={k}.5"
+            folder.mkdir(parents=True)
+            write(folder / f"rows.{ending}", index=False)
+    kinds = [dagora.open_rows(tmp_path / ending).schema[1].kind for ending in ("csv", "parquet")]
+    assert kinds == [Kind.CONTINUOUS, Kind.CONTINUOUS]
+    odd = tmp_path / "odd" / os.fsdecode(b"k=\xff")
+    odd.mkdir(parents=True)
+    shutil.copy(tmp_path / "csv" / "k=0.5" / "rows.csv", odd)
+    with pytest.raises(DataError, match=r"k=.udcff.*does not spell text"):
+        dagora.open_rows(tmp_path / "odd")
 
 
 def test_a_column_of_the_file_comes_before_its_path(tmp_path):

@@ -211,7 +211,9 @@ def outcome_of(
     for answer in answers:
         stats.update(answer.stats)
     stats.update(components=len(problems), largest_component=max(len(p) for p in problems))
-    numbers = {key: float(value) for key, value in stats.items()} | {"bound": bound, "gap": bound - score}
+    numbers = {key: float(value) for key, value in stats.items()}
+    if candidates.complete:  # else sets that were not looked at may be better than any bound
+        numbers |= {"bound": bound, "gap": bound - score}
     message = describe(candidates, run, phase, status, len(problems), bound - score)
     return Outcome(candidates.graph(choice), status, message, score, numbers)
 

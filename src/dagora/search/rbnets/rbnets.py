@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dagora.accelerated import prepare_jax
+from dagora.accelerated import prepare_jax, time_for_jax
 from dagora.extras import JAX
 from dagora.graph.dag import DAG
 from dagora.result import Outcome
@@ -68,11 +68,11 @@ def rbnets(
     settings = AgentSettings(
         state or ("walk" if published else "set"), reward or ("raw" if published else "gain"), hidden
     )
-    if run.budget.exhausted:
-        outcome = no_episode(candidates, run)
-    else:
+    if time_for_jax(run.budget):
         prepare_jax()
         outcome = make(candidates, run, episodes, settings)
+    else:
+        outcome = no_episode(candidates, run)
     message = outcome.message + (
         settings.told_as_published(knowing=bool(run.knowledge.mentioned)) if published else ""
     )
@@ -113,9 +113,12 @@ OTHER = "the best order seen is returned where it beats the greedy policy's"
 
 
 def no_episode(candidates: Candidates, run: Run) -> Outcome:
-    """The network of an order at hand, where no time is left to learn; JAX need not be loaded for it."""
+    """The network of an order at hand, where too little time is left to learn; JAX need not be loaded."""
     order, _ = feasible_order(candidates)
-    return outcome_of(candidates, order, run, {"episodes": 0.0}, "no episode")
+    outcome = outcome_of(candidates, order, run, {"episodes": 0.0}, "no episode")
+    if outcome.status != "finished":
+        return outcome
+    return replace(outcome, status="time-limit", message="no episode: too little time is left to load JAX")
 
 
 def follow_published(candidates: Candidates, run: Run, episodes: int, settings: AgentSettings) -> Outcome:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.accelerated import prepare_jax
+from dagora.accelerated import prepare_jax, time_for_jax
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import OptionError
@@ -119,7 +119,7 @@ def rl_bic(
         bias = float(-np.log(max(1, len(names) - 2))) if discrete else 0.0
     start = Best(objective.required, float(objective.judged(objective.required[None])[0][0]), names)
     stats = {"rounds": 0.0, "graphs": 0.0, "acyclic": 0.0}
-    if not run.budget.exhausted:
+    if time_for_jax(run.budget):
         prepare_jax()
         from dagora.search.rl_bic.policy import Layout
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # The folder of rows for which nothing is known.
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
 WHOLE = re.compile("[+-]?[0-9]{1,10}")
+# What a number of 64 bits holds without loss.
+NUMBER = re.compile(r"[+-]?(?=[.]?[0-9])[0-9]{0,15}([.][0-9]{0,15})?")
 
 # By column, what a path says; None where it says that nothing is known.
 Said = dict[str, Any]
@@ -46,7 +48,7 @@ def partition_root(place: str | Path) -> Path | None:
 
 
 def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[Said], dict[str, pa.DataType]]:
-    """What the path of each file says below a folder, and the types of those columns: whole numbers or text.
+    """What the path of each file says below a folder, and the types of those columns: numbers or text.
 
     >>> files = [Path("sales/year=2024/city=Bonn/a.csv"), Path("sales/year=2025/city=Ulm%20Ost/a.csv")]
     >>> path_columns(files, Path("sales"))[0]
@@ -60,12 +62,15 @@ def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[Said], 
     kinds: dict[str, pa.DataType] = {}
     for name in dict.fromkeys(name for each in said for name in each):
         values = [each[name] for each in said if each.get(name) is not None]
-        whole = all(WHOLE.fullmatch(value) and -(2**31) <= int(value) < 2**31 for value in values)
-        kinds[name] = pa.int32() if whole and values else pa.string()
-        if whole:
-            for each in said:
-                if each.get(name) is not None:
-                    each[name] = int(each[name])
+        read: Callable[[str], Any] = str
+        kinds[name] = pa.string()
+        if values and all(WHOLE.fullmatch(value) and -(2**31) <= int(value) < 2**31 for value in values):
+            read, kinds[name] = int, pa.int32()
+        elif values and all(map(NUMBER.fullmatch, values)):
+            read, kinds[name] = float, pa.float64()
+        for each in said:
+            if each.get(name) is not None:
+                each[name] = read(each[name])
     return said, kinds
 
 
@@ -83,11 +88,13 @@ def said_by(path: Path) -> Said:
         name, mark, value = part.partition("=")
         if mark:
             try:
+                part.encode()  # names of folders need not be text
                 said[unquote(name, errors="strict")] = (
                     None if value == NOTHING else unquote(value, errors="strict")
                 )
-            except UnicodeDecodeError:
-                raise DataError(f"{path}: the folder '{part}' does not spell text: rename it") from None
+            except UnicodeError:
+                shown, folder = (ascii(str(each))[1:-1] for each in (path, part))
+                raise DataError(f"{shown}: the folder '{folder}' does not spell text: rename it") from None
     return said
 
 

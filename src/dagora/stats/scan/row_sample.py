@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from dagora.data.columns.reading_options import ReadingOptions
     from dagora.stats.scan.row_source import RowSource
 
+# At least so many bytes of rows are added before all are put together.
+MOST_ADDED = 1 << 26
+
 
 def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptions) -> AnyTable:
     """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
@@ -41,7 +44,7 @@ def read_source(source: RowSource, reading: ReadingOptions) -> AnyTable:
     import pyarrow as pa
 
     names, state = kept_names(source, reading), source.state()
-    batches = [pa.Table.from_batches([batch]).select(names) for batch in source.batches(names)]
+    batches = [wide_places(pa.Table.from_batches([batch]).select(names)) for batch in source.batches(names)]
     refuse_changed(source, state)
     if not batches:
         batches = [pa.table({name: [] for name in names})]
@@ -84,7 +87,8 @@ def draw_rows(source: RowSource, names: list[str], size: int, seed: int) -> pa.T
 class Reservoir:
     """The rows with the smallest random numbers of all that were added.
 
-    A column that a later batch lacks is left out. With `as_words`, text is kept as words and places.
+    A column that a later batch lacks is left out. With `as_words`, text is kept as words and places. Rows are
+    put together before what was added takes much memory.
     """
 
     def __init__(self, size: int, seed: int, *, as_words: bool = False) -> None:
@@ -92,6 +96,7 @@ class Reservoir:
         self._kept: list[pa.Table] = []
         self._numbers: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._position = 0
+        self._added, self._most_added = 0, MOST_ADDED
         self._limit = np.uint64(2**64 - 1)
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -105,13 +110,16 @@ class Reservoir:
         if self._kept and self._kept[0].column_names != names:
             self._kept = [rows.select(names) for rows in self._kept]
         if len(near):
-            taken = pa.Table.from_batches([batch]).take(near)
+            taken = wide_places(pa.Table.from_batches([batch]).take(near))
             self._kept.append(worded(taken) if self._as_words else taken)
+            self._added += self._kept[-1].nbytes
             self._numbers = np.concatenate([self._numbers, own[near]])
-        if len(self._numbers) >= 2 * self._size:
+        if len(self._numbers) >= 2 * self._size or self._added > self._most_added:
             self._kept = [self._smallest(self._size)]
             self._numbers = self._numbers[self._order(self._size)]
-            self._limit = self._numbers.max()
+            self._added, self._most_added = 0, max(MOST_ADDED, self._kept[0].nbytes)
+            if len(self._numbers) == self._size:
+                self._limit = self._numbers.max()
 
     def rows(self, size: int) -> pa.Table | None:
         """So many rows, or all where there are fewer; None where no batch came."""
@@ -129,10 +137,27 @@ class Reservoir:
 
 
 def worded(rows: pa.Table) -> pa.Table:
-    """Rows whose text is a list of words and a place in it for each cell."""
+    """Rows whose text is a list of words, without those of other rows, and a place in it for each cell."""
+    import pyarrow as pa
+
     for place, name in enumerate(rows.column_names):
-        if is_text(rows.column(name).type):
-            rows = rows.set_column(place, name, rows.column(name).dictionary_encode())
+        column = rows.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if is_text(column.type):
+            rows = rows.set_column(place, name, column.dictionary_encode())
+    return rows
+
+
+def wide_places(rows: pa.Table) -> pa.Table:
+    """Rows whose lists of words may grow: places of 8 bits are full after 127 words."""
+    import pyarrow as pa
+
+    for place, field in enumerate(rows.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind) and kind.index_type != pa.int32():
+            wide = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+            rows = rows.set_column(place, field.name, rows.column(place).cast(wide))
     return rows
 
 

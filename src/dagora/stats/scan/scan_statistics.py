@@ -56,7 +56,7 @@ class ScanStatistics:
         self, counter: Counter, schema: Schema, rows: int, overview: Overview, sample: Table | None = None
     ) -> None:
         self.sample = sample
-        self._screened = False
+        self.screened = False
         self._counter, self._schema, self._rows = counter, schema, rows
         self._cardinalities = schema.cardinalities
         self._kept = KeptCounts()
@@ -88,11 +88,11 @@ class ScanStatistics:
     @property
     def said(self) -> str:
         """What a result says of it in words: the queries, where the database counts, or what a sample did."""
-        if self.sample is None or not self._screened:
+        if self.sample is None or not self.screened:
             return self._counter.said
         return (
             f"a search on a sample of {self.sample.n_rows:,} rows told what to count early; every family was "
-            f"then counted on all {self._rows:,} rows, in {self.passes} passes"
+            f"then counted on all {self._rows:,} rows ({self.passes} passes so far)"
         )
 
     def rows(self) -> NoReturn:
@@ -137,7 +137,7 @@ class ScanStatistics:
         small = numbers <= EARLY_NUMBERS / LARGEST_EARLY
         chosen = small & (np.cumsum(np.where(small, numbers, 0)) <= EARLY_NUMBERS)
         self._keep(self._counted([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
-        self._screened = True
+        self.screened = True
 
     def _found(self, column_sets: ColumnSets) -> list[Occupied]:
         """The occupied cells of sets, from earlier passes or from one more."""

@@ -7,7 +7,8 @@ cells of 4 or 8 bytes while rows are drawn, then 2 bytes for each of at most `MO
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,9 +49,20 @@ class ScreeningSample:
         if self._drawn is None:
             return
         names = [name for name, profile in profiles.items() if may_be_levels(profile)]
-        if names:
+        if not names:
+            self._drawn = None
+            return
+        with self._or_none():
             self._drawn.add(batch.select(names))
-        else:
+
+    @contextmanager
+    def _or_none(self) -> Iterator[None]:
+        """No sample where Arrow cannot put rows together: it only tells what to count early."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except pa.ArrowException:
             self._drawn = None
 
     def table(self, codings: Sequence[Coding], schema: Schema, rows: int) -> Table | None:
@@ -58,7 +70,9 @@ class ScreeningSample:
         size = min(MOST_ROWS, MOST_CELLS // len(schema), rows // ONE_OF)
         if size < FEWEST_ROWS or self._drawn is None or set(schema.kinds) != {Kind.DISCRETE}:
             return None
-        drawn = self._drawn.rows(size)
+        drawn = None
+        with self._or_none():
+            drawn = self._drawn.rows(size)
         if drawn is None or not set(schema.names) <= set(drawn.column_names):
             return None
         columns = []
