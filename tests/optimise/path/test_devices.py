@@ -125,7 +125,7 @@ def test_auto_takes_a_gpu_for_wide_tables_alone(seen, monkeypatch):
 
 
 def test_a_gpu_without_memory(seen, monkeypatch):
-    table = dagora.simulate(dagora.random_dag("er", 30, 2, 1), "gaussian", 60, 1).table
+    table = dagora.simulate(dagora.random_dag("er", 110, 2, 1), "gaussian", 220, 1).table
     plain = dagora.learn(table, "notears", device="cpu", disturbances=0)
 
     def full(*given):
@@ -135,7 +135,7 @@ def test_a_gpu_without_memory(seen, monkeypatch):
 
     monkeypatch.setattr(PathOnGpu, "solve", full)
     with pytest.warns(
-        DagoraWarning, match="GPU has too little memory for 30 columns.*on the processor instead"
+        DagoraWarning, match="GPU has too little memory for 110 columns.*on the processor instead"
     ):
         result = dagora.learn(table, "notears", device="gpu", disturbances=0)
     assert np.array_equal(result.weights, plain.weights)
