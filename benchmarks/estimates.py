@@ -4,7 +4,8 @@
 
 Both are measured in CPU seconds, in one process on one thread, since the wall clock also counts the work of
 others. An estimate is right within a factor of 3 if the actual time is no further than that from its range.
-Learning is ended after `--most` seconds: then it is open whether an estimate that is not too low is right.
+Learning is ended after `--most` seconds: if that is above the range, the estimate is too low already; else
+it is open whether it is right.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def verdict(estimate: TimeEstimate, seconds: float, *, ended: bool) -> str:
     if estimate.low is None or estimate.high is None:
         return "none"
     if not ended:
-        return "open" if seconds <= estimate.high * FACTOR else "too low"
+        return "open" if seconds <= estimate.high else "too low already"
     if estimate.low <= seconds <= estimate.high:
         return "in the range"
     if estimate.low / FACTOR <= seconds <= estimate.high * FACTOR:
