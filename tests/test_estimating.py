@@ -3,6 +3,7 @@
 import math
 import threading
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -78,6 +79,32 @@ def test_where_parent_sets_are_scored_the_range_is_from_the_power_to_the_exponen
     gaussian = [Part(4, 0.053), Part(6, 0.1), Part(9, 0.378)]
     rules = rules_of(method_named("order-search"), None)
     assert extrapolated(gaussian, TimeEstimate(None, None, columns=20), rules, 1.0).high is None
+
+
+def test_of_numbers_every_column_may_double_the_parent_sets(monkeypatch):
+    """20 Gaussian columns took obs 12.5 s, where the steps between parts alone end at 4 s."""
+    parts = [Part(4, 0.007), Part(6, 0.016), Part(9, 0.029), Part(13, 0.114)]
+    none, rules = TimeEstimate(None, None, columns=20), rules_of(method_named("obs"), None)
+    assert extrapolated(parts, none, rules, 1.0).high < 5
+    assert extrapolated(parts, none, rules, 1.0, doubling=True).high is None, "too wide a range"
+    nearer = replace(none, columns=15)
+    found = extrapolated(parts, nearer, rules, 1.0, doubling=True)
+    assert found.high == pytest.approx(0.114 * 4 * 1.5 ** (1 + math.log2(15 / 13)))
+
+    numbers = dagora.simulate(dagora.DAG("abcde", []), "gaussian", 50, seed=1).table
+    words = sample(greenhouse(), 50, seed=1)
+    said = []
+    monkeypatch.setattr(
+        estimating, "extrapolated", lambda *_given, doubling: said.append(doubling) or _given[1]
+    )
+    for data, method, most in (
+        (numbers, "obs", None),
+        (numbers, "obs", 2),
+        (numbers, "tabu", None),
+        (words, "obs", None),
+    ):
+        estimate_time(data, method, max_parents=most, seconds=0.2)
+    assert said == [True, False, False, False]
 
 
 def test_methods_that_score_all_parent_sets_say_so():

@@ -10,7 +10,8 @@ where t is the time of the widest part, of k columns, and d is the number of all
 between parts: the steepest and the flattest of the last steps give both ends of the range, which is wider the
 further d is from k. A method whose work doubles with every column (`Method.growth`) is taken to grow as
 exp(s · k) instead. One that scores all parent sets that can matter is between both, as long as nothing limits
-the number of parents: then the range begins with the power and ends with the exponential.
+the number of parents: then the range begins with the power and ends with the exponential. Of numbers, where
+little rules large sets out, it ends no earlier than where every column doubles the time.
 
 The columns of a part depend on each other (`related_columns`), so that parts are about as hard as the whole.
 Kernels that are compiled on the way do not count. benchmarks/estimates.py measures how often the estimate is
@@ -31,6 +32,7 @@ from typing import Any
 from dagora.choices import check_circumstances
 from dagora.compiling import compilation
 from dagora.data.columns.reading_options import PUBLIC
+from dagora.data.schema import Kind
 from dagora.errors import DagoraError, OptionError
 from dagora.events import Budget
 from dagora.graph.dag import DAG
@@ -167,12 +169,7 @@ def estimate_time(
 
 
 def check_effort(seconds: float, samples: int, budget: Budget | None) -> None:
-    """Refuse a time for the estimate, a number of samples or a budget that is none.
-
-    >>> check_effort(2.0, -1, None)
-    Traceback (most recent call last):
-    dagora.errors.OptionError: samples must be a whole number, 0 or more, not -1
-    """
+    """Refuse a time for the estimate, a number of samples or a budget that is none."""
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not (number and 0 < seconds <= MOST_SECONDS):
         raise OptionError(
@@ -261,7 +258,7 @@ def measured(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
         return replace(none, reason=whole.reason)
     prepared = trial.prepared
     rules = rules_of(prepared.searching.entry, prepared.knowledge.max_parents)
-    return extrapolated(parts, none, rules, seconds)
+    return extrapolated(parts, none, rules, seconds, doubling=may_double(prepared))
 
 
 def warmed_up(trial: Trial, names: Sequence[str], seconds: float, whole: Budget) -> bool:
@@ -310,6 +307,13 @@ def rules_of(method: Method, most_parents: int | None) -> tuple[Rule, ...]:
     return (math.log, float) if unlimited else (math.log,)
 
 
+def may_double(prepared: Prepared) -> bool:
+    """Whether every column may double the parent sets that are scored, as little rules large ones out."""
+    numbers = any(variable.kind is Kind.CONTINUOUS for variable in prepared.source.statistics.schema)
+    unlimited = prepared.knowledge.max_parents is None
+    return numbers and unlimited and prepared.searching.entry.takes == "candidates"
+
+
 def ahead(steps: Sequence[tuple[Part, Part]], columns: int, rule: Rule) -> tuple[float, float]:
     """How much the logarithm of the time grows from the last part on, by the flattest and steepest step."""
     growth = [
@@ -321,9 +325,16 @@ def ahead(steps: Sequence[tuple[Part, Part]], columns: int, rule: Rule) -> tuple
 
 
 def extrapolated(
-    parts: Sequence[Part], none: TimeEstimate, rules: Sequence[Rule], seconds: float
+    parts: Sequence[Part],
+    none: TimeEstimate,
+    rules: Sequence[Rule],
+    seconds: float,
+    *,
+    doubling: bool = False,
 ) -> TimeEstimate:
     """What all columns take, from what parts of them took, if time grows by one of these rules.
+
+    With `doubling`, every column may also double it, however flat it was so far.
 
     >>> none = TimeEstimate(None, None, columns=32, rows=10)
     >>> parts = [Part(4, 0.01), Part(8, 0.04), Part(16, 0.16)]
@@ -341,6 +352,8 @@ def extrapolated(
         return replace(none, reason=too_long(last.columns, seconds))
     steps = list(pairwise(parts))[-LATEST:]
     logs = [math.log(last.seconds) + one for rule in rules for one in ahead(steps, none.columns, rule)]
+    if doubling:
+        logs.append(math.log(last.seconds) + math.log(2) * (none.columns - last.columns))
     doubt = math.log(AGAIN) * (1 + math.log2(none.columns / last.columns) + (len(steps) == 1))
     low, high = min(logs) - doubt, max(logs) + doubt
     if high - low > math.log(WIDEST_RANGE):
